@@ -46,6 +46,7 @@
 %include "bdl/callback.h"
 %include "bdl/matrix.h"
 %include "bdl/model.h"
+%include "bdl/names.h"
 %include "bdl/posterior.h"
 #ifndef BDL_TREE
 %apply double *WANTED { double *kl };  /* dropout has none */

@@ -47,25 +47,6 @@ typedef enum bdl_likelihood {
   BDL_LIKELIHOOD_FORCE_INT32 = 0x7fffffff
 } bdl_likelihood;
 
-/** What bdl_model_set_name() gives names to. */
-typedef enum bdl_named {
-  BDL_INPUT = 1,  /**< columns of x: bdl_model_inputs() */
-  BDL_TARGET = 2, /**< columns of y: bdl_model_targets() */
-  /** values of y: those of BDL_CATEGORICAL, by number, and 0 and 1 of BDL_BERNOULLI with one output */
-  BDL_CLASS = 3,
-  BDL_NAMED_FORCE_INT32 = 0x7fffffff
-} bdl_named;
-
-/** What the names of classes are the text of, so that every language makes labels of its own of them. */
-typedef enum bdl_class_type {
-  BDL_CLASS_TEXT = 1,
-  BDL_CLASS_ORDERED = 2, /**< text, and the classes rise from 0 on (ordered factors) */
-  BDL_CLASS_INTEGER = 3, /**< "-3" */
-  BDL_CLASS_REAL = 4,    /**< "0.5", "1e-3", "inf" */
-  BDL_CLASS_BOOLEAN = 5, /**< "false", "true" */
-  BDL_CLASS_TYPE_FORCE_INT32 = 0x7fffffff
-} bdl_class_type;
-
 /** Distributions of initial weights; biases are 0 except for BDL_INIT_UNIFORM_FAN_IN. */
 typedef enum bdl_initialization {
   BDL_INIT_UNIFORM_FAN_IN = 1, /**< weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs) */
@@ -310,31 +291,6 @@ BDL_API int64_t bdl_model_class_count(const bdl_model* model);
  * @param classes receives 1 x bdl_model_class_count(): their numbers, ascending
  */
 BDL_API bdl_status bdl_model_get_classes(const bdl_model* model, bdl_matrix_out classes);
-
-/**
- * Gives an input, a target or a class a name. Names are saved with the model, so that who loads it knows what
- * its columns and classes are; the library computes nothing with them. The estimators of the other languages
- * set and use them. Since 0.3.
- * @param model a model
- * @param what  BDL_INPUT, BDL_TARGET or BDL_CLASS
- * @param index of the column or class, from 0; of classes, the number that y has for it
- * @param name  UTF-8, up to 65535 bytes; "": none
- * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
- */
-BDL_API bdl_status bdl_model_set_name(bdl_model* model, bdl_named what, int64_t index, const char* name);
-
-/**
- * Reads a name. Since 0.3.
- * @param name receives it, "" if there is none; it belongs to the model, and lives until a name is set
- */
-BDL_API bdl_status bdl_model_get_name(const bdl_model* model, bdl_named what, int64_t index, const char** name);
-
-/** Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
- * A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3. */
-BDL_API bdl_status bdl_model_set_class_type(bdl_model* model, bdl_class_type type);
-
-/** The bdl_class_type of a model; 0 for NULL. Since 0.3. */
-BDL_API int32_t bdl_model_class_type(const bdl_model* model);
 
 /**
  * Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all

@@ -12,9 +12,9 @@ namespace bdl {
 namespace {
 
 /// Of fields and tensors: those of the file's posterior begin with "posterior.".
-class Names {
+class TensorNames {
  public:
-  explicit Names(const std::string& prefix) : prefix_(prefix) {}
+  explicit TensorNames(const std::string& prefix) : prefix_(prefix) {}
   std::string operator()(const std::string& name) const { return prefix_ + name; }
 
  private:
@@ -87,13 +87,13 @@ std::vector<DropoutLayout::Layer> read_layers(const RecordReader& record, Index 
 }
 
 /// Offset and size of each range.
-void write_points(RecordWriter& record, const Names& names, const PointLayout& points) {
+void write_points(RecordWriter& record, const TensorNames& names, const PointLayout& points) {
   std::vector<Index> numbers;
   for (const auto& [offset, size] : points.ranges) numbers.insert(numbers.end(), {offset, size});
   if (!numbers.empty()) record.text(names("points"), joined(numbers));
 }
 
-PointLayout read_points(const RecordReader& record, const Names& names, Index dimension) {
+PointLayout read_points(const RecordReader& record, const TensorNames& names, Index dimension) {
   PointLayout points;
   const std::string key = names("points");
   const std::vector<Index> numbers =
@@ -113,14 +113,14 @@ PointLayout read_points(const RecordReader& record, const Names& names, Index di
 }
 
 /// Outputs, inputs and whether there is a bias, of each block.
-void write_matrices(RecordWriter& record, const Names& names, const std::vector<MatrixShape>& matrices) {
+void write_matrices(RecordWriter& record, const TensorNames& names, const std::vector<MatrixShape>& matrices) {
   std::vector<Index> numbers;
   for (const auto& [outputs, inputs, bias] : matrices)
     numbers.insert(numbers.end(), {outputs, inputs, bias ? 1 : 0});
   if (!numbers.empty()) record.text(names("matrices"), joined(numbers));
 }
 
-std::vector<MatrixShape> read_matrices(const RecordReader& record, const Names& names, Index dimension) {
+std::vector<MatrixShape> read_matrices(const RecordReader& record, const TensorNames& names, Index dimension) {
   const std::string key = names("matrices");
   const std::vector<Index> numbers = record.integers(key, 0, dimension);
   std::vector<MatrixShape> matrices;
@@ -151,7 +151,7 @@ DropoutLayout read_dropout(const RecordReader& record, Index dimension) {
   return layout;
 }
 
-std::vector<Index> read_blocks(const RecordReader& record, const Names& names, Index dimension) {
+std::vector<Index> read_blocks(const RecordReader& record, const TensorNames& names, Index dimension) {
   std::vector<Index> blocks = record.integers(names("blocks"), 1, dimension);
   if (std::accumulate(blocks.begin(), blocks.end(), Index{0}) != dimension)
     fail(Status::ERROR_FORMAT, "field %s does not fit the mean", names("blocks").c_str());
@@ -164,7 +164,7 @@ void check_square(const RecordReader& record, const std::string& name, Index siz
 }
 
 /// The file has the numbers for which there is to be memory.
-void check_squares(const RecordReader& record, const Names& names, const PosteriorKind& kind) {
+void check_squares(const RecordReader& record, const TensorNames& names, const PosteriorKind& kind) {
   if (kind.family == Family::full) check_square(record, names("precision"), kind.dimension);
   if (kind.family == Family::full_moment) check_square(record, names("covariance"), kind.dimension);
   for (std::size_t k = 0; kind.family == Family::layerwise_full && k < kind.blocks.size(); ++k)
@@ -178,7 +178,7 @@ void check_squares(const RecordReader& record, const Names& names, const Posteri
 }
 
 /// Of the factor, of the first block if there are blocks; the others have theirs.
-Index read_rank(const RecordReader& record, const Names& names, const PosteriorKind& kind) {
+Index read_rank(const RecordReader& record, const TensorNames& names, const PosteriorKind& kind) {
   const bool in_blocks = !kind.blocks.empty();
   const std::string name = names(in_blocks ? "block0.low_rank" : "low_rank");
   const Index rank = record.shape(name, 2)[0], dimension = in_blocks ? 0 : kind.dimension,
@@ -194,7 +194,7 @@ Index read_rank(const RecordReader& record, const Names& names, const PosteriorK
 }
 
 /// What a posterior is made with; the rank is that of its factor.
-PosteriorKind read_kind(const RecordReader& record, const Names& names) {
+PosteriorKind read_kind(const RecordReader& record, const TensorNames& names) {
   const Index dimension = record.shape(names("mean"), 1)[0];
   if (dimension < 1 || dimension > INT32_MAX)
     fail(Status::ERROR_FORMAT, "tensor %s has a bad length", names("mean").c_str());
@@ -234,7 +234,7 @@ bool read_tensor(const RecordReader& record, const std::string& name, const Post
 
 template <class T>
 void write_posterior(RecordWriter& record, const Posterior<T>& posterior, const std::string& prefix) {
-  const Names names(prefix);
+  const TensorNames names(prefix);
   if (!posterior.is_whole_in_tensors())
     fail(Status::ERROR_UNSUPPORTED,
          "the posterior's covariance is not symmetric, as unsymmetrised gradient steps make it: there is no "
@@ -256,7 +256,7 @@ void write_posterior(RecordWriter& record, const Posterior<T>& posterior, const 
 
 template <class T>
 std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record, const std::string& prefix) {
-  const Names names(prefix);
+  const TensorNames names(prefix);
   const bool blank = record.integer(names("blank"), 0, 1) == 1;
   try {
     std::shared_ptr<Posterior<T>> q = create_posterior<T>(read_kind(record, names));

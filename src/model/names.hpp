@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/view.hpp"
-#include "bdl/model.h"
+#include "bdl/names.h"
 
 namespace bdl {
 

@@ -154,21 +154,6 @@ r"""
     """
 BDL_STUDENT_T = _lowlevel.BDL_STUDENT_T
 r""" y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom."""
-BDL_INPUT = _lowlevel.BDL_INPUT
-r""" columns of x: bdl_model_inputs()"""
-BDL_TARGET = _lowlevel.BDL_TARGET
-r""" columns of y: bdl_model_targets()"""
-BDL_CLASS = _lowlevel.BDL_CLASS
-r""" values of y: those of BDL_CATEGORICAL, by number, and 0 and 1 of BDL_BERNOULLI with one output"""
-BDL_CLASS_TEXT = _lowlevel.BDL_CLASS_TEXT
-BDL_CLASS_ORDERED = _lowlevel.BDL_CLASS_ORDERED
-r""" text, and the classes rise from 0 on (ordered factors)"""
-BDL_CLASS_INTEGER = _lowlevel.BDL_CLASS_INTEGER
-r''' "-3"'''
-BDL_CLASS_REAL = _lowlevel.BDL_CLASS_REAL
-r''' "0.5", "1e-3", "inf"'''
-BDL_CLASS_BOOLEAN = _lowlevel.BDL_CLASS_BOOLEAN
-r''' "false", "true"'''
 BDL_INIT_UNIFORM_FAN_IN = _lowlevel.BDL_INIT_UNIFORM_FAN_IN
 r""" weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs)"""
 BDL_INIT_XAVIER = _lowlevel.BDL_INIT_XAVIER
@@ -438,43 +423,6 @@ def bdl_model_get_classes(model, classes):
     """
     return _lowlevel.bdl_model_get_classes(model, classes)
 
-def bdl_model_set_name(model, what, index, name):
-    r"""
-    Gives an input, a target or a class a name. Names are saved with the model, so that who loads it knows what
-    its columns and classes are; the library computes nothing with them. The estimators of the other languages
-    set and use them. Since 0.3.
-    :type model: bdl_model
-    :param model: a model
-    :type what: int
-    :param what:  BDL_INPUT, BDL_TARGET or BDL_CLASS
-    :type index: int64_t
-    :param index: of the column or class, from 0; of classes, the number that y has for it
-    :type name: string
-    :param name:  UTF-8, up to 65535 bytes; "": none
-    :rtype: int
-    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
-    """
-    return _lowlevel.bdl_model_set_name(model, what, index, name)
-
-def bdl_model_get_name(model, what, index):
-    r"""
-    Reads a name. Since 0.3.
-    :type name: string
-    :param name: receives it, "" if there is none; it belongs to the model, and lives until a name is set
-    """
-    return _lowlevel.bdl_model_get_name(model, what, index)
-
-def bdl_model_set_class_type(model, type):
-    r"""
-     Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
-    A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3.
-    """
-    return _lowlevel.bdl_model_set_class_type(model, type)
-
-def bdl_model_class_type(model):
-    r""" The bdl_class_type of a model; 0 for NULL. Since 0.3."""
-    return _lowlevel.bdl_model_class_type(model)
-
 def bdl_model_set_noise_precision(model, precision):
     r"""
     Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
@@ -734,6 +682,57 @@ def bdl_model_hessian(model, parameters, x, y, hessian):
     :return: as bdl_model_hessian_vector_product()
     """
     return _lowlevel.bdl_model_hessian(model, parameters, x, y, hessian)
+BDL_INPUT = _lowlevel.BDL_INPUT
+r""" columns of x: bdl_model_inputs()"""
+BDL_TARGET = _lowlevel.BDL_TARGET
+r""" columns of y: bdl_model_targets()"""
+BDL_CLASS = _lowlevel.BDL_CLASS
+r""" values of y: those of BDL_CATEGORICAL, by number, and 0 and 1 of BDL_BERNOULLI with one output"""
+BDL_CLASS_TEXT = _lowlevel.BDL_CLASS_TEXT
+BDL_CLASS_ORDERED = _lowlevel.BDL_CLASS_ORDERED
+r""" text, and the classes rise from 0 on (ordered factors)"""
+BDL_CLASS_INTEGER = _lowlevel.BDL_CLASS_INTEGER
+r''' "-3"'''
+BDL_CLASS_REAL = _lowlevel.BDL_CLASS_REAL
+r''' "0.5", "1e-3", "inf"'''
+BDL_CLASS_BOOLEAN = _lowlevel.BDL_CLASS_BOOLEAN
+r''' "false", "true"'''
+
+def bdl_model_set_name(model, what, index, name):
+    r"""
+    Gives an input, a target or a class a name. The estimators of the other languages set and use them.
+    Since 0.3.
+    :type model: bdl_model
+    :param model: a model
+    :type what: int
+    :param what:  BDL_INPUT, BDL_TARGET or BDL_CLASS
+    :type index: int64_t
+    :param index: of the column or class, from 0; of classes, the number that y has for it
+    :type name: string
+    :param name:  UTF-8, up to 65535 bytes; "": none
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
+    """
+    return _lowlevel.bdl_model_set_name(model, what, index, name)
+
+def bdl_model_get_name(model, what, index):
+    r"""
+    Reads a name. Since 0.3.
+    :type name: string
+    :param name: receives it, "" if there is none; it belongs to the model, and lives until a name is set
+    """
+    return _lowlevel.bdl_model_get_name(model, what, index)
+
+def bdl_model_set_class_type(model, type):
+    r"""
+     Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
+    A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3.
+    """
+    return _lowlevel.bdl_model_set_class_type(model, type)
+
+def bdl_model_class_type(model):
+    r""" The bdl_class_type of a model; 0 for NULL. Since 0.3."""
+    return _lowlevel.bdl_model_class_type(model)
 BDL_LOW_RANK = _lowlevel.BDL_LOW_RANK
 r""" bdl_posterior_create_low_rank()"""
 BDL_FULL = _lowlevel.BDL_FULL

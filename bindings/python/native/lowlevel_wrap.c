@@ -4502,211 +4502,6 @@ fail:
 }
 
 
-SWIGINTERN PyObject *_wrap_bdl_model_set_name(PyObject *self, PyObject *args) {
-  PyObject *resultobj = 0;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  bdl_named arg2 ;
-  int64_t arg3 ;
-  char *arg4 = (char *) 0 ;
-  Argument argument1 = {
-    0
-  } ;
-  int64_t number2 ;
-  PyObject *swig_obj[4] ;
-  bdl_status result;
-  
-  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_name", 4, 4, swig_obj)) SWIG_fail;
-  {
-    void* handle;
-    const int use = strstr("bdl_model_set_name", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_set_name: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
-    arg1 = (bdl_model *)handle;
-  }
-  {
-    if (int64_argument(swig_obj[1], "bdl_model_set_name: what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
-    arg2 = (bdl_named)number2;
-  }
-  {
-    if (int64_argument(swig_obj[2], "bdl_model_set_name: index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
-  }
-  {
-    const char* text;
-    if (string_argument(swig_obj[3], "bdl_model_set_name: name", &text) < 0) SWIG_fail;
-    arg4 = (char *)text;
-  }
-  {
-    begin_call();
-    {
-      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_model_set_name(arg1,arg2,arg3,(char const *)arg4);
-      SWIG_PYTHON_THREAD_END_ALLOW;
-    }
-    end_call();
-  }
-  {
-    const int stopped = check_status(result);
-    if (stopped < 0) SWIG_fail;
-    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
-  }
-  {
-    handle_release(&argument1); 
-  }
-  return resultobj;
-fail:
-  {
-    handle_release(&argument1); 
-  }
-  return NULL;
-}
-
-
-SWIGINTERN PyObject *_wrap_bdl_model_get_name(PyObject *self, PyObject *args) {
-  PyObject *resultobj = 0;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  bdl_named arg2 ;
-  int64_t arg3 ;
-  char **arg4 = (char **) 0 ;
-  Argument argument1 = {
-    0
-  } ;
-  int64_t number2 ;
-  char const *value4 ;
-  PyObject *swig_obj[3] ;
-  bdl_status result;
-  
-  {
-    arg4 = (char **)&value4; 
-  }
-  if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_name", 3, 3, swig_obj)) SWIG_fail;
-  {
-    void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_get_name: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
-    arg1 = (bdl_model *)handle;
-  }
-  {
-    if (int64_argument(swig_obj[1], "bdl_model_get_name: what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
-    arg2 = (bdl_named)number2;
-  }
-  {
-    if (int64_argument(swig_obj[2], "bdl_model_get_name: index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
-  }
-  {
-    begin_call();
-    {
-      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_model_get_name((struct bdl_model const *)arg1,arg2,arg3,(char const **)arg4);
-      SWIG_PYTHON_THREAD_END_ALLOW;
-    }
-    end_call();
-  }
-  {
-    const int stopped = check_status(result);
-    if (stopped < 0) SWIG_fail;
-    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
-  }
-  {
-    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg4)); 
-  }
-  {
-    handle_release(&argument1); 
-  }
-  return resultobj;
-fail:
-  {
-    handle_release(&argument1); 
-  }
-  return NULL;
-}
-
-
-SWIGINTERN PyObject *_wrap_bdl_model_set_class_type(PyObject *self, PyObject *args) {
-  PyObject *resultobj = 0;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  bdl_class_type arg2 ;
-  Argument argument1 = {
-    0
-  } ;
-  int64_t number2 ;
-  PyObject *swig_obj[2] ;
-  bdl_status result;
-  
-  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_class_type", 2, 2, swig_obj)) SWIG_fail;
-  {
-    void* handle;
-    const int use = strstr("bdl_model_set_class_type", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_set_class_type: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
-    arg1 = (bdl_model *)handle;
-  }
-  {
-    if (int64_argument(swig_obj[1], "bdl_model_set_class_type: type", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
-    arg2 = (bdl_class_type)number2;
-  }
-  {
-    begin_call();
-    {
-      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_model_set_class_type(arg1,arg2);
-      SWIG_PYTHON_THREAD_END_ALLOW;
-    }
-    end_call();
-  }
-  {
-    const int stopped = check_status(result);
-    if (stopped < 0) SWIG_fail;
-    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
-  }
-  {
-    handle_release(&argument1); 
-  }
-  return resultobj;
-fail:
-  {
-    handle_release(&argument1); 
-  }
-  return NULL;
-}
-
-
-SWIGINTERN PyObject *_wrap_bdl_model_class_type(PyObject *self, PyObject *args) {
-  PyObject *resultobj = 0;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  Argument argument1 = {
-    0
-  } ;
-  PyObject *swig_obj[1] ;
-  int32_t result;
-  
-  if (!args) SWIG_fail;
-  swig_obj[0] = args;
-  {
-    void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_class_type: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
-    arg1 = (bdl_model *)handle;
-  }
-  {
-    begin_call();
-    {
-      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = bdl_model_class_type((struct bdl_model const *)arg1);
-      SWIG_PYTHON_THREAD_END_ALLOW;
-    }
-    end_call();
-  }
-  {
-    resultobj = PyLong_FromLong(result); 
-  }
-  {
-    handle_release(&argument1); 
-  }
-  return resultobj;
-fail:
-  {
-    handle_release(&argument1); 
-  }
-  return NULL;
-}
-
-
 SWIGINTERN PyObject *_wrap_bdl_model_set_noise_precision(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -5918,6 +5713,211 @@ fail:
   }
   {
     view_release(&view5); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_set_name(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_named arg2 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_name", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_name", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_set_name: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_model_set_name: what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (bdl_named)number2;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_model_set_name: index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    const char* text;
+    if (string_argument(swig_obj[3], "bdl_model_set_name: name", &text) < 0) SWIG_fail;
+    arg4 = (char *)text;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_name(arg1,arg2,arg3,(char const *)arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_get_name(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_named arg2 ;
+  int64_t arg3 ;
+  char **arg4 = (char **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  char const *value4 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = (char **)&value4; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_name", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_model_get_name: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_model_get_name: what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (bdl_named)number2;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_model_get_name: index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_get_name((struct bdl_model const *)arg1,arg2,arg3,(char const **)arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg4)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_set_class_type(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_class_type arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_class_type", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_class_type", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_set_class_type: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_model_set_class_type: type", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (bdl_class_type)number2;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_class_type(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_class_type(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int32_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_model_class_type: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_model_class_type((struct bdl_model const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
   }
   return NULL;
 }
@@ -16577,31 +16577,6 @@ static PyMethodDef SwigMethods[] = {
 		":type classes: bdl_matrix_out\n"
 		":param classes: receives 1 x bdl_model_class_count(): their numbers, ascending\n"
 		""},
-	 { "bdl_model_set_name", _wrap_bdl_model_set_name, METH_VARARGS, "\n"
-		"Gives an input, a target or a class a name. Names are saved with the model, so that who loads it knows what\n"
-		"its columns and classes are; the library computes nothing with them. The estimators of the other languages\n"
-		"set and use them. Since 0.3.\n"
-		":type model: bdl_model\n"
-		":param model: a model\n"
-		":type what: int\n"
-		":param what:  BDL_INPUT, BDL_TARGET or BDL_CLASS\n"
-		":type index: int64_t\n"
-		":param index: of the column or class, from 0; of classes, the number that y has for it\n"
-		":type name: string\n"
-		":param name:  UTF-8, up to 65535 bytes; \"\": none\n"
-		":rtype: int\n"
-		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)\n"
-		""},
-	 { "bdl_model_get_name", _wrap_bdl_model_get_name, METH_VARARGS, "\n"
-		"Reads a name. Since 0.3.\n"
-		":type name: string\n"
-		":param name: receives it, \"\" if there is none; it belongs to the model, and lives until a name is set\n"
-		""},
-	 { "bdl_model_set_class_type", _wrap_bdl_model_set_class_type, METH_VARARGS, "\n"
-		" Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.\n"
-		"A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3.\n"
-		""},
-	 { "bdl_model_class_type", _wrap_bdl_model_class_type, METH_O, " The bdl_class_type of a model; 0 for NULL. Since 0.3."},
 	 { "bdl_model_set_noise_precision", _wrap_bdl_model_set_noise_precision, METH_VARARGS, "\n"
 		"Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all\n"
 		"targets, or one per target. Heteroscedastic noise has this precision where the network's log noise\n"
@@ -16814,6 +16789,30 @@ static PyMethodDef SwigMethods[] = {
 		":rtype: int\n"
 		":return: as bdl_model_hessian_vector_product()\n"
 		""},
+	 { "bdl_model_set_name", _wrap_bdl_model_set_name, METH_VARARGS, "\n"
+		"Gives an input, a target or a class a name. The estimators of the other languages set and use them.\n"
+		"Since 0.3.\n"
+		":type model: bdl_model\n"
+		":param model: a model\n"
+		":type what: int\n"
+		":param what:  BDL_INPUT, BDL_TARGET or BDL_CLASS\n"
+		":type index: int64_t\n"
+		":param index: of the column or class, from 0; of classes, the number that y has for it\n"
+		":type name: string\n"
+		":param name:  UTF-8, up to 65535 bytes; \"\": none\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)\n"
+		""},
+	 { "bdl_model_get_name", _wrap_bdl_model_get_name, METH_VARARGS, "\n"
+		"Reads a name. Since 0.3.\n"
+		":type name: string\n"
+		":param name: receives it, \"\" if there is none; it belongs to the model, and lives until a name is set\n"
+		""},
+	 { "bdl_model_set_class_type", _wrap_bdl_model_set_class_type, METH_VARARGS, "\n"
+		" Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.\n"
+		"A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3.\n"
+		""},
+	 { "bdl_model_class_type", _wrap_bdl_model_class_type, METH_O, " The bdl_class_type of a model; 0 for NULL. Since 0.3."},
 	 { "bdl_posterior_create_low_rank", _wrap_bdl_posterior_create_low_rank, METH_VARARGS, "\n"
 		"New low-rank-precision posterior, N(0, I) and blank: an optimizer initialises a blank posterior at\n"
 		"its first step (see bdl_optimizer_initialize()); setting or updating it ends that. Since 0.1.\n"
@@ -19017,6 +19016,11 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_POISSON",SWIG_From_int((int)(BDL_POISSON)));
   SWIG_Python_SetConstant(d, "BDL_HETEROSCEDASTIC",SWIG_From_int((int)(BDL_HETEROSCEDASTIC)));
   SWIG_Python_SetConstant(d, "BDL_STUDENT_T",SWIG_From_int((int)(BDL_STUDENT_T)));
+  SWIG_Python_SetConstant(d, "BDL_INIT_UNIFORM_FAN_IN",SWIG_From_int((int)(BDL_INIT_UNIFORM_FAN_IN)));
+  SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER",SWIG_From_int((int)(BDL_INIT_XAVIER)));
+  SWIG_Python_SetConstant(d, "BDL_INIT_HE",SWIG_From_int((int)(BDL_INIT_HE)));
+  SWIG_Python_SetConstant(d, "BDL_INIT_HE_FAN_OUT",SWIG_From_int((int)(BDL_INIT_HE_FAN_OUT)));
+  SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER_NORMAL",SWIG_From_int((int)(BDL_INIT_XAVIER_NORMAL)));
   SWIG_Python_SetConstant(d, "BDL_INPUT",SWIG_From_int((int)(BDL_INPUT)));
   SWIG_Python_SetConstant(d, "BDL_TARGET",SWIG_From_int((int)(BDL_TARGET)));
   SWIG_Python_SetConstant(d, "BDL_CLASS",SWIG_From_int((int)(BDL_CLASS)));
@@ -19025,11 +19029,6 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_CLASS_INTEGER",SWIG_From_int((int)(BDL_CLASS_INTEGER)));
   SWIG_Python_SetConstant(d, "BDL_CLASS_REAL",SWIG_From_int((int)(BDL_CLASS_REAL)));
   SWIG_Python_SetConstant(d, "BDL_CLASS_BOOLEAN",SWIG_From_int((int)(BDL_CLASS_BOOLEAN)));
-  SWIG_Python_SetConstant(d, "BDL_INIT_UNIFORM_FAN_IN",SWIG_From_int((int)(BDL_INIT_UNIFORM_FAN_IN)));
-  SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER",SWIG_From_int((int)(BDL_INIT_XAVIER)));
-  SWIG_Python_SetConstant(d, "BDL_INIT_HE",SWIG_From_int((int)(BDL_INIT_HE)));
-  SWIG_Python_SetConstant(d, "BDL_INIT_HE_FAN_OUT",SWIG_From_int((int)(BDL_INIT_HE_FAN_OUT)));
-  SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER_NORMAL",SWIG_From_int((int)(BDL_INIT_XAVIER_NORMAL)));
   SWIG_Python_SetConstant(d, "BDL_LOW_RANK",SWIG_From_int((int)(BDL_LOW_RANK)));
   SWIG_Python_SetConstant(d, "BDL_FULL",SWIG_From_int((int)(BDL_FULL)));
   SWIG_Python_SetConstant(d, "BDL_FULL_MOMENT",SWIG_From_int((int)(BDL_FULL_MOMENT)));

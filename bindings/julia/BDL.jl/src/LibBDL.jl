@@ -360,46 +360,6 @@ const bdl_likelihood_names = Dict{Cint,String}(
 )
 
 """
-What bdl_model_set_name() gives names to.
-
-- `BDL_INPUT` = 1: columns of x: bdl_model_inputs()
-- `BDL_TARGET` = 2: columns of y: bdl_model_targets()
-- `BDL_CLASS` = 3: values of y: those of BDL_CATEGORICAL, by number, and 0 and 1 of BDL_BERNOULLI with one output
-"""
-const bdl_named = Cint
-const BDL_INPUT = Cint(1)
-const BDL_TARGET = Cint(2)
-const BDL_CLASS = Cint(3)
-const bdl_named_names = Dict{Cint,String}(
-    1 => "BDL_INPUT",
-    2 => "BDL_TARGET",
-    3 => "BDL_CLASS",
-)
-
-"""
-What the names of classes are the text of, so that every language makes labels of its own of them.
-
-- `BDL_CLASS_TEXT` = 1
-- `BDL_CLASS_ORDERED` = 2: text, and the classes rise from 0 on (ordered factors)
-- `BDL_CLASS_INTEGER` = 3: "-3"
-- `BDL_CLASS_REAL` = 4: "0.5", "1e-3", "inf"
-- `BDL_CLASS_BOOLEAN` = 5: "false", "true"
-"""
-const bdl_class_type = Cint
-const BDL_CLASS_TEXT = Cint(1)
-const BDL_CLASS_ORDERED = Cint(2)
-const BDL_CLASS_INTEGER = Cint(3)
-const BDL_CLASS_REAL = Cint(4)
-const BDL_CLASS_BOOLEAN = Cint(5)
-const bdl_class_type_names = Dict{Cint,String}(
-    1 => "BDL_CLASS_TEXT",
-    2 => "BDL_CLASS_ORDERED",
-    3 => "BDL_CLASS_INTEGER",
-    4 => "BDL_CLASS_REAL",
-    5 => "BDL_CLASS_BOOLEAN",
-)
-
-"""
 Distributions of initial weights; biases are 0 except for BDL_INIT_UNIFORM_FAN_IN.
 
 - `BDL_INIT_UNIFORM_FAN_IN` = 1: weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs)
@@ -762,49 +722,6 @@ function bdl_model_get_classes(model::Union{bdl_model,Ptr{bdl_model}}, classes::
 end
 
 """
-Gives an input, a target or a class a name. Names are saved with the model, so that who loads it knows what
-its columns and classes are; the library computes nothing with them. The estimators of the other languages
-set and use them. Since 0.3.
-
-# Arguments
-- `model`: a model
-- `what`: BDL_INPUT, BDL_TARGET or BDL_CLASS
-- `index`: of the column or class, from 0; of classes, the number that y has for it
-- `name`: UTF-8, up to 65535 bytes; "": none
-
-# Returns
-BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
-"""
-function bdl_model_set_name(model::Union{bdl_model,Ptr{bdl_model}}, what::Integer, index::Integer, name::Union{AbstractString,Cstring})
-    return ccall((:bdl_model_set_name, libbdl), Cint, (Ptr{bdl_model}, Cint, Int64, Cstring,), model, what, index, name)
-end
-
-"""
-Reads a name. Since 0.3.
-
-# Arguments
-- `name`: receives it, "" if there is none; it belongs to the model, and lives until a name is set
-"""
-function bdl_model_get_name(model::Union{bdl_model,Ptr{bdl_model}}, what::Integer, index::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
-    return ccall((:bdl_model_get_name, libbdl), Cint, (Ptr{bdl_model}, Cint, Int64, Ptr{Ptr{UInt8}},), model, what, index, name)
-end
-
-"""
-Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
-A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3.
-"""
-function bdl_model_set_class_type(model::Union{bdl_model,Ptr{bdl_model}}, type::Integer)
-    return ccall((:bdl_model_set_class_type, libbdl), Cint, (Ptr{bdl_model}, Cint,), model, type)
-end
-
-"""
-The bdl_class_type of a model; 0 for NULL. Since 0.3.
-"""
-function bdl_model_class_type(model::Union{bdl_model,Ptr{bdl_model}})
-    return ccall((:bdl_model_class_type, libbdl), Int32, (Ptr{bdl_model},), model)
-end
-
-"""
 Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
 targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
 precision is 0; of Student-t noise it is 1 / scale^2. Training learns it from there unless option
@@ -1056,6 +973,88 @@ as bdl_model_hessian_vector_product()
 """
 function bdl_model_hessian(model::Union{bdl_model,Ptr{bdl_model}}, parameters::Union{bdl_matrix,MatrixView}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, hessian::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_model_hessian, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix_out,), model, parameters, x, y, hessian)
+end
+
+"""
+What bdl_model_set_name() gives names to.
+
+- `BDL_INPUT` = 1: columns of x: bdl_model_inputs()
+- `BDL_TARGET` = 2: columns of y: bdl_model_targets()
+- `BDL_CLASS` = 3: values of y: those of BDL_CATEGORICAL, by number, and 0 and 1 of BDL_BERNOULLI with one output
+"""
+const bdl_named = Cint
+const BDL_INPUT = Cint(1)
+const BDL_TARGET = Cint(2)
+const BDL_CLASS = Cint(3)
+const bdl_named_names = Dict{Cint,String}(
+    1 => "BDL_INPUT",
+    2 => "BDL_TARGET",
+    3 => "BDL_CLASS",
+)
+
+"""
+What the names of classes are the text of, so that every language makes labels of its own of them.
+
+- `BDL_CLASS_TEXT` = 1
+- `BDL_CLASS_ORDERED` = 2: text, and the classes rise from 0 on (ordered factors)
+- `BDL_CLASS_INTEGER` = 3: "-3"
+- `BDL_CLASS_REAL` = 4: "0.5", "1e-3", "inf"
+- `BDL_CLASS_BOOLEAN` = 5: "false", "true"
+"""
+const bdl_class_type = Cint
+const BDL_CLASS_TEXT = Cint(1)
+const BDL_CLASS_ORDERED = Cint(2)
+const BDL_CLASS_INTEGER = Cint(3)
+const BDL_CLASS_REAL = Cint(4)
+const BDL_CLASS_BOOLEAN = Cint(5)
+const bdl_class_type_names = Dict{Cint,String}(
+    1 => "BDL_CLASS_TEXT",
+    2 => "BDL_CLASS_ORDERED",
+    3 => "BDL_CLASS_INTEGER",
+    4 => "BDL_CLASS_REAL",
+    5 => "BDL_CLASS_BOOLEAN",
+)
+
+"""
+Gives an input, a target or a class a name. The estimators of the other languages set and use them.
+Since 0.3.
+
+# Arguments
+- `model`: a model
+- `what`: BDL_INPUT, BDL_TARGET or BDL_CLASS
+- `index`: of the column or class, from 0; of classes, the number that y has for it
+- `name`: UTF-8, up to 65535 bytes; "": none
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
+"""
+function bdl_model_set_name(model::Union{bdl_model,Ptr{bdl_model}}, what::Integer, index::Integer, name::Union{AbstractString,Cstring})
+    return ccall((:bdl_model_set_name, libbdl), Cint, (Ptr{bdl_model}, Cint, Int64, Cstring,), model, what, index, name)
+end
+
+"""
+Reads a name. Since 0.3.
+
+# Arguments
+- `name`: receives it, "" if there is none; it belongs to the model, and lives until a name is set
+"""
+function bdl_model_get_name(model::Union{bdl_model,Ptr{bdl_model}}, what::Integer, index::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_model_get_name, libbdl), Cint, (Ptr{bdl_model}, Cint, Int64, Ptr{Ptr{UInt8}},), model, what, index, name)
+end
+
+"""
+Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
+A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3.
+"""
+function bdl_model_set_class_type(model::Union{bdl_model,Ptr{bdl_model}}, type::Integer)
+    return ccall((:bdl_model_set_class_type, libbdl), Cint, (Ptr{bdl_model}, Cint,), model, type)
+end
+
+"""
+The bdl_class_type of a model; 0 for NULL. Since 0.3.
+"""
+function bdl_model_class_type(model::Union{bdl_model,Ptr{bdl_model}})
+    return ccall((:bdl_model_class_type, libbdl), Int32, (Ptr{bdl_model},), model)
 end
 
 """

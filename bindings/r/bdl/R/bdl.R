@@ -130,26 +130,6 @@ bdl_model_get_classes <- function(model, classes)
   .Call('R_swig_bdl_model_get_classes', model, classes, FALSE, PACKAGE='bdl')
 }
 
-bdl_model_set_name <- function(model, what, index, name)
-{
-  .Call('R_swig_bdl_model_set_name', model, what, index, name, FALSE, PACKAGE='bdl')
-}
-
-bdl_model_get_name <- function(model, what, index)
-{
-  .Call('R_swig_bdl_model_get_name', model, what, index, FALSE, PACKAGE='bdl')
-}
-
-bdl_model_set_class_type <- function(model, type)
-{
-  .Call('R_swig_bdl_model_set_class_type', model, type, FALSE, PACKAGE='bdl')
-}
-
-bdl_model_class_type <- function(model)
-{
-  .Call('R_swig_bdl_model_class_type', model, FALSE, PACKAGE='bdl')
-}
-
 bdl_model_set_noise_precision <- function(model, precision)
 {
   .Call('R_swig_bdl_model_set_noise_precision', model, precision, FALSE, PACKAGE='bdl')
@@ -228,6 +208,26 @@ bdl_model_hessian_vector_product <- function(model, parameters, x, y, vectors, p
 bdl_model_hessian <- function(model, parameters, x, y, hessian)
 {
   .Call('R_swig_bdl_model_hessian', model, parameters, x, y, hessian, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_set_name <- function(model, what, index, name)
+{
+  .Call('R_swig_bdl_model_set_name', model, what, index, name, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_get_name <- function(model, what, index)
+{
+  .Call('R_swig_bdl_model_get_name', model, what, index, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_set_class_type <- function(model, type)
+{
+  .Call('R_swig_bdl_model_set_class_type', model, type, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_class_type <- function(model)
+{
+  .Call('R_swig_bdl_model_class_type', model, FALSE, PACKAGE='bdl')
 }
 
 bdl_posterior_create_low_rank <- function(dtype, dimension, rank)

@@ -2703,216 +2703,6 @@ R_swig_bdl_model_get_classes ( SEXP model, SEXP classes, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_model_set_name ( SEXP model, SEXP what, SEXP index, SEXP name, SEXP s_swig_copy)
-{
-  bdl_status result;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  bdl_named arg2 ;
-  int64_t arg3 ;
-  char *arg4 = (char *) 0 ;
-  SEXP given1 ;
-  int val2 ;
-  int ecode2 = 0 ;
-  unsigned int r_nprotect = 0;
-  SEXP r_ans = R_NilValue ;
-  VMAXTYPE r_vmax = vmaxget() ;
-
-  {
-    given1 = model;
-    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_name", "model")
-    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_name", "_request_stop"), "bdl_model_set_name", "model");
-  }
-  ecode2 = SWIG_AsVal_int(what, &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "bdl_model_set_name" "', argument " "2"" of type '" "bdl_named""'");
-  }
-  arg2 = (bdl_named)(val2);
-  {
-    arg3 = (int64_t)bdlr_int64(index, "bdl_model_set_name", "index");
-  }
-  {
-    arg4 = (char *)bdlr_string(name, "bdl_model_set_name", "name");
-  }
-  {
-    bdlr_call call;
-    bdlr_call_begin(&call);
-    result = (bdl_status)bdl_model_set_name(arg1,arg2,arg3,(char const *)arg4);
-    bdlr_call_end(&call);
-  }
-  {
-    bdlr_check(result); r_ans = R_NilValue;
-  }
-  {
-    bdlr_inherit(r_ans, given1);
-  }
-  vmaxset(r_vmax);
-  if(r_nprotect)  Rf_unprotect(r_nprotect);
-
-  return r_ans;
-  fail: SWIGUNUSED;
-  {
-    bdlr_inherit(r_ans, given1);
-  }
-  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
-  return R_NilValue;
-}
-
-
-SWIGEXPORT SEXP
-R_swig_bdl_model_get_name ( SEXP model, SEXP what, SEXP index, SEXP s_swig_copy)
-{
-  bdl_status result;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  bdl_named arg2 ;
-  int64_t arg3 ;
-  char **arg4 = (char **) 0 ;
-  SEXP given1 ;
-  int val2 ;
-  int ecode2 = 0 ;
-  char const *output4 ;
-  unsigned int r_nprotect = 0;
-  SEXP r_ans = R_NilValue ;
-  VMAXTYPE r_vmax = vmaxget() ;
-  SEXP R_OutputValues;
-
-  {
-    arg4 = (char **)&output4;
-  }
-  {
-    given1 = model;
-    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_name", "model")
-    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_name", "model");
-  }
-  ecode2 = SWIG_AsVal_int(what, &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "bdl_model_get_name" "', argument " "2"" of type '" "bdl_named""'");
-  }
-  arg2 = (bdl_named)(val2);
-  {
-    arg3 = (int64_t)bdlr_int64(index, "bdl_model_get_name", "index");
-  }
-  {
-    bdlr_call call;
-    bdlr_call_begin(&call);
-    result = (bdl_status)bdl_model_get_name((struct bdl_model const *)arg1,arg2,arg3,(char const **)arg4);
-    bdlr_call_end(&call);
-  }
-  {
-    bdlr_check(result); r_ans = R_NilValue;
-  }
-  Rf_protect(r_ans);
-  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
-  r_nprotect += 2;
-  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
-  r_ans = R_OutputValues;
-  {
-    r_ans = bdlr_output(r_ans, 1, "name", bdlr_from_string(*arg4));
-  }
-  {
-    bdlr_inherit(r_ans, given1);
-  }
-  vmaxset(r_vmax);
-  if(r_nprotect)  Rf_unprotect(r_nprotect);
-
-  return r_ans;
-  fail: SWIGUNUSED;
-  {
-    bdlr_inherit(r_ans, given1);
-  }
-  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
-  return R_NilValue;
-}
-
-
-SWIGEXPORT SEXP
-R_swig_bdl_model_set_class_type ( SEXP model, SEXP type, SEXP s_swig_copy)
-{
-  bdl_status result;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  bdl_class_type arg2 ;
-  SEXP given1 ;
-  int val2 ;
-  int ecode2 = 0 ;
-  unsigned int r_nprotect = 0;
-  SEXP r_ans = R_NilValue ;
-  VMAXTYPE r_vmax = vmaxget() ;
-
-  {
-    given1 = model;
-    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_class_type", "model")
-    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_class_type", "_request_stop"), "bdl_model_set_class_type", "model");
-  }
-  ecode2 = SWIG_AsVal_int(type, &val2);
-  if (!SWIG_IsOK(ecode2)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "bdl_model_set_class_type" "', argument " "2"" of type '" "bdl_class_type""'");
-  }
-  arg2 = (bdl_class_type)(val2);
-  {
-    bdlr_call call;
-    bdlr_call_begin(&call);
-    result = (bdl_status)bdl_model_set_class_type(arg1,arg2);
-    bdlr_call_end(&call);
-  }
-  {
-    bdlr_check(result); r_ans = R_NilValue;
-  }
-  {
-    bdlr_inherit(r_ans, given1);
-  }
-  vmaxset(r_vmax);
-  if(r_nprotect)  Rf_unprotect(r_nprotect);
-
-  return r_ans;
-  fail: SWIGUNUSED;
-  {
-    bdlr_inherit(r_ans, given1);
-  }
-  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
-  return R_NilValue;
-}
-
-
-SWIGEXPORT SEXP
-R_swig_bdl_model_class_type ( SEXP model, SEXP s_swig_copy)
-{
-  int32_t result;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  SEXP given1 ;
-  unsigned int r_nprotect = 0;
-  SEXP r_ans = R_NilValue ;
-  VMAXTYPE r_vmax = vmaxget() ;
-
-  {
-    given1 = model;
-    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_class_type", "model")
-    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_class_type", "model");
-  }
-  {
-    bdlr_call call;
-    bdlr_call_begin(&call);
-    result = bdl_model_class_type((struct bdl_model const *)arg1);
-    bdlr_call_end(&call);
-  }
-  {
-    r_ans = Rf_ScalarInteger(result);
-  }
-  {
-    bdlr_inherit(r_ans, given1);
-  }
-  vmaxset(r_vmax);
-  if(r_nprotect)  Rf_unprotect(r_nprotect);
-
-  return r_ans;
-  fail: SWIGUNUSED;
-  {
-    bdlr_inherit(r_ans, given1);
-  }
-  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
-  return R_NilValue;
-}
-
-
-SWIGEXPORT SEXP
 R_swig_bdl_model_set_noise_precision ( SEXP model, SEXP precision, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -3851,6 +3641,216 @@ R_swig_bdl_model_hessian ( SEXP model, SEXP parameters, SEXP x, SEXP y, SEXP hes
   r_ans = R_OutputValues;
   {
     r_ans = bdlr_output(r_ans, 1, "hessian", array5);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_set_name ( SEXP model, SEXP what, SEXP index, SEXP name, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_named arg2 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  SEXP given1 ;
+  int val2 ;
+  int ecode2 = 0 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_name", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_name", "_request_stop"), "bdl_model_set_name", "model");
+  }
+  ecode2 = SWIG_AsVal_int(what, &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "bdl_model_set_name" "', argument " "2"" of type '" "bdl_named""'");
+  }
+  arg2 = (bdl_named)(val2);
+  {
+    arg3 = (int64_t)bdlr_int64(index, "bdl_model_set_name", "index");
+  }
+  {
+    arg4 = (char *)bdlr_string(name, "bdl_model_set_name", "name");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_set_name(arg1,arg2,arg3,(char const *)arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_get_name ( SEXP model, SEXP what, SEXP index, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_named arg2 ;
+  int64_t arg3 ;
+  char **arg4 = (char **) 0 ;
+  SEXP given1 ;
+  int val2 ;
+  int ecode2 = 0 ;
+  char const *output4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg4 = (char **)&output4;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_name", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_name", "model");
+  }
+  ecode2 = SWIG_AsVal_int(what, &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "bdl_model_get_name" "', argument " "2"" of type '" "bdl_named""'");
+  }
+  arg2 = (bdl_named)(val2);
+  {
+    arg3 = (int64_t)bdlr_int64(index, "bdl_model_get_name", "index");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_get_name((struct bdl_model const *)arg1,arg2,arg3,(char const **)arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "name", bdlr_from_string(*arg4));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_set_class_type ( SEXP model, SEXP type, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_class_type arg2 ;
+  SEXP given1 ;
+  int val2 ;
+  int ecode2 = 0 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_class_type", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_class_type", "_request_stop"), "bdl_model_set_class_type", "model");
+  }
+  ecode2 = SWIG_AsVal_int(type, &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "bdl_model_set_class_type" "', argument " "2"" of type '" "bdl_class_type""'");
+  }
+  arg2 = (bdl_class_type)(val2);
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_set_class_type(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_class_type ( SEXP model, SEXP s_swig_copy)
+{
+  int32_t result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_class_type", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_class_type", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_model_class_type((struct bdl_model const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarInteger(result);
   }
   {
     bdlr_inherit(r_ans, given1);

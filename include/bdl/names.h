@@ -1,0 +1,62 @@
+/**
+ * @file names.h
+ * What a model's inputs, targets and classes are called. Names are saved with the model (checkpoint.h), so that who
+ * loads it, in whatever language, knows what its columns and classes are; the library computes nothing with them.
+ */
+#ifndef BDL_NAMES_H
+#define BDL_NAMES_H
+
+#include "bdl/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What bdl_model_set_name() gives names to. */
+typedef enum bdl_named {
+  BDL_INPUT = 1,  /**< columns of x: bdl_model_inputs() */
+  BDL_TARGET = 2, /**< columns of y: bdl_model_targets() */
+  /** values of y: those of BDL_CATEGORICAL, by number, and 0 and 1 of BDL_BERNOULLI with one output */
+  BDL_CLASS = 3,
+  BDL_NAMED_FORCE_INT32 = 0x7fffffff
+} bdl_named;
+
+/** What the names of classes are the text of, so that every language makes labels of its own of them. */
+typedef enum bdl_class_type {
+  BDL_CLASS_TEXT = 1,
+  BDL_CLASS_ORDERED = 2, /**< text, and the classes rise from 0 on (ordered factors) */
+  BDL_CLASS_INTEGER = 3, /**< "-3" */
+  BDL_CLASS_REAL = 4,    /**< "0.5", "1e-3", "inf" */
+  BDL_CLASS_BOOLEAN = 5, /**< "false", "true" */
+  BDL_CLASS_TYPE_FORCE_INT32 = 0x7fffffff
+} bdl_class_type;
+
+/**
+ * Gives an input, a target or a class a name. The estimators of the other languages set and use them.
+ * Since 0.3.
+ * @param model a model
+ * @param what  BDL_INPUT, BDL_TARGET or BDL_CLASS
+ * @param index of the column or class, from 0; of classes, the number that y has for it
+ * @param name  UTF-8, up to 65535 bytes; "": none
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
+ */
+BDL_API bdl_status bdl_model_set_name(bdl_model* model, bdl_named what, int64_t index, const char* name);
+
+/**
+ * Reads a name. Since 0.3.
+ * @param name receives it, "" if there is none; it belongs to the model, and lives until a name is set
+ */
+BDL_API bdl_status bdl_model_get_name(const bdl_model* model, bdl_named what, int64_t index, const char** name);
+
+/** Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
+ * A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3. */
+BDL_API bdl_status bdl_model_set_class_type(bdl_model* model, bdl_class_type type);
+
+/** The bdl_class_type of a model; 0 for NULL. Since 0.3. */
+BDL_API int32_t bdl_model_class_type(const bdl_model* model);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
