@@ -17489,7 +17489,7 @@ static PyMethodDef SwigMethods[] = {
 		"M rows, without a model), before anything is allocated. To the byte, it counts every array that grows with\n"
 		"the problem: copies of the posterior, scratch, moving averages, a posterior as prior. It does not count\n"
 		"small objects, which take some kilobytes whatever M is, nor what model and posterior hold themselves. For\n"
-		"the methods exact-* it is what a fit takes in addition, and the share of libLBFGS is an estimate. Since\n"
+		"the methods exact-* it is the most that a fit takes in addition, and the share of libLBFGS is an estimate. Since\n"
 		"0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer\n"
@@ -17517,7 +17517,8 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_optimizer_diagnose", _wrap_bdl_optimizer_diagnose, METH_O, "\n"
 		"Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last\n"
-		"good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than\n"
+		"good state; no step was taken; a fit by a method exact-* has ended before the optimum (more than 1e-4 posterior\n"
+		"standard deviations from it; at the optimum nothing else is asked but the noise); the precision of most parameters is below 1 % of their prior's or more than\n"
 		"1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as\n"
 		"at initialisation (or at the optimizer's creation); the expected log likelihood of an example is still 0.15\n"
 		"nats above its average over the steps so far, later ones counting more. Streams are asked the first two\n"

@@ -2119,7 +2119,7 @@ Reads how many bytes the optimizer's arrays will take once it has stepped on min
 M rows, without a model), before anything is allocated. To the byte, it counts every array that grows with
 the problem: copies of the posterior, scratch, moving averages, a posterior as prior. It does not count
 small objects, which take some kilobytes whatever M is, nor what model and posterior hold themselves. For
-the methods exact-* it is what a fit takes in addition, and the share of libLBFGS is an estimate. Since
+the methods exact-* it is the most that a fit takes in addition, and the share of libLBFGS is an estimate. Since
 0.1.
 
 # Arguments
@@ -2157,7 +2157,8 @@ end
 
 """
 Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last
-good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than
+good state; no step was taken; a fit by a method exact-* has ended before the optimum (more than 1e-4 posterior
+standard deviations from it; at the optimum nothing else is asked but the noise); the precision of most parameters is below 1 % of their prior's or more than
 1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as
 at initialisation (or at the optimizer's creation); the expected log likelihood of an example is still 0.15
 nats above its average over the steps so far, later ones counting more. Streams are asked the first two

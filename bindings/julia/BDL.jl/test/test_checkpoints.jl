@@ -56,3 +56,27 @@ mktempdir() do folder
         @test_throws FormatError load(path)
     end
 end
+
+# Names and labels, as they were.
+@testset "names" begin
+    X = [sin.(1:60) cos.(3 .* (1:60))]
+    mktempdir() do folder
+        path = joinpath(folder, "a.safetensors")
+        for labels in (["no", "yes"], [:no, :yes], [false, true], [-3, 12], [0.5, 1e300])
+            m = fit(BayesianGLM, X, [labels[1+(x > 0)] for x in X[:, 1]]; family = :bernoulli, progress = false)
+            save(path, m)
+            parts = load(path)
+            expected = eltype(labels) <: Symbol ? string.(labels) : labels
+            @test class_labels(parts.model) == expected && eltype(class_labels(parts.model)) == eltype(expected)
+        end
+        model = set_names!(Model((2, 3); likelihood = :categorical); inputs = ["length", "width\n\\"], targets = ["size"])
+        save(path, model)
+        model = load(path).model
+        @test input_names(model) == ["length", "width\n\\"] && target_names(model) == ["size"] && class_labels(model) === nothing
+        @test input_names(set_names!(model; inputs = nothing)) === nothing
+        @test_throws ShapeError set_names!(model; classes = ["a", "b"])
+        @test_throws LabelError set_names!(model; classes = ["a", 1, 2])
+        @test_throws ShapeError set_names!(Model((2, 1)); classes = ["a"])
+        @test_throws InvalidArgumentError set_names!(model; input = ["a"])
+    end
+end
