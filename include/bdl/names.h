@@ -46,7 +46,8 @@ BDL_API bdl_status bdl_model_set_name(bdl_model* model, bdl_named what, int64_t 
  * Reads a name. Since 0.3.
  * @param name receives it, "" if there is none; it belongs to the model, and lives until a name is set
  */
-BDL_API bdl_status bdl_model_get_name(const bdl_model* model, bdl_named what, int64_t index, const char** name);
+BDL_API bdl_status bdl_model_get_name(const bdl_model* model, bdl_named what, int64_t index,
+                                      const char** name);
 
 /** Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
  * A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3. */

@@ -15,7 +15,8 @@ Index checked_count(const Model<T>& model, const bdl_named& what, Index index) {
   const Index count = model.count_of(what);
   if (count == 0)
     fail(Status::ERROR_UNSUPPORTED,
-         "the model has no classes: its likelihood is neither BDL_CATEGORICAL nor BDL_BERNOULLI with one output");
+         "the model has no classes: its likelihood is neither BDL_CATEGORICAL nor BDL_BERNOULLI with one "
+         "output");
   if (index < 0 || index >= count)
     fail(Status::ERROR_INVALID_ARGUMENT, "index is %lld, but the model has %lld %s",
          static_cast<long long>(index), static_cast<long long>(count), nouns[what - BDL_INPUT]);

@@ -30,8 +30,8 @@ const char* start_advice(bool mean_moved, bool precision_moved) {
   return "";
 }
 
-/// Of most parameters: posterior precisions that no data explain. The mode's is no belief, that of streams may
-/// fade, and an optimum is what the data say.
+/// Of most parameters: posterior precisions that no data explain. The mode's is no belief, that of streams
+/// may fade, and an optimum is what the data say.
 template <class T>
 const char* precision_advice(const Optimizer<T>& optimizer, ConstSpan<T> precision) {
   const Method& method = optimizer.method();
@@ -105,7 +105,8 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
   if (state.step == 0) return "no step has been taken: the posterior is its initialisation";
   if (state.distance > near)
     return "the fit has ended before the optimum of the ELBO, more than 0.0001 posterior standard deviations "
-           "from it: fit with more epochs; if it ends early whatever these are, scale inputs to similar sizes or "
+           "from it: fit with more epochs; if it ends early whatever these are, scale inputs to similar "
+           "sizes or "
            "raise prior_precision";
   const char* message = precision_advice(optimizer, precision);
   if (!*message) message = noise_advice(optimizer);

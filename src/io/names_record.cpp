@@ -1,5 +1,5 @@
-// Names in a checkpoint: one field for each kind, a line for each name, in which \\ stands for a backslash and
-// \n for the end of a line.
+// Names in a checkpoint: one field for each kind, a line for each name, in which \\ stands for a backslash
+// and \n for the end of a line.
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
 
@@ -42,7 +42,8 @@ std::vector<std::string> lines_of(const std::string& text, Index count, const ch
     if (escaped && text[i] != 'n' && text[i] != '\\')
       fail(Status::ERROR_FORMAT, "field %s has a backslash that stands for nothing", key);
     names.back() += escaped && text[i] == 'n' ? '\n' : text[i];
-    if (names.back().size() > longest_name) fail(Status::ERROR_FORMAT, "field %s has a name that is too long", key);
+    if (names.back().size() > longest_name)
+      fail(Status::ERROR_FORMAT, "field %s has a name that is too long", key);
   }
   if (std::ssize(names) != count)
     fail(Status::ERROR_FORMAT, "field %s has %lld lines, expected %lld", key,

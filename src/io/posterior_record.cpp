@@ -113,14 +113,16 @@ PointLayout read_points(const RecordReader& record, const TensorNames& names, In
 }
 
 /// Outputs, inputs and whether there is a bias, of each block.
-void write_matrices(RecordWriter& record, const TensorNames& names, const std::vector<MatrixShape>& matrices) {
+void write_matrices(RecordWriter& record, const TensorNames& names,
+                    const std::vector<MatrixShape>& matrices) {
   std::vector<Index> numbers;
   for (const auto& [outputs, inputs, bias] : matrices)
     numbers.insert(numbers.end(), {outputs, inputs, bias ? 1 : 0});
   if (!numbers.empty()) record.text(names("matrices"), joined(numbers));
 }
 
-std::vector<MatrixShape> read_matrices(const RecordReader& record, const TensorNames& names, Index dimension) {
+std::vector<MatrixShape> read_matrices(const RecordReader& record, const TensorNames& names,
+                                       Index dimension) {
   const std::string key = names("matrices");
   const std::vector<Index> numbers = record.integers(key, 0, dimension);
   std::vector<MatrixShape> matrices;

@@ -14,8 +14,12 @@ std::size_t length_of(unsigned char first) {
 
 /// Least and greatest second byte: no surrogates, nothing that fewer bytes could say or beyond U+10FFFF.
 bool suits(unsigned char first, unsigned char second) {
-  const unsigned char least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80,
-                      greatest = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  const unsigned char least = first == 0xe0   ? 0xa0
+                              : first == 0xf0 ? 0x90
+                                              : 0x80,
+                      greatest = first == 0xed   ? 0x9f
+                                 : first == 0xf4 ? 0x8f
+                                                 : 0xbf;
   return second >= least && second <= greatest;
 }
 

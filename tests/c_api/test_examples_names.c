@@ -2,9 +2,9 @@
 #include "c_api_test.h"
 
 #define INVALID BDL_ERROR_INVALID_ARGUMENT
-#define FAILS(status, fragment, call)                  \
-  do {                                                 \
-    assert_int_equal(call, status);                    \
+#define FAILS(status, fragment, call)                    \
+  do {                                                   \
+    assert_int_equal(call, status);                      \
     assert_non_null(strstr(bdl_last_error(), fragment)); \
   } while (0)
 
@@ -45,7 +45,8 @@ static void test_names_are_kept(void** state) {
   assert_string_equal(name_of(model, BDL_INPUT, 1), "");
   assert_int_equal(bdl_model_class_type(model), BDL_CLASS_TEXT);
   OK(bdl_model_set_name(model, BDL_INPUT, 0, "petal length"));
-  OK(bdl_model_set_name(model, BDL_INPUT, 1, "back\\slash\nand \xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\xb1 \"quoted\""));
+  OK(bdl_model_set_name(model, BDL_INPUT, 1,
+                        "back\\slash\nand \xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\xb1 \"quoted\""));
   OK(bdl_model_set_name(model, BDL_TARGET, 0, "size"));
   OK(bdl_model_set_name(model, BDL_CLASS, 0, "small"));
   OK(bdl_model_set_name(model, BDL_CLASS, 2, "large"));
@@ -91,7 +92,7 @@ static void test_names_go(void** state) {
 }
 
 static void test_what_is_refused(void** state) {
-  static const char* const no_text[] = {"\x80",         "\xc3",         "\xc0\x80",        "\xe0\x80\x80",
+  static const char* const no_text[] = {"\x80",         "\xc3",         "\xc0\x80",         "\xe0\x80\x80",
                                         "\xed\xa0\x80", "\xf5\x80\x80", "\xf4\x90\x80\x80", "a\xff"};
   static char longest[65537 + 1];
   bdl_model *model = classifier(BDL_CATEGORICAL, 3), *numbers = classifier(BDL_GAUSSIAN, 1),
@@ -105,7 +106,8 @@ static void test_what_is_refused(void** state) {
   FAILS(INVALID, "what is 4, expected 1 to 3", bdl_model_set_name(model, (bdl_named)4, 0, "a"));
   FAILS(INVALID, "index is 2, but the model has 2 inputs", bdl_model_set_name(model, BDL_INPUT, 2, "a"));
   FAILS(INVALID, "index is 3, but the model has 3 classes", bdl_model_get_name(model, BDL_CLASS, 3, &name));
-  FAILS(INVALID, "index is -1, but the model has 1 targets", bdl_model_get_name(model, BDL_TARGET, -1, &name));
+  FAILS(INVALID, "index is -1, but the model has 1 targets",
+        bdl_model_get_name(model, BDL_TARGET, -1, &name));
   FAILS(INVALID, "name has more than 65535 bytes", bdl_model_set_name(model, BDL_INPUT, 0, longest));
   for (size_t k = 0; k < sizeof no_text / sizeof *no_text; ++k)
     FAILS(INVALID, "name is not UTF-8", bdl_model_set_name(model, BDL_CLASS, 0, no_text[k]));

@@ -1,6 +1,6 @@
-// The methods exact-* on data that are good but hard: huge counts, no counts, inputs of any size, classes that
-// a plane separates under a flat prior, as many parameters as examples. They reach the optimum within the usual
-// epochs; where they do not, the diagnosis says so.
+// The methods exact-* on data that are good but hard: huge counts, no counts, inputs of any size, classes
+// that a plane separates under a flat prior, as many parameters as examples. They reach the optimum within
+// the usual epochs; where they do not, the diagnosis says so.
 #include "inference/batch/fit.hpp"
 #include "inference/diagnose.hpp"
 #include "io/checkpoint.hpp"
@@ -32,9 +32,11 @@ Learner make_learner(const Likelihood& likelihood, const Data& data, Index rank,
   const Index dimension = data.x.rows + 1;
   std::shared_ptr<Posterior<double>> q = std::make_shared<FullPosterior<double>>(dimension);
   if (rank >= 0) q = bdl::testing::make_posterior<double>(dimension, rank);
-  auto learner = std::make_unique<Optimizer<double>>(
-      make_network<double>({data.x.rows, 1}, likelihood), q,
-      find_method(rank < 0 ? "exact-full" : rank == 0 ? "exact-diagonal" : "exact-low-rank"), data.x.cols);
+  auto learner = std::make_unique<Optimizer<double>>(make_network<double>({data.x.rows, 1}, likelihood), q,
+                                                     find_method(rank < 0    ? "exact-full"
+                                                                 : rank == 0 ? "exact-diagonal"
+                                                                             : "exact-low-rank"),
+                                                     data.x.cols);
   Options options = learner->options();
   options.prior_precision = prior;
   options.bias_prior_precision = bias_prior;
@@ -51,8 +53,7 @@ void fit(Optimizer<double>& learner, const Data& data, Index epochs = usual) {
 double distance_by_reference(const Optimizer<double>& learner, const Data& data) {
   const Dense mean = column_of(std::as_const(*learner.posterior()).mean()),
               precision = dense_precision(*learner.posterior()), covariance = inverse_of(precision);
-  const Reference expected =
-      expectations(learner.model()->likelihood, mean, covariance, data.x, data.y, 1);
+  const Reference expected = expectations(learner.model()->likelihood, mean, covariance, data.x, data.y, 1);
   const Dense prior = column_of(learner.prior().precision());
   Dense slope = expected.gradient;
   const Dense target = expected.hessian + diagonal_matrix(prior);
@@ -141,8 +142,8 @@ Data classes(Index flipped, Index copies = 1) {
 }
 
 void classes_may_be_apart(void**) {
-  for (const auto& [data, prior] : {std::pair{classes(0), 1.0}, {classes(0), 1e-4}, {classes(2), 1e-8},
-                                    {classes(2, 2), 1e-8}}) {
+  for (const auto& [data, prior] :
+       {std::pair{classes(0), 1.0}, {classes(0), 1e-4}, {classes(2), 1e-8}, {classes(2, 2), 1e-8}}) {
     const auto learner = make_learner({BDL_BERNOULLI, 1}, data, -1, prior, prior);
     fit(*learner, data);
     assert_arrived(*learner, data);

@@ -70,11 +70,10 @@ bool DescentSearch::descend(Values values, double enough) {
   value_here_ = lowest_ = 0;
   shortest_ = 1;
   waiting_ = 0;
-  const bool ended =
-      minimize({[this](ConstSpan<double> z, std::span<double> gradient) { return evaluate(z, gradient); },
-                [this](ConstSpan<double> z, ConstSpan<double> gradient) { return report(z, gradient); },
-                pairs_},
-               z_);
+  const bool ended = minimize(
+      {[this](ConstSpan<double> z, std::span<double> gradient) { return evaluate(z, gradient); },
+       [this](ConstSpan<double> z, ConstSpan<double> gradient) { return report(z, gradient); }, pairs_},
+      z_);
   coordinates_.place(z_, scale_);
   return ended;
 }

@@ -21,8 +21,8 @@ class DescentSearch {
   }
   /// Of one, beside its coordinates and what libLBFGS takes.
   static Index bytes(Index coordinates) { return bytes_to_reserve<Points>(coordinates); }
-  /// Pairs of steps and gradient differences that L-BFGS keeps: fewer of so many coordinates that each pair is
-  /// as large as the posterior itself.
+  /// Pairs of steps and gradient differences that L-BFGS keeps: fewer of so many coordinates that each pair
+  /// is as large as the posterior itself.
   static Index pairs_for(Index coordinates) {
     return std::clamp<Index>((Index{1} << 24) / coordinates, 4, usual_pairs);
   }

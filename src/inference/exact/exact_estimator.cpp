@@ -134,8 +134,8 @@ void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight, Index fir
     for (Index i = begin; i < begin + count; ++i) {
       const auto m = static_cast<double>(f_.data()[i]), target = static_cast<double>(y(0, i));
       const double v = variances_.data()[i];
-      const ExpectedLoss expected = exact ? expected_loss(model_.likelihood, m, v, target)
-                                          : expected_quadratic_loss(m, v, target);
+      const ExpectedLoss expected =
+          exact ? expected_loss(model_.likelihood, m, v, target) : expected_quadratic_loss(m, v, target);
       losses_.data()[i] = expected.loss;
       c_.data()[i] = static_cast<T>(weight * expected.slope);
       w_.data()[i] = static_cast<T>(weight * expected.curvature);

@@ -106,8 +106,7 @@ auto by_descent(ExactElbo& elbo, Posterior<double>& q, double tolerance, const I
                 Search&& search) {
   if (q.takes_matrix()) {
     FullCoordinates coordinates(elbo, q);
-    DescentSearch descent(coordinates, q, tolerance, iterated,
-                          DescentSearch::pairs_for(coordinates.size()));
+    DescentSearch descent(coordinates, q, tolerance, iterated, DescentSearch::pairs_for(coordinates.size()));
     return search(descent);
   }
   LowRankCoordinates coordinates(elbo, dynamic_cast<LowRankPosterior<double>&>(q));
@@ -151,7 +150,8 @@ class NoiseSearch {
   /// noise, in those that a flat prior would leave of log tau.
   double distance() {
     const auto ignored = [](const auto&, const auto&) { return true; };
-    const double of_q = by_descent(elbo_, q_, 0, ignored, [](DescentSearch& descent) { return descent.length(); });
+    const double of_q =
+        by_descent(elbo_, q_, 0, ignored, [](DescentSearch& descent) { return descent.length(); });
     if (!learns_) return of_q;
     const double t = log_precision(), rows = static_cast<double>(optimizer_.data_size());
     return std::max(of_q, std::sqrt(rows / 2) * std::abs(root_.next(t, residual()) - t));
@@ -198,8 +198,8 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   Course<T>& course = searched->course;
   state.distance = HUGE_VAL;
   NoiseSearch<T> search(searched->elbo, *searched->q, optimizer, data);
-  const SearchEnd end = search.run(
-      [&course](const auto& better, const auto& value) { return course.advance(better, value); });
+  const SearchEnd end =
+      search.run([&course](const auto& better, const auto& value) { return course.advance(better, value); });
   team.vote();
   if (end == SearchEnd::stuck && !course.has_advanced())
     fail(Status::ERROR_DIVERGED, "no step raises the ELBO");
@@ -222,8 +222,7 @@ Index bytes_in_double(const Prior<T>& prior) {
 Index descent_bytes(const Posterior<double>& q) {
   const Index dimension = q.dimension();
   if (!q.takes_matrix())
-    return LowRankCoordinates::bytes(dimension, q.rank()) +
-           DescentSearch::bytes(dimension * (q.rank() + 2));
+    return LowRankCoordinates::bytes(dimension, q.rank()) + DescentSearch::bytes(dimension * (q.rank() + 2));
   return FullCoordinates::bytes(q) + DescentSearch::bytes(FullCoordinates::count(q));
 }
 

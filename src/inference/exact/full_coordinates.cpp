@@ -33,8 +33,7 @@ Index FullCoordinates::count(const Posterior<double>& q) {
 
 void FullCoordinates::Memory::reserve(Index dimension) {
   for (Buffer<double>* buffer : {&mean, &shift}) buffer->reserve(dimension);
-  for (Buffer<double>* buffer : {&root, &spread, &w, &first, &second})
-    buffer->reserve(dimension * dimension);
+  for (Buffer<double>* buffer : {&root, &spread, &w, &first, &second}) buffer->reserve(dimension * dimension);
 }
 
 /// visit(i, j) for the elements of W, in the order of the coordinates after e.

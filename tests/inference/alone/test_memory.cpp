@@ -366,8 +366,7 @@ void exact_methods_hold_what_they_state(void**) {
       MostHeld held;
       fit(optimizer, bdl_strided(data.x.values.data(), BDL_F64, examples, 40, 40, 1),
           bdl_f64(data.y.values.data(), examples, 1), 100, Progress{MostHeld::look, &held});
-      const Index by_lbfgs =
-          minimization_bytes(rank < 0 ? 41 * 44 / 2 : 41 * (rank + 2), 20);  // from malloc
+      const Index by_lbfgs = minimization_bytes(rank < 0 ? 41 * 44 / 2 : 41 * (rank + 2), 20);  // from malloc
       check_held(method, held.most, exact_fit_bytes(optimizer) - by_lbfgs);
     }
 }
