@@ -53,8 +53,8 @@ BDL_API bdl_status bdl_model_get_name(const bdl_model* model, bdl_named what, in
  * A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3. */
 BDL_API bdl_status bdl_model_set_class_type(bdl_model* model, bdl_class_type type);
 
-/** The bdl_class_type of a model; 0 for NULL. Since 0.3. */
-BDL_API int32_t bdl_model_class_type(const bdl_model* model);
+/** Reads the bdl_class_type of a model with classes. Since 0.3. */
+BDL_API bdl_status bdl_model_get_class_type(const bdl_model* model, int32_t* type);
 
 #ifdef __cplusplus
 }

@@ -66,6 +66,12 @@ bdl_status bdl_model_set_class_type(bdl_model* model, bdl_class_type type) {
   });
 }
 
-int32_t bdl_model_class_type(const bdl_model* model) {
-  return model ? std::visit([](const auto& m) { return m->names.class_type; }, model->object) : 0;
+bdl_status bdl_model_get_class_type(const bdl_model* model, int32_t* type) {
+  return guard("bdl_model_get_class_type", [&] {
+    with(model, "model", [&](const auto& m) {
+      checked_count(m, BDL_CLASS, 0);
+      not_null(type, "type");
+      *type = m.names.class_type;
+    });
+  });
 }

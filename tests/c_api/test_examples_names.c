@@ -21,6 +21,12 @@ static const char* name_of(const bdl_model* model, bdl_named what, int64_t index
   return name;
 }
 
+static int32_t type_of(const bdl_model* model) {
+  int32_t type = 0;
+  OK(bdl_model_get_class_type(model, &type));
+  return type;
+}
+
 /* The bytes of a checkpoint; the caller frees them. */
 static void* saved(const bdl_model* model, int64_t* size) {
   void* bytes;
@@ -43,7 +49,7 @@ static void test_names_are_kept(void** state) {
   bdl_model* model = classifier(BDL_CATEGORICAL, 3);
   (void)state;
   assert_string_equal(name_of(model, BDL_INPUT, 1), "");
-  assert_int_equal(bdl_model_class_type(model), BDL_CLASS_TEXT);
+  assert_int_equal(type_of(model), BDL_CLASS_TEXT);
   OK(bdl_model_set_name(model, BDL_INPUT, 0, "petal length"));
   OK(bdl_model_set_name(model, BDL_INPUT, 1,
                         "back\\slash\nand \xc3\xa9\xe2\x82\xac\xf0\x9f\x8c\xb1 \"quoted\""));
@@ -62,7 +68,7 @@ static void test_names_are_kept(void** state) {
     assert_string_equal(name_of(all[k], BDL_CLASS, 0), "small");
     assert_string_equal(name_of(all[k], BDL_CLASS, 1), "");
     assert_string_equal(name_of(all[k], BDL_CLASS, 2), "large");
-    assert_int_equal(bdl_model_class_type(all[k]), BDL_CLASS_ORDERED);
+    assert_int_equal(type_of(all[k]), BDL_CLASS_ORDERED);
   }
   bdl_model_free(copy);
   bdl_model_free(from_file);
@@ -116,7 +122,9 @@ static void test_what_is_refused(void** state) {
   FAILS(BDL_ERROR_UNSUPPORTED, "the model has no classes",
         bdl_model_set_class_type(numbers, BDL_CLASS_INTEGER));
   FAILS(INVALID, "type is 0, expected 1 to 5", bdl_model_set_class_type(model, (bdl_class_type)0));
-  assert_int_equal(bdl_model_class_type(NULL), 0);
+  FAILS(INVALID, "model is NULL", bdl_model_get_class_type(NULL, NULL));
+  FAILS(INVALID, "type is NULL", bdl_model_get_class_type(model, NULL));
+  FAILS(BDL_ERROR_UNSUPPORTED, "the model has no classes", bdl_model_get_class_type(numbers, NULL));
   assert_string_equal(name, "as before");
   assert_string_equal(name_of(model, BDL_INPUT, 0), "");
   longest[65535] = 0;

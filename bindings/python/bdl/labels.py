@@ -42,7 +42,7 @@ def read_labels(handle: Any, count: int) -> np.ndarray | None:
     names = read_names(handle, lowlevel.BDL_CLASS, count) if count else None
     if names is None:
         return None
-    read = _READ.get(lowlevel.bdl_model_class_type(handle))
+    read = _READ.get(lowlevel.bdl_model_get_class_type(handle))
     return np.array(names if read is None else [read(name) for name in names])
 
 

@@ -730,9 +730,9 @@ def bdl_model_set_class_type(model, type):
     """
     return _lowlevel.bdl_model_set_class_type(model, type)
 
-def bdl_model_class_type(model):
-    r""" The bdl_class_type of a model; 0 for NULL. Since 0.3."""
-    return _lowlevel.bdl_model_class_type(model)
+def bdl_model_get_class_type(model):
+    r""" Reads the bdl_class_type of a model with classes. Since 0.3."""
+    return _lowlevel.bdl_model_get_class_type(model)
 BDL_LOW_RANK = _lowlevel.BDL_LOW_RANK
 r""" bdl_posterior_create_low_rank()"""
 BDL_FULL = _lowlevel.BDL_FULL

@@ -5883,33 +5883,43 @@ fail:
 }
 
 
-SWIGINTERN PyObject *_wrap_bdl_model_class_type(PyObject *self, PyObject *args) {
+SWIGINTERN PyObject *_wrap_bdl_model_get_class_type(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  int32_t *arg2 = (int32_t *) 0 ;
   Argument argument1 = {
     0
   } ;
+  int32_t value2 ;
   PyObject *swig_obj[1] ;
-  int32_t result;
+  bdl_status result;
   
+  {
+    arg2 = &value2; 
+  }
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_class_type: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "bdl_model_get_class_type: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = bdl_model_class_type((struct bdl_model const *)arg1);
+      result = (bdl_status)bdl_model_get_class_type((struct bdl_model const *)arg1,arg2);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
   }
   {
-    resultobj = PyLong_FromLong(result); 
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg2)); 
   }
   {
     handle_release(&argument1); 
@@ -16812,7 +16822,7 @@ static PyMethodDef SwigMethods[] = {
 		" Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.\n"
 		"A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3.\n"
 		""},
-	 { "bdl_model_class_type", _wrap_bdl_model_class_type, METH_O, " The bdl_class_type of a model; 0 for NULL. Since 0.3."},
+	 { "bdl_model_get_class_type", _wrap_bdl_model_get_class_type, METH_O, " Reads the bdl_class_type of a model with classes. Since 0.3."},
 	 { "bdl_posterior_create_low_rank", _wrap_bdl_posterior_create_low_rank, METH_VARARGS, "\n"
 		"New low-rank-precision posterior, N(0, I) and blank: an optimizer initialises a blank posterior at\n"
 		"its first step (see bdl_optimizer_initialize()); setting or updating it ends that. Since 0.1.\n"

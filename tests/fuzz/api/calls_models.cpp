@@ -177,8 +177,8 @@ BDL_CALLS(bdl_model_set_class_type) {
   s.changes(bdl_model_set_class_type, With{any(s).handle, s.choice<bdl_class_type>(5)});
 }
 
-BDL_CALLS(bdl_model_class_type) {
-  s.asks(bdl_model_class_type, With{any(s).handle});
+BDL_CALLS(bdl_model_get_class_type) {
+  s.reads(bdl_model_get_class_type, With{any(s).handle, s.small_integer()});
 }
 
 BDL_CALLS(bdl_model_class_count) {

@@ -1051,10 +1051,10 @@ function bdl_model_set_class_type(model::Union{bdl_model,Ptr{bdl_model}}, type::
 end
 
 """
-The bdl_class_type of a model; 0 for NULL. Since 0.3.
+Reads the bdl_class_type of a model with classes. Since 0.3.
 """
-function bdl_model_class_type(model::Union{bdl_model,Ptr{bdl_model}})
-    return ccall((:bdl_model_class_type, libbdl), Int32, (Ptr{bdl_model},), model)
+function bdl_model_get_class_type(model::Union{bdl_model,Ptr{bdl_model}}, type::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}})
+    return ccall((:bdl_model_get_class_type, libbdl), Cint, (Ptr{bdl_model}, Ptr{Int32},), model, type)
 end
 
 """

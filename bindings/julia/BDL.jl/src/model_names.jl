@@ -40,7 +40,7 @@ p = predict_classes(parts.model, parts.posterior, X).probabilities
 function class_labels(model::Model)
     found = read_names(model, LibBDL.BDL_CLASS, class_count(model))
     found === nothing && return nothing
-    type = LibBDL.bdl_model_class_type(alive(model))
+    type = read_out(out -> LibBDL.bdl_model_get_class_type(alive(model), out), Int32)
     type == LibBDL.BDL_CLASS_BOOLEAN && return found .== "true"
     type == LibBDL.BDL_CLASS_INTEGER && return parse.(Int, found)
     return type == LibBDL.BDL_CLASS_REAL ? parse.(Float64, found) : found

@@ -225,9 +225,9 @@ bdl_model_set_class_type <- function(model, type)
   .Call('R_swig_bdl_model_set_class_type', model, type, FALSE, PACKAGE='bdl')
 }
 
-bdl_model_class_type <- function(model)
+bdl_model_get_class_type <- function(model)
 {
-  .Call('R_swig_bdl_model_class_type', model, FALSE, PACKAGE='bdl')
+  .Call('R_swig_bdl_model_get_class_type', model, FALSE, PACKAGE='bdl')
 }
 
 bdl_posterior_create_low_rank <- function(dtype, dimension, rank)

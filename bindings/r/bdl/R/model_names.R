@@ -35,7 +35,7 @@ class_count <- function(model) {
 read_classes <- function(model) {
   names <- read_names(model, BDL_CLASS, class_count(model))
   if (is.null(names)) return(NULL)
-  type <- bdl_model_class_type(model)
+  type <- bdl_model_get_class_type(model)
   if (type == BDL_CLASS_ORDERED) return(factor(names, names, ordered = TRUE))
   if (type == BDL_CLASS_BOOLEAN) return(names == "true")
   if (type == BDL_CLASS_TEXT) return(names)

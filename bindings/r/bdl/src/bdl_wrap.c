@@ -3829,28 +3829,42 @@ R_swig_bdl_model_set_class_type ( SEXP model, SEXP type, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_model_class_type ( SEXP model, SEXP s_swig_copy)
+R_swig_bdl_model_get_class_type ( SEXP model, SEXP s_swig_copy)
 {
-  int32_t result;
+  bdl_status result;
   bdl_model *arg1 = (bdl_model *) 0 ;
+  int32_t *arg2 = (int32_t *) 0 ;
   SEXP given1 ;
+  int32_t output2 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
 
   {
+    arg2 = &output2;
+  }
+  {
     given1 = model;
-    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_class_type", "model")
-    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_class_type", "model");
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_class_type", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_class_type", "model");
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = bdl_model_class_type((struct bdl_model const *)arg1);
+    result = (bdl_status)bdl_model_get_class_type((struct bdl_model const *)arg1,arg2);
     bdlr_call_end(&call);
   }
   {
-    r_ans = Rf_ScalarInteger(result);
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "type", Rf_ScalarInteger(*arg2));
   }
   {
     bdlr_inherit(r_ans, given1);
@@ -14127,6 +14141,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_log_density", (DL_FUNC) &R_swig_bdl_posterior_log_density, 4},
    {"R_swig_bdl_temperature_apply", (DL_FUNC) &R_swig_bdl_temperature_apply, 4},
    {"R_swig_bdl_option_count", (DL_FUNC) &R_swig_bdl_option_count, 1},
+   {"R_swig_bdl_model_get_class_type", (DL_FUNC) &R_swig_bdl_model_get_class_type, 2},
    {"R_swig_bdl_model_set_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_set_degrees_of_freedom, 3},
    {"R_swig_bdl_optimizer_get_double", (DL_FUNC) &R_swig_bdl_optimizer_get_double, 3},
    {"R_swig_bdl_optimizer_memory", (DL_FUNC) &R_swig_bdl_optimizer_memory, 3},
@@ -14158,7 +14173,6 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_handle_is_open", (DL_FUNC) &R_swig_bdl_handle_is_open, 2},
    {"R_swig_bdl_search_set_workers", (DL_FUNC) &R_swig_bdl_search_set_workers, 3},
    {"R_swig_bdl_metric_nll", (DL_FUNC) &R_swig_bdl_metric_nll, 3},
-   {"R_swig_bdl_model_class_type", (DL_FUNC) &R_swig_bdl_model_class_type, 2},
    {"R_swig_bdl_metric_log_predictive_density", (DL_FUNC) &R_swig_bdl_metric_log_predictive_density, 2},
    {"R_swig_bdl_metric_ece", (DL_FUNC) &R_swig_bdl_metric_ece, 4},
    {"R_swig_bdl_predictor_draws", (DL_FUNC) &R_swig_bdl_predictor_draws, 4},
