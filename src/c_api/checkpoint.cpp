@@ -73,6 +73,7 @@ void load(const TensorArchive& archive, const bdl_model* user_model, bdl_model**
     parts.model->likelihood.set_noise_precision(parts.noise.precision, parts.noise.origin);
   if (parts.model) {
     parts.model->likelihood.free_log_precision(parts.noise.log_precision_is_free);
+    parts.model->likelihood.set_limit(parts.noise.limit);
     parts.model->likelihood.set_degrees_of_freedom(parts.noise.first_degrees);
     parts.model->likelihood.learn_degrees_of_freedom(parts.noise.degrees);
     if (parts.noise.classes.empty())

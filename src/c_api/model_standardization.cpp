@@ -77,7 +77,7 @@ void standardize(Model<T>& model, DataSet& data) {
   const Index together = pixels(model.graph()->input());
   const DataMoments moments = moments_of(checked, {}, {true, with_targets, together});
   ColumnMoments targets =
-      with_targets ? checked_moments(column_moments(moments.targets, 1), "y") : ColumnMoments();
+      with_targets ? checked_moments(moments_of_targets(moments.targets), "y") : ColumnMoments();
   ColumnMoments inputs = checked_moments(column_moments(moments.inputs, together), "x");
   set_standardization(model, Standardization(std::move(inputs), std::move(targets)));
 }
@@ -123,7 +123,7 @@ bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y) {
       if (given(y)) check_shape(y, x.rows, m.likelihood.targets(), "y");
       if (given(y) && real) m.likelihood.check_targets(y, x.rows, "y", true);
       ColumnMoments targets =
-          given(y) && real ? checked_moments(moments_of_columns(y), "y") : ColumnMoments();
+          given(y) && real ? checked_moments(moments_of_targets(y), "y") : ColumnMoments();
       ColumnMoments inputs = checked_moments(moments_of_columns(x, pixels(m.graph()->input())), "x");
       set_standardization(m, Standardization(std::move(inputs), std::move(targets)));
     });

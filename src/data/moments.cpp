@@ -75,16 +75,34 @@ DataMoments moments_of(DataSet& data, const Standardization& units, const Moment
   return out;
 }
 
+namespace {
+
+double deviation_of(const RunningMoments& moments) {
+  return moments.count > 0 ? std::sqrt(moments.square / moments.count) : 0;
+}
+
+/// Constant to rounding; not where squares overflow.
+bool is_constant(const RunningMoments& moments) {
+  const double rounding = 4 * std::numeric_limits<double>::epsilon() * std::abs(moments.mean());
+  return deviation_of(moments) <= std::max(rounding, smallest_scale);
+}
+
+}  // namespace
+
 ColumnMoments column_moments(const std::vector<RunningMoments>& moments, Index together) {
   ColumnMoments out;
   const auto times = static_cast<std::size_t>(together);
   for (const RunningMoments& of : moments) {
-    const double deviation = of.count > 0 ? std::sqrt(of.square / of.count) : 0,
-                 rounding = 4 * std::numeric_limits<double>::epsilon() * std::abs(of.mean());
-    const bool constant = deviation <= std::max(rounding, smallest_scale);  // false for NaN: squares overflow
     out.mean.insert(out.mean.end(), times, of.mean());
-    out.scale.insert(out.scale.end(), times, constant ? 1 : deviation);
+    out.scale.insert(out.scale.end(), times, is_constant(of) ? 1 : deviation_of(of));
   }
+  return out;
+}
+
+ColumnMoments moments_of_targets(const std::vector<RunningMoments>& moments) {
+  ColumnMoments out = column_moments(moments, 1);
+  for (std::size_t c = 0; c < moments.size(); ++c)
+    if (moments[c].count > 1 && is_constant(moments[c])) out.scale[c] = scale_of_constant(out.mean[c]);
   return out;
 }
 

@@ -1,7 +1,5 @@
 #include "data/standardization.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include "data/moments.hpp"
@@ -11,6 +9,11 @@ namespace bdl {
 ColumnMoments moments_of_columns(const Array& array, Index together) {
   ArrayData data(array, {});
   return column_moments(moments_of(data, {}, {true, false, together}).inputs, together);
+}
+
+ColumnMoments moments_of_targets(const Array& array) {
+  ArrayData data(array, {});
+  return moments_of_targets(moments_of(data, {}, {true, false}).inputs);
 }
 
 bool Standardization::is_isotropic() const {

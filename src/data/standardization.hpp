@@ -2,6 +2,8 @@
 // The core computes with standardised numbers; what crosses the C boundary is in the caller's units.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/array.hpp"
@@ -20,10 +22,19 @@ inline bool is_scale(double scale) {
   return scale >= smallest_scale && scale <= largest_scale;  // false for NaN
 }
 
+/// The scale of a target that is the constant `mean`: so small that a network's outputs hardly move it.
+/// Training that finds out that the target is no constant takes its deviations instead, see
+/// Standardization::is_constant().
+inline double scale_of_constant(double mean) {
+  return mean == 0 ? 0x1p-40 : std::clamp(std::abs(mean) * 0x1p-27, smallest_scale, largest_scale);
+}
+
 /// Means and population standard deviations of the array's columns: 1 for what is constant to rounding, not
 /// finite where squares overflow. NaN does not count: a column of nothing else has mean 0. Every `together`
 /// consecutive columns have those of all their numbers.
 ColumnMoments moments_of_columns(const Array& array, Index together = 1);
+/// The same of targets: two or more equal numbers have scale_of_constant().
+ColumnMoments moments_of_targets(const Array& array);
 
 class Standardization {
  public:
@@ -37,6 +48,16 @@ class Standardization {
   ColumnScales targets() const { return targets_.scales(); }
   bool given() const { return inputs().given() || targets().given(); }
   bool has_targets() const { return targets().given(); }
+
+  /// Was target c a constant when its scale was chosen? A scale of data is never so small next to their mean.
+  bool is_constant(Index c) const {
+    return is_scaled(c) && target_scale(c) == scale_of_constant(targets_.mean[static_cast<std::size_t>(c)]);
+  }
+  bool has_constant() const {
+    for (Index c = 0; is_scaled(c); ++c)
+      if (is_constant(c)) return true;
+    return false;
+  }
 
   /// s_y of the target that output c is the mean of, 1 if of none: log noise precisions stay as they are.
   double target_scale(Index c) const {

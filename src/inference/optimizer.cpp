@@ -70,6 +70,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
   prior_.reset(blocks(), options_);
   for (Buffer<T>* buffer : {&momentum_, &initial_mean_, &initial_precision_}) buffer->reserve(dimension);
+  if (model_) unit_sums_.reserve(2 * model_->likelihood.targets());
   std::fill_n(momentum_.data(), dimension, T(0));
   remember_start();
   if (posterior_->points() != points_) posterior_->adopt(points_);  // last: nothing fails any more
@@ -349,7 +350,9 @@ void Optimizer<T>::start_noises(DataSet& data) {
   std::vector<double> precision;
   for (const double variance : target_variances(data, model_->standardization))
     precision.push_back(noise_precision(first_noise_factor(), variance));
-  likelihood.set_noise_precision(precision);
+  const bool is_provisional = model_->standardization.has_constant();  // goes with the scale
+  likelihood.set_noise_precision(precision,
+                                 is_provisional ? NoiseOrigin::training : NoiseOrigin::caller);
 }
 
 template <class T>

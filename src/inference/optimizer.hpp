@@ -117,6 +117,14 @@ class Optimizer {
 
   /// Restarts posterior, prior precisions, momentum and state; on failure nothing has changed.
   void initialize();
+  /// What the targets of all shards, of a minibatch that stands in y_to_fill(), or of a block of a stream say
+  /// about their scales and about limits (optimizer_units.cpp). True if scales have changed, so that what has
+  /// been filled is to be filled again.
+  bool start_units(DataSet& data);
+  bool start_units(const StepExamples& examples);
+  bool start_units(ConstMatrixView<T> y);
+  /// May start_units() change the model?
+  bool asks_targets() const;
   /// Gaussian noise precision where learning starts, or stays without it: initial_noise_precision / Var(y),
   /// unless the caller has set it.
   void start_noise(DataSet& data);
@@ -300,6 +308,12 @@ class Optimizer {
   void commit_averages();
   void prepare_step(const StepExamples& examples, Index epoch_steps, FreedLogPrecision& freed);
 
+  // optimizer_units.cpp
+  bool limits_rates() const;
+  bool take_units(ConstSpan<double> sums);
+  template <class Add>
+  bool learn_units(Add add);
+
   bool is_sharded() const { return state.shards > 1; }
   bool exchanges_rows() const;
   bool has_curvature_sums() const {
@@ -396,6 +410,7 @@ class Optimizer {
   bool has_drawn_ = false;  // the samples of this step, for all shards
   bool spreads_ = false;    // does this step leave rows with their shards?
   Buffer<T> momentum_, initial_mean_, initial_precision_;
+  Buffer<double> unit_sums_;
   StepSizes reserved_for_;  // 0: not for these options
   Use reserved_use_ = Use::fit;
   Workspace work_;

@@ -92,6 +92,7 @@ void add_likelihood(Hash& hash, const Likelihood& likelihood) {
   hash.add_all(
       {likelihood.kind(), likelihood.noise_is_set() ? 1 : 0, likelihood.log_precision_is_free() ? 1 : 0});
   hash.add(ConstSpan<double>(likelihood.noise_precision()));
+  if (std::isfinite(likelihood.limit())) hash.add(likelihood.limit());
   if (likelihood.kind() == BDL_STUDENT_T) hash.add(likelihood.degrees_of_freedom());
 }
 

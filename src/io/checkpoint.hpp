@@ -1,6 +1,7 @@
 // Checkpoints: posterior, model description, options, scales and training state in one safetensors file.
 #pragma once
 
+#include <limits>
 #include <memory>
 
 #include "inference/optimizer.hpp"
@@ -15,6 +16,7 @@ struct Noise {
   bool log_precision_is_free = true;
   double first_degrees = 4, degrees = 4;
   std::vector<Index> classes;  ///< empty: all
+  double limit = std::numeric_limits<double>::infinity();
 };
 
 /// What a file held; parts it lacks are null.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "base/error.hpp"
@@ -23,6 +24,7 @@ constexpr const char* noise_origins[] = {"none", "training", "caller"};
 constexpr const char* likelihoods[] = {"gaussian", "bernoulli",       "categorical",
                                        "poisson",  "heteroscedastic", "student_t"};
 constexpr const char* free_name = "model.log_precision_is_free";
+constexpr const char* limit_name = "model.limit";  // there if it is finite
 template <class T>
 void write_network(RecordWriter& record, const Graph<T>& graph) {
   record.text("model.description", graph.description());
@@ -134,6 +136,7 @@ void write_model(RecordWriter& record, const Model<T>& model) {
     record.real("model.degrees_of_freedom", model.likelihood.degrees_of_freedom());
     record.real("model.first_degrees_of_freedom", model.likelihood.first_degrees_of_freedom());
   }
+  if (std::isfinite(model.likelihood.limit())) record.real(limit_name, model.likelihood.limit());
   if (const NoiseCovariance& noise = model.likelihood.noise_covariance(); noise.given())
     record.tensor<double>(covariance_name, {noise.size(), noise.size()},
                           {noise.covariance().data, static_cast<std::size_t>(noise.covariance().size())});
@@ -183,6 +186,12 @@ Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
               4,
               4,
               read_classes(record, likelihood)};
+  if (record.has(limit_name)) {
+    noise.limit = record.real(limit_name);
+    if ((likelihood.kind() != BDL_POISSON && likelihood.kind() != BDL_HETEROSCEDASTIC) ||
+        !std::isfinite(noise.limit))
+      fail(Status::ERROR_FORMAT, "field %s does not fit the model", limit_name);
+  }
   record.positive_vector<double>("model.noise_precision", noise.precision);
   if (likelihood.kind() == BDL_HETEROSCEDASTIC)
     noise.log_precision_is_free = record.integer(free_name, 0, 1) == 1;

@@ -8,16 +8,16 @@ namespace {
 /// Half the log of tau e^h / (2 pi).
 double half_log_scale(const Likelihood& likelihood, double h, Index c) {
   const double log_tau = std::log(likelihood.noise_precision(c) / (2 * std::numbers::pi));
-  return (log_tau + (likelihood.log_precision_is_free() ? h : 0)) / 2;
+  return (log_tau + (likelihood.log_precision_is_free() ? limited_log_precision(likelihood, h, c) : 0)) / 2;
 }
 
 /// sqrt(tau e^h): squares of its products with residuals overflow late.
 template <class T>
 double root_precision(const Likelihood& likelihood, const T* f, Index c) {
   const double root = std::sqrt(likelihood.noise_precision(c));
-  return likelihood.log_precision_is_free()
-             ? root * std::exp(static_cast<double>(f[likelihood.targets() + c]) / 2)
-             : root;
+  if (!likelihood.log_precision_is_free()) return root;
+  const auto h = static_cast<double>(f[likelihood.targets() + c]);
+  return root * std::exp(limited_log_precision(likelihood, h, c) / 2);
 }
 
 /// Residual f - y in standard deviations of the noise; NaN: missing.
@@ -62,7 +62,8 @@ void gradient(const Likelihood& likelihood, const T* f, const T* y, T* seed) {
     const double z = whitened(likelihood, f, y, c);
     const bool missing = std::isnan(y[c]), free = likelihood.log_precision_is_free();
     seed[c] = missing ? T(0) : static_cast<T>(root_precision(likelihood, f, c) * z);
-    seed[targets + c] = missing || !free ? T(0) : static_cast<T>((z * z - 1) / 2);
+    const double bend = log_precision_bend(likelihood, static_cast<double>(f[targets + c]), c).slope;
+    seed[targets + c] = missing || !free ? T(0) : static_cast<T>((z * z - 1) / 2 * bend);
   }
 }
 
@@ -81,9 +82,11 @@ void information_root(const Likelihood& likelihood, const T* f, const T* y, Inde
     *coefficient = root >= least ? z : root * z / least;
     return;
   }
-  const double root = std::sqrt((likelihood.log_precision_is_free() ? std::max(1.0, z * z) : 1) / 2);
+  const bool free = likelihood.log_precision_is_free();
+  const double bend = free ? log_precision_bend(likelihood, static_cast<double>(f[k]), c).slope : 1,
+               root = std::max(std::sqrt((free ? std::max(1.0, z * z) : 1) / 2) * bend, 1e-15);
   seed[k] = static_cast<T>(root);
-  if (likelihood.log_precision_is_free()) *coefficient = (z * z - 1) / (2 * root);
+  if (free) *coefficient = (z * z - 1) * bend / (2 * root);
 }
 
 template <class T>
@@ -99,12 +102,46 @@ double hessian_entry(const Likelihood& likelihood, const double* h, Index c, Ind
   const Index targets = likelihood.targets(), target = c % targets;
   const double precision = h[target], residual = h[targets + target];
   if (target != k % targets || std::isnan(residual)) return 0;
-  if (c != k) return likelihood.log_precision_is_free() ? precision * residual : 0;
-  if (c < targets) return precision;
-  return likelihood.log_precision_is_free() ? precision * residual * residual / 2 : 0.5;
+  if (c == k && c < targets) return precision;
+  if (!likelihood.log_precision_is_free()) return c == k ? 0.5 : 0;
+  const Bend bend = bend_of_limited(-std::log(precision), likelihood.limit());
+  if (c != k) return precision * residual * bend.slope;
+  const double square = precision * residual * residual;
+  if (bend.second == 0) return square / 2;
+  return square / 2 * bend.slope * bend.slope - (square - 1) / 2 * bend.second;
 }
 
-/// E[e^h (f - y)^2] = e^{m_h + S_hh / 2} ((m_f + S_fh - y)^2 + S_ff).
+namespace {
+
+/// Do logs of the noise variance as far as `reach` standard deviations above this mean count, and meet the
+/// limit?
+bool meets_limit(const Likelihood& likelihood, double mean, double variance, Index c) {
+  constexpr double reach = 9;
+  return likelihood.log_precision_is_free() &&
+         mean + reach * std::sqrt(std::max(variance, 0.0)) - std::log(likelihood.noise_precision(c)) >
+             likelihood.limit();
+}
+
+/// E[value(h, E[f | h], Var[f | h])] of target c, by the nodes of visit_components().
+template <class Value>
+double expectation(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s, Index c,
+                   Value value) {
+  const Index t = likelihood.targets() + c;
+  const double h = m[static_cast<std::size_t>(t)], deviation = std::sqrt(s(t, t)),
+               slope = s(c, t) / deviation, rest = std::max(0.0, s(c, c) - slope * slope);
+  const double reach = std::min(9 + deviation, 39.0), step = 0.25 / std::clamp(deviation, 1.0, 30.0);
+  double sum = 0, total = 0;
+  place_nodes(-reach, reach, step, [&](double z) {
+    const double weight = std::exp(-z * z / 2), mean = m[static_cast<std::size_t>(c)] + slope * z;
+    sum += weight * value(limited_log_precision(likelihood, h + deviation * z, c), mean, rest);
+    total += weight;
+  });
+  return sum / total;
+}
+
+}  // namespace
+
+/// E[e^h (f - y)^2] = e^{m_h + S_hh / 2} ((m_f + S_fh - y)^2 + S_ff), where the limit is out of reach.
 double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                             const double* y) {
   const bool free = likelihood.log_precision_is_free();
@@ -113,9 +150,19 @@ double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, C
     if (std::isnan(y[c])) continue;
     const Index t = likelihood.targets() + c;
     const double h = free ? m[static_cast<std::size_t>(t)] : 0, v = free ? s(t, t) : 0;
+    if (v > 0 && meets_limit(likelihood, -h, v, c)) {
+      const double tau = likelihood.noise_precision(c);
+      sum += expectation(likelihood, m, s, c, [&](double x, double mean, double variance) {
+        const double square = (mean - y[c]) * (mean - y[c]) + variance;
+        return (std::log(tau / (2 * std::numbers::pi)) + x - tau * std::exp(x) * square) / 2;
+      });
+      continue;
+    }
     const double residual = m[static_cast<std::size_t>(c)] + (free ? s(c, t) : 0) - y[c];
     sum += half_log_scale(likelihood, h, c) -
-           likelihood.noise_precision(c) * std::exp(h + v / 2) * (residual * residual + s(c, c)) / 2;
+           likelihood.noise_precision(c) *
+               std::exp(v > 0 || !free ? h + v / 2 : limited_log_precision(likelihood, h, c)) *
+               (residual * residual + s(c, c)) / 2;
   }
   return sum;
 }
@@ -123,9 +170,11 @@ double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, C
 double expected_noise_variance(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                                Index c) {
   const Index t = likelihood.targets() + c;
-  const double log_variance =
-      likelihood.log_precision_is_free() ? s(t, t) / 2 - m[static_cast<std::size_t>(t)] : 0;
-  return std::exp(log_variance) / likelihood.noise_precision(c);
+  const double tau = likelihood.noise_precision(c), h = m[static_cast<std::size_t>(t)], v = s(t, t);
+  if (!likelihood.log_precision_is_free()) return 1 / tau;
+  if (!meets_limit(likelihood, v - h, v, c)) return std::exp(v / 2 - h) / tau;
+  if (!(v > 0)) return std::exp(-limited_log_precision(likelihood, h, c)) / tau;
+  return expectation(likelihood, m, s, c, [](double x, double, double) { return std::exp(-x); }) / tau;
 }
 
 double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,

@@ -2,12 +2,16 @@
 // per target. While the log precisions are held, h counts as 0 and has gradient 0, but its curvature:
 // training frees them once the means fit (docs/mathematics/likelihoods.md, "Heteroscedastic Gaussian"), and
 // networks start with h = 0. Its functions are those of Likelihood.
+//
+// The log of the noise variance, -h - log tau, stays below the likelihood's limit + 1 (limited.hpp): h is
+// replaced by what is left of it.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
 #include "likelihood/likelihood.hpp"
+#include "likelihood/limited.hpp"
 #include "likelihood/logistic_rule.hpp"
 #include "likelihood/normal_mixture.hpp"
 
@@ -35,12 +39,23 @@ template <class T>
 void hessian_terms(const Likelihood& likelihood, const T* f, const T* y, double* h);
 double hessian_entry(const Likelihood& likelihood, const double* h, Index c, Index k);
 
+/// h of target c, limited, and the first two derivatives of that by h.
+inline double limited_log_precision(const Likelihood& likelihood, double h, Index c) {
+  const double log_tau = std::log(likelihood.noise_precision(c)), w = -h - log_tau;
+  return w > likelihood.limit() ? -limited(w, likelihood.limit()) - log_tau : h;
+}
+inline Bend log_precision_bend(const Likelihood& likelihood, double h, Index c) {
+  const Bend bend = bend_at(-h - std::log(likelihood.noise_precision(c)), likelihood.limit());
+  return {bend.slope, -bend.second};
+}
+
 /// tau e^h of target c.
 template <class T>
 double noise_precision(const Likelihood& likelihood, const T* f, Index c) {
   const double tau = likelihood.noise_precision(c);
-  return likelihood.log_precision_is_free() ? tau * std::exp(static_cast<double>(f[likelihood.targets() + c]))
-                                            : tau;
+  if (!likelihood.log_precision_is_free()) return tau;
+  const auto h = static_cast<double>(f[likelihood.targets() + c]);
+  return tau * std::exp(limited_log_precision(likelihood, h, c));
 }
 
 /// For outputs ~ N(m, S): E[log p(y | f)] of the targets that are not missing.
@@ -62,13 +77,16 @@ void visit_components(const Likelihood& likelihood, ConstSpan<double> m, ConstMa
   const double tau = likelihood.noise_precision(c), mean = m[static_cast<std::size_t>(c)];
   if (!likelihood.log_precision_is_free()) return add(mean, s(c, c) + 1 / tau, 1.0);
   const double h = m[static_cast<std::size_t>(t)], v = s(t, t), deviation = std::sqrt(std::max(v, 0.0));
-  if (!(deviation > 0) || !std::isfinite(deviation)) return add(mean, s(c, c) + std::exp(-h) / tau, 1.0);
+  const auto log_variance_at = [&](double x) {
+    return std::min(-limited_log_precision(likelihood, x, c), largest_log_variance);
+  };
+  if (!(deviation > 0) || !std::isfinite(deviation))
+    return add(mean, s(c, c) + std::exp(log_variance_at(h)) / tau, 1.0);
   const double slope = s(c, t) / deviation, rest = std::max(0.0, s(c, c) - slope * slope);
   const double reach = std::min(9 + deviation, 39.0),  // exp(-39^2 / 2) is no double
       step = 0.25 / std::clamp(deviation, 1.0, 30.0);
   place_nodes(-reach, reach, step, [&](double z) {
-    const double log_variance = std::min(-h - deviation * z, largest_log_variance);
-    add(mean + slope * z, rest + std::exp(log_variance) / tau, std::exp(-z * z / 2));
+    add(mean + slope * z, rest + std::exp(log_variance_at(h + deviation * z)) / tau, std::exp(-z * z / 2));
   });
 }
 

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "likelihood/heteroscedastic.hpp"
+#include "likelihood/limited.hpp"
 #include "likelihood/student_t.hpp"
 #include "likelihood/targets.hpp"
 
@@ -24,6 +25,19 @@ double logistic(double z) {
 double log_factorial(double y) {
   int sign = 0;
   return lgamma_r(y + 1, &sign);
+}
+
+/// Of a rate beyond a double, no count is likely.
+double log_count_density(double log_rate, double y) {
+  const double rate = std::exp(log_rate);
+  return std::isinf(rate) ? -HUGE_VAL : y * log_rate - rate - log_factorial(y);
+}
+
+/// Second derivative of -log p beyond the limit; it is negative where the rate is too large for y.
+double limited_curvature(double output, double y, double limit) {
+  const double rate = std::exp(limited(output, limit));
+  const Bend bend = bend_at(output, limit);
+  return rate * bend.slope * bend.slope + (std::isnan(y) ? 0 : (rate - y) * bend.second);
 }
 
 /// sqrt(p (1 - p)) = e^{-|f|/2} / (1 + e^{-|f|}), kept above zero so that gradient / root stays finite.
@@ -108,6 +122,7 @@ void Likelihood::learn_noise_precision(ConstSpan<double> values) {
 void Likelihood::forget_learned_noise() {
   constexpr double one = 1;
   degrees_ = first_degrees_;
+  if (kind_ == BDL_POISSON) limit_ = std::numeric_limits<double>::infinity();
   if (noise_origin_ == NoiseOrigin::training) set_noise_precision({&one, 1}, NoiseOrigin::none);
 }
 
@@ -152,7 +167,7 @@ double Likelihood::log_density(const T* f, const T* y) const {
     } else if (kind_ == BDL_BERNOULLI) {
       sum -= softplus(target > 0 ? -output : output);
     } else {
-      sum += target * output - std::exp(output) - log_factorial(target);
+      sum += log_count_density(limited(output, limit_), target);
     }
   }
   return sum;
@@ -169,7 +184,7 @@ void Likelihood::moments(const T* f, double* mean, double* variance) const {
       mean[c] = output;
       variance[c] = noise_variance(c);
     } else if (kind_ == BDL_POISSON) {
-      mean[c] = variance[c] = std::exp(output);
+      mean[c] = variance[c] = std::exp(limited(output, limit_));
     } else {
       mean[c] = kind_ == BDL_BERNOULLI ? logistic(output) : class_probability(f, c, scale);
       variance[c] = mean[c] * (1 - mean[c]);
@@ -205,7 +220,8 @@ void Likelihood::gradient(const T* f, const T* y, T* seed) const {
         slope = class_probability(f, c, scale) - (c == static_cast<Index>(y[0]) ? 1 : 0);
         break;
       default:
-        slope = std::exp(output) - static_cast<double>(y[c]);
+        slope =
+            (std::exp(limited(output, limit_)) - static_cast<double>(y[c])) * bend_at(output, limit_).slope;
         break;
     }
     const bool missing = kind_ != BDL_CATEGORICAL && std::isnan(y[c]);
@@ -244,8 +260,9 @@ void Likelihood::hessian_root(const T* f, const T* y, Index k, T* seed, double* 
     root = bernoulli_root(output);
     slope = logistic(output) - target;
   } else {
-    root = std::max(std::exp(output / 2), 1e-15);
-    slope = std::exp(output) - target;
+    const double log_rate = limited(output, limit_), bend = bend_at(output, limit_).slope;
+    root = std::max(std::exp(log_rate / 2) * bend, 1e-15);
+    slope = (std::exp(log_rate) - target) * bend;
   }
   std::fill_n(seed, outputs_, T(0));
   const bool missing = std::isnan(target);
@@ -271,7 +288,8 @@ void Likelihood::hessian_terms(const T* f, const T* y, double* h) const {
         h[c] = std::min(class_probability(f, c, scale), 1.0);  // h (1 - h) must not be negative
         break;
       default:
-        h[c] = std::exp(output);
+        h[c] = output > limit_ ? limited_curvature(output, static_cast<double>(y[c]), limit_)
+                               : std::exp(output);
         break;
     }
   }

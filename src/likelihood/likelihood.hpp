@@ -2,6 +2,7 @@
 // turns into gradient and curvature rows, and the Hessian at the outputs.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "base/array.hpp"
@@ -38,6 +39,11 @@ class Likelihood {
   bool log_precision_is_free() const { return log_precision_is_free_; }
   void free_log_precision(bool free) { log_precision_is_free_ = free; }
 
+  /// The log of the largest rate, or of the largest noise variance where it depends on x, that the outputs'
+  /// say without a limit (likelihood/limited.hpp); infinity: of any. Other likelihoods have none.
+  double limit() const { return limit_; }
+  void set_limit(double limit) { limit_ = limit; }
+
   /// Of a categorical y: the classes that it is among, ascending; the others have probability 0. All, unless
   /// they were set.
   std::vector<Index> classes() const;
@@ -55,7 +61,7 @@ class Likelihood {
   void set_noise_precision(ConstSpan<double> values, NoiseOrigin origin = NoiseOrigin::caller);
   /// As training moves it: what the caller has set stays the caller's, and a covariance stays as it is.
   void learn_noise_precision(ConstSpan<double> values);
-  /// Back to 1 and none, unless the caller has set it.
+  /// Back to 1 and none, unless the caller has set it; counts have no limit any more.
   void forget_learned_noise();
   /// Gaussian noise with a full covariance, the caller's until set_noise_precision() ends it.
   /// noise_precision() is 1 / R_cc meanwhile, that of each output's marginal.
@@ -100,9 +106,9 @@ class Likelihood {
   template <class T>
   void hessian_root(const T* f, const T* y, Index k, T* seed, double* coefficient) const;
 
-  /// What the Hessian H = -d^2 log p / df^2 takes from f (and y, if heteroscedastic or Student-t; else it is
-  /// not read): C values h with H = diag(h), diag(h) - h h^T if categorical, or R^-1 whatever h is; see
-  /// heteroscedastic.hpp.
+  /// What the Hessian H = -d^2 log p / df^2 takes from f (and y, if heteroscedastic, Student-t or beyond the
+  /// limit; else it is not read): C values h with H = diag(h), diag(h) - h h^T if categorical, or R^-1
+  /// whatever h is; see heteroscedastic.hpp.
   template <class T>
   void hessian_terms(const T* f, const T* y, double* h) const;
   /// False: H is diagonal.
@@ -121,6 +127,7 @@ class Likelihood {
   NoiseOrigin noise_origin_ = NoiseOrigin::none;
   bool log_precision_is_free_ = true;
   double first_degrees_ = 4, degrees_ = 4;
+  double limit_ = std::numeric_limits<double>::infinity();
   NoiseCovariance noise_covariance_;
   std::vector<bool> has_class_;  // empty: all
   Index class_count_;

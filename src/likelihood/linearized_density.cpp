@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "likelihood/heteroscedastic.hpp"
-#include "likelihood/poisson_lognormal.hpp"
+#include "likelihood/limited_rates.hpp"
 #include "likelihood/student_t.hpp"
 #include "linalg/blas/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
@@ -27,13 +27,14 @@ Index leave_out_missing(MatrixView<double> covariance, std::span<double> residua
   return observed;
 }
 
-/// log N(residual; 0, S + R); the residual is overwritten, and a C x C matrix.
+/// log N(residual; 0, S + R), -infinity where rounding leaves no covariance; the residual is overwritten, and a
+/// C x C matrix.
 double log_normal_density(const Likelihood& likelihood, ConstMatrixView<double> s, MatrixView<double> sum,
                           MatrixView<double> residual) {
   for (Index c = 0; c < s.cols; ++c) std::ranges::copy(s.column(c), sum.column_data(c));
   add_noise_covariance(likelihood, sum);
   const Index observed = leave_out_missing(sum, residual.column(0));
-  if (!cholesky(sum)) fail(Status::ERROR_DIVERGED, "the covariance of y is not finite and positive definite");
+  if (!cholesky(sum)) return -HUGE_VAL;
   solve_lower_left(Op::none, sum, residual);
   double squares = 0;
   for (const double value : residual.column(0)) squares += value * value;
@@ -85,7 +86,7 @@ double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> me
   for (Index c = 0; c < outputs; ++c) {
     const double m = mean[static_cast<std::size_t>(c)], v = covariance(c, c);
     if (std::isnan(target[c])) continue;
-    sum += v > 0 ? log_poisson_lognormal(m, v, target[c]) : log_poisson(target[c], std::exp(m));
+    sum += log_poisson_of_normal(m, v, target[c], likelihood.limit());
   }
   return sum;
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "likelihood/heteroscedastic.hpp"
+#include "likelihood/limited.hpp"
 #include "likelihood/student_t.hpp"
 
 namespace bdl {
@@ -29,7 +30,7 @@ double Likelihood::misfit(const T* f, const T* y) const {
   for (Index c = 0; c < outputs_; ++c) {
     const double output = static_cast<double>(f[c]), target = static_cast<double>(y[c]);
     if (std::isnan(target)) continue;  // missing
-    sum += kind_ == BDL_POISSON ? std::max(0.0, poisson_misfit(output, target))
+    sum += kind_ == BDL_POISSON ? std::max(0.0, poisson_misfit(limited(output, limit_), target))
                                 : noise_precision(c) * std::pow(target - output, 2) / 2;
   }
   return sum;

@@ -6,7 +6,7 @@
 
 namespace bdl {
 
-// v > 0, and the mean e^{m + v / 2} is finite.
+// v > 0.
 
 /// log P(Y = count).
 double log_poisson_lognormal(double m, double v, double count);

@@ -96,6 +96,7 @@ double normal_quantile(double p) {
 /// Saddle point form (Loader 2000): no difference of large numbers.
 double log_poisson(double count, double rate) {
   if (count == 0) return -rate;
+  if (std::isinf(rate)) return -HUGE_VAL;
   if (count < 16) return count * std::log(rate) - rate - std::log(std::tgamma(count + 1));
   return -count * log_excess((rate - count) / count) - stirling_remainder(count) -
          std::log(2 * std::numbers::pi * count) / 2;

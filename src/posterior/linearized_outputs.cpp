@@ -49,7 +49,7 @@ void LinearizedOutputs<T>::reserve(const Posterior<T>& q, Index examples) {
 }
 
 template <class T>
-void LinearizedOutputs<T>::compute(const Posterior<T>& q, ConstMatrixView<T> x, Index first) {
+void LinearizedOutputs<T>::compute(const Posterior<T>& q, ConstMatrixView<T> x) {
   const Index count = model_.outputs() * x.cols;
   reserve(q, x.cols);
   examples_ = x.cols;
@@ -60,7 +60,6 @@ void LinearizedOutputs<T>::compute(const Posterior<T>& q, ConstMatrixView<T> x, 
   std::transform(outputs_.data(), outputs_.data() + count, mean_.data(),
                  [](T value) { return static_cast<double>(value); });
   products(q.dimension());
-  check(first);
 }
 
 /// J_i (Sigma J_i^T); the rows of one example are M columns apart.
@@ -92,17 +91,16 @@ void LinearizedOutputs<T>::products(Index dimension) {
 }
 
 template <class T>
-void LinearizedOutputs<T>::check(Index first) const {
+void LinearizedOutputs<T>::check() const {
   const Index outputs = model_.outputs();
   for (Index i = 0; i < examples_; ++i) {
-    const Index example = first + i;
     if (!std::ranges::all_of(mean().column(i), [](double value) { return std::isfinite(value); }))
       fail(Status::ERROR_DIVERGED, "the model's output for example %lld is not finite",
-           static_cast<long long>(example));
+           static_cast<long long>(i));
     const double* s = covariance(i).data;
     if (!std::all_of(s, s + outputs * outputs, [](double value) { return std::isfinite(value); }))
       fail(Status::ERROR_DIVERGED, "the variance of the model's output for example %lld is not finite",
-           static_cast<long long>(example));
+           static_cast<long long>(i));
   }
 }
 

@@ -14,8 +14,10 @@ class LinearizedOutputs {
   explicit LinearizedOutputs(const Model<T>& model) : model_(model), jacobian_(model) {}
   /// Memory for batches of that many examples under posteriors like q: compute() allocates nothing then.
   void reserve(const Posterior<T>& q, Index examples);
-  /// Of the columns of x. Fails with ERROR_DIVERGED, counting examples from `first`, unless all is finite.
-  void compute(const Posterior<T>& q, ConstMatrixView<T> x, Index first = 0);
+  /// Of the columns of x. An example whose outputs overflow leaves those of the others as they are.
+  void compute(const Posterior<T>& q, ConstMatrixView<T> x);
+  /// Fails with ERROR_DIVERGED, naming the example, unless all is finite.
+  void check() const;
 
   /// Of the last batch: C x M, and C x C, symmetric, its diagonal >= 0.
   ConstMatrixView<double> mean() const { return mean_.matrix(model_.outputs(), examples_); }
@@ -26,7 +28,6 @@ class LinearizedOutputs {
 
  private:
   void products(Index dimension);
-  void check(Index first) const;
   const Model<T>& model_;
   JacobianRows<T> jacobian_;
   Index examples_ = 0;

@@ -6,6 +6,7 @@
 #include "likelihood/logistic_rule.hpp"
 #include "predict/entropy.hpp"
 #include "predict/memory.hpp"
+#include "predict/overflow.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -29,6 +30,11 @@ class ClassCalculator {
   void operator()(const Mixture& mixture, std::span<double> probabilities, std::span<double> entropy,
                   std::span<double> information) {
     for (const auto& row : {probabilities, entropy, expected_entropy_}) std::ranges::fill(row, 0.0);
+    if (mixture.overflows) {
+      overflow::fill_classes(likelihood_, probabilities);
+      std::ranges::fill(information, 0.0);
+      return add_entropies(likelihood_, probabilities, 1, entropy);
+    }
     if (mixture.is_gaussian()) return probit(mixture, probabilities, entropy, information);
     for (Index k = 0; k < mixture.components(); ++k) {
       likelihood_.moments(mixture.f.column_data(k), p_.data(), variance_.data());
@@ -100,7 +106,7 @@ void predict_classes(const Query<T>& query, const OutArray& probabilities, const
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     calculate(mixture, p.row(i), entropies.row(i), information.row(i));
   });
-  write_results(p, entropies, information);
+  write_predictions(p, entropies, information);
 }
 
 template void predict_classes(const Query<float>&, const OutArray&, const OutArray&, const OutArray&);

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "likelihood/heteroscedastic.hpp"
+#include "likelihood/normal_mixture.hpp"
 #include "likelihood/special_functions.hpp"
 #include "likelihood/student_t.hpp"
 
@@ -45,9 +46,10 @@ void find_components(const Likelihood& likelihood, const Mixture& mixture, Index
   out.parts.clear();
   out.degrees = student && !mixture.is_gaussian() ? likelihood.degrees_of_freedom() : 0;
   double total = 0;
+  const double widest = std::exp(largest_log_variance);
   const auto add = [&](double mean, double variance, double weight) {
     if (weight < 1e-300) return;
-    out.parts.push_back({mean, std::sqrt(variance), weight});
+    out.parts.push_back({mean, std::sqrt(std::min(variance, widest)), weight});
     total += weight;
   };
   if (mixture.is_gaussian() && student)

@@ -4,6 +4,7 @@
 #include "likelihood/linearized_density.hpp"
 #include "predict/memory.hpp"
 #include "predict/mixture_quantile.hpp"
+#include "predict/overflow.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -41,6 +42,7 @@ class Drawer {
   void operator()(Index i, const Mixture& mixture, MatrixView<double> out) {
     const auto random = random_.matrix(out.rows, out.cols);
     for (Index t = 0; t < out.cols; ++t) fill_random(i, t, random.column(t));
+    if (mixture.overflows) return draw_overflowed(mixture, random, out);
     if (mixture.is_gaussian()) probit_logits(mixture.f.column(0), mixture.covariance, logits_.data());
     for (Index k = 0; k < out.rows; ++k) {
       const double* f = mixture.is_gaussian() ? logits_.data() : mixture.f.column_data(k);
@@ -52,6 +54,15 @@ class Drawer {
   }
 
  private:
+  void draw_overflowed(const Mixture& mixture, ConstMatrixView<double> random, MatrixView<double> out) {
+    if (has_classes(likelihood_)) overflow::fill_classes(likelihood_, mean_);
+    for (Index t = 0; t < out.cols; ++t)
+      for (Index k = 0; k < out.rows; ++k)
+        out(k, t) = has_classes(likelihood_)
+                        ? draw(static_cast<std::size_t>(t), random(k, t))
+                        : overflow::expected(likelihood_, overflow::mean(mixture, t));
+  }
+
   /// The numbers depend on seed, example, target and draw only.
   void fill_random(Index i, Index t, std::span<double> out) {
     const StreamKey key{seed_, Stream::prediction_noise, static_cast<std::uint64_t>(i),
@@ -135,7 +146,7 @@ void predict_draws(const Query<T>& asked, const OutArray& draws) {
     for (Index t = 0; t < targets; ++t)
       for (double& value : out.column(t)) value = standardization.to_caller(t, value);
   });
-  write_results(result);
+  write_predictions(result);
 }
 
 template void predict_draws(const Query<float>&, const OutArray&);

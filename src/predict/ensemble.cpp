@@ -6,6 +6,7 @@
 
 #include "predict/entropy.hpp"
 #include "predict/levels.hpp"
+#include "predict/overflow.hpp"
 #include "predict/result.hpp"
 
 namespace bdl {
@@ -29,14 +30,14 @@ class Answers {
   double mean(Index i, Index c) const {
     double sum = 0;
     for (Index j = 0; j < members_; ++j) sum += (*this)(j, i, c);
-    return sum / static_cast<double>(members_);
+    return std::isnan(sum) ? overflow::infinity : sum / static_cast<double>(members_);
   }
   /// The covariance over members of columns c and b.
   double covariance(Index i, Index c, Index b) const {
     const double center = mean(i, c), other = mean(i, b);
     double sum = 0;
     for (Index j = 0; j < members_; ++j) sum += ((*this)(j, i, c) - center) * ((*this)(j, i, b) - other);
-    return sum / static_cast<double>(members_);
+    return std::isnan(sum) ? overflow::infinity : sum / static_cast<double>(members_);
   }
 
  private:
@@ -61,6 +62,11 @@ void add_components(const Model<T>& model, const Mixture& mixture, Index c, doub
   const Likelihood& likelihood = model.likelihood;
   const Standardization& units = model.standardization;
   const bool is_count = likelihood.kind() == BDL_POISSON;
+  if (mixture.overflows) {
+    out.overflows = true;
+    out.overflowed += overflow::mean(mixture, c);
+    return;
+  }
   if (is_count || likelihood.kind() == BDL_GAUSSIAN) {
     const double noise = is_count ? 0 : 1 / likelihood.noise_precision(c);
     found.parts.clear();
@@ -72,9 +78,16 @@ void add_components(const Model<T>& model, const Mixture& mixture, Index c, doub
   }
   out.degrees = found.degrees;
   for (const Component& part : found.parts)
-    out.parts.push_back(is_count ? Component{part.mean, part.deviation, weight * part.weight}
-                                 : Component{units.to_caller(c, part.mean),
-                                             units.target_scale(c) * part.deviation, weight * part.weight});
+    out.parts.push_back(is_count
+                            ? Component{part.mean, part.deviation, weight * part.weight, likelihood.limit()}
+                            : Component{units.to_caller(c, part.mean), units.target_scale(c) * part.deviation,
+                                        weight * part.weight});
+}
+
+double quantile_of(const Likelihood& likelihood, const Components& components, Tail tail) {
+  if (components.overflows) return overflow::quantile(likelihood, components.overflowed, tail);
+  return likelihood.kind() == BDL_POISSON ? poisson_quantile(components, tail)
+                                          : component_quantile(components, tail);
 }
 
 template <class T>
@@ -128,7 +141,7 @@ void Ensemble<T>::moments(const Array& x, const OutArray& mean, const OutArray& 
       if (given(epistemic)) epistemics(i, c) = e.mean(i, c) + m.covariance(i, c, c);
       if (given(noise)) noises(i, c) = s.mean(i, c);
     }
-  write_results(means, epistemics, noises);
+  write_predictions(means, epistemics, noises);
 }
 
 /// mixed_ becomes what the members' predictions for x are made of.
@@ -136,7 +149,11 @@ template <class T>
 void Ensemble<T>::find_components(const Array& x) {
   const Index outputs = model().likelihood.means();
   mixed_.resize(std::max(mixed_.size(), static_cast<std::size_t>(x.rows * outputs)));
-  for (Components& components : mixed_) components.parts.clear();
+  for (Components& components : mixed_) {
+    components.parts.clear();
+    components.overflows = false;
+    components.overflowed = 0;
+  }
   const double weight = 1 / static_cast<double>(count());
   each(x, [&](Index, const Query<T>& query) {
     visit_mixtures(query, [&](Index i, const Mixture& mixture) {
@@ -153,7 +170,6 @@ template <class T>
 template <class Write>
 void Ensemble<T>::visit_quantiles(const Array& x, Write&& write) {
   const Index outputs = model().likelihood.means();
-  const bool is_count = model().likelihood.kind() == BDL_POISSON;
   const bool is_local = members_[0]->query(x).spec.method == BDL_LOCAL_MONTE_CARLO;
   const Index chunk = is_local ? x.rows : std::min(x.rows, chunk_examples);
   for (Index first = 0; first < x.rows; first += chunk) {
@@ -163,9 +179,7 @@ void Ensemble<T>::visit_quantiles(const Array& x, Write&& write) {
       for (Index c = 0; c < outputs; ++c) {
         const Components& components = mixed_[static_cast<std::size_t>(i * outputs + c)];
         for (std::size_t k = 0; k < tails_.size(); ++k)
-          write(
-              first + i, c, static_cast<Index>(k),
-              is_count ? poisson_quantile(components, tails_[k]) : component_quantile(components, tails_[k]));
+          write(first + i, c, static_cast<Index>(k), quantile_of(model().likelihood, components, tails_[k]));
       }
   }
 }
@@ -179,7 +193,7 @@ void Ensemble<T>::quantiles(const Array& x, const Array& levels, const OutArray&
   Result result(results_[0], quantiles, x.rows, model().likelihood.means() * levels.cols, "quantiles");
   visit_quantiles(x,
                   [&](Index i, Index c, Index k, double value) { result(i, c * levels.cols + k) = value; });
-  write_results(result);
+  write_predictions(result);
 }
 
 template <class T>
@@ -193,7 +207,7 @@ void Ensemble<T>::interval(const Array& x, double probability, const OutArray& l
   const double outside = (1 - probability) / 2;
   tails_.assign({{outside, false}, {outside, true}});
   visit_quantiles(x, [&](Index i, Index c, Index k, double value) { (k == 0 ? from : to)(i, c) = value; });
-  write_results(from, to);
+  write_predictions(from, to);
 }
 
 /// Of a member, E H(p) is its entropy less its own mutual information.
@@ -219,7 +233,7 @@ void Ensemble<T>::classes(const Array& x, const OutArray& probabilities, const O
     for (Index t = 0; informs && t < targets; ++t)
       information(i, t) = std::max(0.0, entropies(i, t) - h.mean(i, t) + known.mean(i, t));
   }
-  write_results(p, entropies, information);
+  write_predictions(p, entropies, information);
 }
 
 template <class T>
@@ -230,7 +244,7 @@ void Ensemble<T>::log_density(const Array& x, const Array& y, const OutArray& lo
   Answers logs(answers_[0], count(), x.rows, 1, true);
   each(x, [&](Index j, const Query<T>& query) { predict_log_density(query, y, logs.of(j)); });
   for (Index i = 0; i < x.rows; ++i) result(i, 0) = log_mean(logs, count(), i);
-  write_results(result);
+  write_predictions(result);
 }
 
 template <class T>
@@ -247,7 +261,7 @@ void Ensemble<T>::draws(const Array& x, const OutArray& draws) {
       for (Index j = 0; j < count(); ++j)
         for (Index k = 0; k < samples; ++k)
           result(i, (t * count() + j) * samples + k) = drawn(j, i, t * samples + k);
-  write_results(result);
+  write_predictions(result);
 }
 
 template <class T>
@@ -276,7 +290,7 @@ void Ensemble<T>::output_distribution(const Array& x, const OutArray& mean, cons
       for (Index b = 0; given(covariance) && b < outputs; ++b)
         covariances(i, c * outputs + b) = v.mean(i, c * outputs + b) + m.covariance(i, c, b);
     }
-  write_results(means, covariances);
+  write_predictions(means, covariances);
 }
 
 template class Ensemble<float>;

@@ -1,12 +1,12 @@
 #include "predict/gaussian_outputs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "base/interrupt.hpp"
 #include "linalg/blas/blas.hpp"
 #include "predict/memory.hpp"
+#include "predict/overflow.hpp"
 #include "predict/sense.hpp"
 
 namespace bdl {
@@ -15,27 +15,20 @@ namespace {
 /// What one product makes: BLAS counts in fewer bits than samples do.
 constexpr Index tile_samples = 4096;
 
-/// The closed forms for counts take e^{m + v / 2}.
-void check_rates(const Likelihood& likelihood, Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
-  if (likelihood.kind() != BDL_POISSON) return;
-  for (Index c = 0; c < s.rows; ++c)
-    require_finite(std::exp(m[static_cast<std::size_t>(c)] + s(c, c) / 2), "the predictive mean", i);
+bool overflows(ConstSpan<double> m, ConstMatrixView<double> s) {
+  return !overflow::is_finite(m) ||
+         !overflow::is_finite(ConstSpan<double>(s.data, static_cast<std::size_t>(s.size())));
 }
 
 Mixture one_gaussian(ConstSpan<double> m, ConstMatrixView<double> s) {
   static constexpr double one = 1;
-  return {{m.data(), s.rows, 1}, {&one, 1}, s};
+  return {{m.data(), s.rows, 1}, {&one, 1}, s, overflows(m, s)};
 }
 
 }  // namespace
 
 Index fitting(Index limit, Index size, Index count) {
   return std::clamp<Index>(limit / size, 1, count);
-}
-
-void require_finite(double value, const char* what, Index example) {
-  if (!std::isfinite(value))
-    fail(Status::ERROR_DIVERGED, "%s for example %lld is not finite", what, static_cast<long long>(example));
 }
 
 template <class T>
@@ -52,7 +45,7 @@ void visit_gaussian_outputs(const Query<T>& query, PredictMemory<T>& memory, Gau
     check_interrupt();
     const auto part = memory.x.matrix(model.inputs(), std::min(chunk, query.x.rows - first));
     gather_inputs(model, query.x, first, part);
-    outputs.compute(query.posterior, part, first);
+    outputs.compute(query.posterior, part);
     check_sense<T, double>(model, part, outputs.mean(), first);
     for (Index i = 0; i < part.cols; ++i) visit(first + i, outputs.mean().column(i), outputs.covariance(i));
   }
@@ -62,7 +55,6 @@ template <class T>
 void visit_linearized(const Query<T>& query, PredictMemory<T>& memory, MixtureVisitor visit,
                       const ChunkLimits& limits) {
   const auto visit_one = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
-    check_rates(query.model.likelihood, i, m, s);
     visit(i, one_gaussian(m, s));
   };
   visit_gaussian_outputs<T>(query, memory, visit_one, limits);
@@ -74,6 +66,7 @@ void visit_quadrature(const Query<T>& query, PredictMemory<T>& memory, MixtureVi
   if (query.model.likelihood.kind() != BDL_BERNOULLI) return visit_linearized(query, memory, visit, limits);
   NormalRule& rule = memory.rule;
   const auto visit_logit = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
+    if (overflows(m, s)) return visit(i, one_gaussian(m, s));
     logistic_rule(m[0], s(0, 0), rule);
     visit(i, {{rule.nodes.data(), 1, static_cast<Index>(rule.nodes.size())}, rule.weights});
   };
@@ -102,6 +95,7 @@ void visit_linearized_samples(const Query<T>& query, PredictMemory<T>& memory, M
   const auto z = memory.normals.matrix(outputs, samples), f = memory.mixture.matrix(outputs, samples),
              root = memory.root.matrix(outputs, outputs);
   const auto visit_draws = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
+    if (overflows(m, s)) return visit(i, one_gaussian(m, s));
     if (!memory.root_finder.compute(s, negligible, root))
       fail(Status::ERROR_DIVERGED, "the covariance of the model's outputs for example %lld has no root",
            static_cast<long long>(i));

@@ -12,10 +12,8 @@ Index fitting(Index limit, Index size, Index count);
 template <class T>
 ConstSpan<double> equal_weights(Index count, PredictMemory<T>& memory);
 
-/// Fails with ERROR_DIVERGED, naming the example.
-void require_finite(double value, const char* what, Index example);
-
-/// Calls visit(i, f(x_i; mu), J Sigma J^T) for one example after the other (see LinearizedOutputs).
+/// Calls visit(i, f(x_i; mu), J Sigma J^T) for one example after the other (see LinearizedOutputs); they may
+/// have overflowed.
 using GaussianVisitor = FunctionRef<void(Index, ConstSpan<double>, ConstMatrixView<double>)>;
 template <class T>
 void visit_gaussian_outputs(const Query<T>& query, PredictMemory<T>& memory, GaussianVisitor visit,

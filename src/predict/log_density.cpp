@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "likelihood/heteroscedastic.hpp"
+#include "likelihood/limited_rates.hpp"
 #include "likelihood/linearized_density.hpp"
 #include "likelihood/student_t.hpp"
 #include "predict/memory.hpp"
@@ -16,6 +17,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// log sum_k w_k p(y | f_k), scaled by the largest term so far.
 double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture, const double* y,
                            Buffer<double>& scratch) {
+  if (mixture.overflows) return -infinity;
   if (mixture.is_gaussian())
     return linearized_log_density(likelihood, mixture.f.column(0), mixture.covariance, y, scratch);
   double top = -infinity, sum = 0;
@@ -31,13 +33,30 @@ double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture,
   return top + std::log(sum);
 }
 
+bool meets_limit(const Likelihood& likelihood, const Mixture& mixture) {
+  for (Index c = 0; c < mixture.f.rows; ++c)
+    if (rates_meet_limit(mixture.f(c, 0), mixture.variance(c), likelihood.limit())) return true;
+  return false;
+}
+
+/// Of counts whose log rates are Gaussian and meet their limit.
+double limited_expectation(const Likelihood& likelihood, const Mixture& mixture, const double* y) {
+  double sum = 0;
+  for (Index c = 0; c < mixture.f.rows; ++c)
+    sum += expected_log_poisson(mixture.f(c, 0), mixture.variance(c), y[c], likelihood.limit());
+  return sum;
+}
+
 /// E[log p(y | f)]; under N(m, S) the quadratic term of the Gaussian gains tr(R^-1 S) / 2, and E[e^f] is
 /// e^{m + v / 2}.
 double mixture_expectation(const Likelihood& likelihood, const Mixture& mixture, const double* y) {
+  if (mixture.overflows) return -infinity;
   if (mixture.is_gaussian() && likelihood.kind() == BDL_HETEROSCEDASTIC)
     return heteroscedastic::expected_log_density(likelihood, mixture.f.column(0), mixture.covariance, y);
   if (mixture.is_gaussian() && likelihood.kind() == BDL_STUDENT_T)
     return student_t::expected_log_density(likelihood, mixture.f.column(0), mixture.covariance, y);
+  if (mixture.is_gaussian() && likelihood.kind() == BDL_POISSON && meets_limit(likelihood, mixture))
+    return limited_expectation(likelihood, mixture, y);
   double sum = 0;
   for (Index k = 0; k < mixture.components(); ++k)
     sum += mixture.weight(k) * likelihood.log_density(mixture.f.column_data(k), y);
@@ -78,7 +97,7 @@ void predict_log_density(const Query<T>& query, const Array& y, const OutArray& 
   visit_targets(query, *memory, y, [&](Index i, const Mixture& mixture, const double* target) {
     result.row(i)[0] = mixture_log_density(likelihood, mixture, target, memory->numbers) - log_scale;
   });
-  write_results(result);
+  write_predictions(result);
 }
 
 template <class T>

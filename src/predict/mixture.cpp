@@ -7,6 +7,7 @@
 #include "posterior/points.hpp"
 #include "predict/gaussian_outputs.hpp"
 #include "predict/memory.hpp"
+#include "predict/overflow.hpp"
 #include "predict/sense.hpp"
 
 namespace bdl {
@@ -20,13 +21,10 @@ constexpr Index tile_examples = 512;
 
 /// Copies one sample's outputs, C x examples, to component k of every example.
 template <class T>
-void store(ConstMatrixView<T> f, Index first, Index k, Index samples, T* all) {
+void store(ConstMatrixView<T> f, Index k, Index samples, T* all) {
   for (Index i = 0; i < f.cols; ++i) {
     T* component = all + (i * samples + k) * f.rows;
-    for (Index c = 0; c < f.rows; ++c) {
-      require_finite(static_cast<double>(f(c, i)), "the model's output", first + i);
-      component[c] = f(c, i);
-    }
+    for (Index c = 0; c < f.rows; ++c) component[c] = f(c, i);
   }
 }
 
@@ -102,12 +100,14 @@ void visit_samples(const Query<T>& query, PredictMemory<T>& memory, MixtureVisit
         const auto f = memory.f.matrix(outputs, part.cols);
         draws.forward(k, first + begin, part, f);
         check_sense<T, T>(model, part, f, first + begin);
-        store<T>(f, first + begin, k, samples, memory.all.data() + begin * values);
+        store<T>(f, k, samples, memory.all.data() + begin * values);
       }
     }
     for (Index i = 0; i < x.cols; ++i) {
       std::copy_n(memory.all.data() + i * values, values, memory.mixture.data());
-      visit(first + i, {memory.mixture.matrix(outputs, samples), equal_weights(samples, memory)});
+      visit(first + i, {.f = memory.mixture.matrix(outputs, samples),
+                        .weights = equal_weights(samples, memory),
+                        .overflows = !overflow::is_finite(memory.mixture.first(values))});
     }
   }
 }

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "likelihood/poisson_lognormal.hpp"
+#include "likelihood/limited.hpp"
+#include "likelihood/limited_rates.hpp"
 #include "likelihood/special_functions.hpp"
 #include "predict/component_quantile.hpp"
 
@@ -115,52 +116,70 @@ double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, I
   return sign * z;
 }
 
-double poisson_quantile(const Mixture& mixture, Index c, Tail tail) {
-  const double v = mixture.variance(c), growth = std::exp(v / 2);
-  auto [mean, deviation] = moments_of(mixture, c, [growth](double f) { return growth * std::exp(f); });
+namespace {
+
+/// A count near the quantile of the log rates, for a search whose moments overflow.
+double finite_guess(double guess, Moments log_rate, double v, Tail tail) {
+  constexpr double largest = 700;
+  if (std::isfinite(guess)) return guess;
+  return std::exp(std::min(
+      largest, log_rate.mean + std::sqrt(log_rate.deviation * log_rate.deviation + v) * normal_quantile(tail)));
+}
+
+}  // namespace
+
+double poisson_quantile(const Likelihood& likelihood, const Mixture& mixture, Index c, Tail tail) {
+  const double v = mixture.variance(c), growth = std::exp(v / 2), limit = likelihood.limit();
+  const auto log_rate = [limit](double f) { return limited(f, limit); };
+  auto [mean, deviation] =
+      moments_of(mixture, c, [&](double f) { return growth * std::exp(log_rate(f)); });
   deviation = std::sqrt(mean + deviation * deviation + mean * mean * std::expm1(v));
   const auto tails = [&](double count) {
-    if (v > 0) return poisson_lognormal_tails(mixture.f(c, 0), v, count);
+    if (v > 0) return poisson_tails_of_normal(mixture.f(c, 0), v, count, limit);
     CountTails sum{0, 0};
     for (Index k = 0; k < mixture.components(); ++k) {
-      const CountTails part = poisson_tails(count, std::exp(mixture.f(c, k)));
+      const CountTails part = poisson_tails(count, std::exp(log_rate(mixture.f(c, k))));
       sum.at_most += mixture.weight(k) * part.at_most;
       sum.above += mixture.weight(k) * part.above;
     }
     return sum;
   };
-  return smallest_count(mean + deviation * normal_quantile(tail),
-                        [&](double count) { return reaches(tails(count), tail); });
+  const double guess =
+      finite_guess(mean + deviation * normal_quantile(tail), moments_of(mixture, c, log_rate), v, tail);
+  return smallest_count(guess, [&](double count) { return reaches(tails(count), tail); });
 }
 
 /// Starts from the Cornish-Fisher expansion.
 double poisson_quantile(double rate, Tail tail) {
+  if (std::isinf(rate)) return rate;
   const double z = normal_quantile(tail);
   return smallest_count(rate + std::sqrt(rate) * z + (z * z - 1) / 6,
                         [&](double count) { return reaches(poisson_tails(count, rate), tail); });
 }
 
 double poisson_quantile(const Components& log_rates, Tail tail) {
-  double mean = 0, square = 0;
+  double mean = 0, square = 0, log_mean = 0, log_square = 0;
   for (const Component& part : log_rates.parts) {
     const double v = part.deviation * part.deviation, expected = std::exp(part.mean + v / 2);
     mean += part.weight * expected;
     square += part.weight * expected * expected * std::exp(v);
+    log_mean += part.weight * part.mean;
+    log_square += part.weight * (part.mean * part.mean + v);
   }
   const double deviation = std::sqrt(mean + std::max(0.0, square - mean * mean));
   const auto tails = [&](double count) {
     CountTails sum{0, 0};
     for (const Component& part : log_rates.parts) {
-      const CountTails one = part.deviation > 0
-                                 ? poisson_lognormal_tails(part.mean, part.deviation * part.deviation, count)
-                                 : poisson_tails(count, std::exp(part.mean));
+      const CountTails one =
+          poisson_tails_of_normal(part.mean, part.deviation * part.deviation, count, part.limit);
       sum.at_most += part.weight * one.at_most;
       sum.above += part.weight * one.above;
     }
     return sum;
   };
-  return smallest_count(mean + deviation * normal_quantile(tail),
-                        [&](double count) { return reaches(tails(count), tail); });
+  const Moments log_rate{log_mean, std::sqrt(std::max(0.0, log_square - log_mean * log_mean))};
+  const double guess = finite_guess(mean + deviation * normal_quantile(tail), log_rate, 0, tail);
+  return smallest_count(guess, [&](double count) { return reaches(tails(count), tail); });
 }
 
 }  // namespace bdl

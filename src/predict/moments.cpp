@@ -3,8 +3,10 @@
 #include <span>
 
 #include "likelihood/heteroscedastic.hpp"
+#include "likelihood/limited_rates.hpp"
 #include "likelihood/linearized_density.hpp"
 #include "predict/memory.hpp"
+#include "predict/overflow.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -35,6 +37,24 @@ void mixture_moments(const Likelihood& likelihood, const Mixture& mixture, Buffe
       const double deviation = means.column(k)[c] - out.mean[c];
       out.epistemic[c] += mixture.weight(k) * deviation * deviation;
     }
+  for (double& variance : out.epistemic)  // of infinite means
+    if (std::isnan(variance)) variance = overflow::infinity;
+}
+
+/// Nothing is known of the outputs.
+void overflowed_moments(const Likelihood& likelihood, const Mixture& mixture, const MomentRows& out) {
+  if (has_classes(likelihood)) overflow::fill_classes(likelihood, out.mean);
+  for (std::size_t c = 0; c < out.mean.size(); ++c) {
+    const auto output = static_cast<Index>(c);
+    if (has_classes(likelihood)) {
+      out.epistemic[c] = 0;
+      out.noise[c] = out.mean[c] * (1 - out.mean[c]);
+      continue;
+    }
+    out.mean[c] = overflow::expected(likelihood, overflow::mean(mixture, output));
+    out.epistemic[c] = out.noise[c] = overflow::infinity;
+    if (likelihood.kind() == BDL_GAUSSIAN) out.noise[c] = likelihood.noise_variance(output);
+  }
 }
 
 /// y has the conditional mean f, e^f (log-normal) or a probability. With E[sigma(f)] = sigma(kappa m) for all
@@ -56,9 +76,9 @@ void gaussian_moments(const Likelihood& likelihood, const Mixture& mixture, Buff
       out.noise[c] = heteroscedastic::expected_noise_variance(likelihood, mixture.f.column(0),
                                                               mixture.covariance, static_cast<Index>(c));
     } else if (likelihood.kind() == BDL_POISSON) {
-      out.mean[c] *= std::exp(v / 2);
-      out.noise[c] = out.mean[c];
-      out.epistemic[c] = out.mean[c] * out.mean[c] * std::expm1(v);
+      const RateMoments rate = rate_moments(mixture.f(static_cast<Index>(c), 0), v, likelihood.limit());
+      out.mean[c] = out.noise[c] = rate.mean;
+      out.epistemic[c] = rate.variance;
     } else {
       const ProbitScale scale = probit_scale(v);
       out.epistemic[c] = scale.complement * out.noise[c];
@@ -94,10 +114,13 @@ void predict_moments(const Query<T>& query, const OutArray& mean, const OutArray
   Result noise(memory->results[2], noise_variance, rows, outputs, "noise_variance");
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     const MomentRows out{means.row(i), epistemic.row(i), noise.row(i)};
-    (mixture.is_gaussian() ? gaussian_moments : mixture_moments)(likelihood, mixture, memory->numbers, out);
+    if (mixture.overflows)
+      overflowed_moments(likelihood, mixture, out);
+    else
+      (mixture.is_gaussian() ? gaussian_moments : mixture_moments)(likelihood, mixture, memory->numbers, out);
     to_caller(query.model.standardization, out);
   });
-  write_results(means, epistemic, noise);
+  write_predictions(means, epistemic, noise);
 }
 
 template void predict_moments(const Query<float>&, const OutArray&, const OutArray&, const OutArray&);

@@ -3,6 +3,7 @@
 #include "predict/component_quantile.hpp"
 #include "predict/levels.hpp"
 #include "predict/memory.hpp"
+#include "predict/overflow.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
 
@@ -19,11 +20,13 @@ class Quantiles {
   void assign(const Mixture& mixture, Index c) {
     mixture_ = &mixture;
     c_ = c;
-    if (kind() == BDL_HETEROSCEDASTIC || kind() == BDL_STUDENT_T)
+    if (!mixture.overflows && (kind() == BDL_HETEROSCEDASTIC || kind() == BDL_STUDENT_T))
       find_components(model_.likelihood, mixture, c, components_);
   }
   double operator()(Tail tail) const {
-    if (kind() == BDL_POISSON) return poisson_quantile(*mixture_, c_, tail);
+    if (mixture_->overflows)
+      return overflow::quantile(model_.likelihood, overflow::mean(*mixture_, c_), tail);
+    if (kind() == BDL_POISSON) return poisson_quantile(model_.likelihood, *mixture_, c_, tail);
     return model_.standardization.to_caller(
         c_, kind() == BDL_GAUSSIAN ? gaussian_quantile(model_.likelihood, *mixture_, c_, tail)
                                    : component_quantile(components_, tail));
@@ -76,7 +79,7 @@ void predict_quantiles(const Query<T>& query, const Array& levels, const OutArra
       for (const Tail tail : memory->tails) *value++ = quantile(tail);
     }
   });
-  write_results(result);
+  write_predictions(result);
 }
 
 template <class T>
@@ -99,7 +102,7 @@ void predict_interval(const Query<T>& query, double probability, const OutArray&
       to(i, c) = quantile({outside, true});
     }
   });
-  write_results(from, to);
+  write_predictions(from, to);
 }
 
 #define BDL_INSTANTIATE(T)                                                         \

@@ -1,5 +1,8 @@
 #include "predict/result.hpp"
 
+#include <cmath>
+#include <limits>
+
 namespace bdl {
 
 Result::Result(Buffer<double>& memory, const OutArray& array, Index rows, Index cols, const char* name)
@@ -18,6 +21,20 @@ std::span<double> Result::row(Index i) {
 void Result::check() const {
   if (!given(array_)) return;
   check_result<double>({values_.data(), cols_, array_.rows}, array_, name_);
+}
+
+void Result::check_numbers() {
+  if (!given(array_) || all_fit(values_.data(), std::ssize(values_), array_)) return;
+  const double largest = array_.dtype == BDL_F32 ? double{std::numeric_limits<float>::max()}
+                                                 : std::numeric_limits<double>::max();
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    double& value = values_[i];
+    if (std::isnan(value))
+      fail(Status::ERROR_DIVERGED, "%s would be %g at row %lld, column %lld", name_, value,
+           static_cast<long long>(static_cast<Index>(i) / cols_),
+           static_cast<long long>(static_cast<Index>(i) % cols_));
+    if (std::abs(value) > largest) value = std::copysign(std::numeric_limits<double>::infinity(), value);
+  }
 }
 
 void Result::write() const {

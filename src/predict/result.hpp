@@ -24,6 +24,8 @@ class Result {
 
   /// Fails with ERROR_DIVERGED unless every value is a number that the array's type can hold.
   void check() const;
+  /// Fails with ERROR_DIVERGED where one is not a number; those beyond the array's type become infinite.
+  void check_numbers();
   void write() const;
 
  private:
@@ -38,6 +40,14 @@ class Result {
 template <class... Results>
 void write_results(const Results&... results) {
   (results.check(), ...);
+  (results.write(), ...);
+  check_loop();
+}
+
+/// The same of predictions: one row that overflows does not take the others.
+template <class... Results>
+void write_predictions(Results&... results) {
+  (results.check_numbers(), ...);
   (results.write(), ...);
   check_loop();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 
@@ -19,15 +20,32 @@ double sense_limit(const Model<T>& model, Index output) {
   return noise / std::sqrt(likelihood.noise_precision(output));
 }
 
+/// As far as T can hold it.
+template <class T>
+double size_of(double output) {
+  constexpr double largest = std::numeric_limits<T>::max();
+  return std::isnan(output) ? largest : std::min(std::abs(output), largest);
+}
+
+/// Those of a model of the caller's own.
+template <class Out>
+void check_written(ConstMatrixView<Out> f, Index first) {
+  for (Index i = 0; i < f.cols; ++i)
+    for (const Out value : f.column(i))
+      if (std::isnan(value))
+        fail(Status::ERROR_DIVERGED, "the model's output for example %lld is not finite",
+             static_cast<long long>(first + i));
+}
+
 }  // namespace
 
 template <class T, class Out>
 void check_sense(const Model<T>& model, ConstMatrixView<T> x, ConstMatrixView<Out> f, Index first) {
-  if (!model.graph()) return;
+  if (!model.graph()) return check_written(f, first);
   for (Index c = 0; c < f.rows; ++c) {
     const double limit = sense_limit(model, c);
     for (Index i = 0; i < f.cols; ++i) {
-      const double output = std::abs(static_cast<double>(f(c, i)));
+      const double output = size_of<T>(static_cast<double>(f(c, i)));
       if (output <= limit) continue;  // of most examples: without a look at x
       double size = 0;
       for (const T value : x.column(i)) size = std::max(size, std::abs(static_cast<double>(value)));

@@ -193,6 +193,7 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
     if (optimizer.options().swag) check_swag(optimizer);
   });
   team.vote();
+  optimizer.start_units(data);
   optimizer.start_noise(data);
   const TrainingState& state = optimizer.state;
   while (state.epoch < state.fit_end_epoch) {
@@ -271,6 +272,8 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   });
   team.vote();
   optimizer.set_shards(shards);
+  if (optimizer.start_units(strata->examples()))
+    team.attempt([&] { optimizer.fill(data, {strata->first(), strata->examples().here()}); });
   optimizer.start_noise(data);
   take_step(optimizer, strata->examples(), *undo, false);
   undo->keep();

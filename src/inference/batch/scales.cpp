@@ -43,7 +43,9 @@ void for_targets_of(DataSet& data, const Standardization& units, const ShardRang
 double target_variance(DataSet& data, const Standardization& units) {
   double variance = 0, square = 0;
   const double values = static_cast<double>(data.rows()) * static_cast<double>(data.targets());
+  Index c = 0;
   for (const RunningMoments& of : target_moments(data, units)) {
+    if (units.is_constant(c++)) continue;  // but for rounding
     variance += of.square / values;
     square += of.square_about_zero() / values;
   }
@@ -54,7 +56,10 @@ std::vector<double> target_variances(DataSet& data, const Standardization& units
   std::vector<double> variances;
   for (const RunningMoments& of : target_moments(data, units)) {
     const double count = std::max(1.0, of.count);
-    variances.push_back(variance_of(of.square / count, of.square_about_zero() / count));
+    if (units.is_constant(static_cast<Index>(variances.size())))
+      variances.push_back(1);
+    else
+      variances.push_back(variance_of(of.square / count, of.square_about_zero() / count));
   }
   return variances;
 }
@@ -76,6 +81,7 @@ void TargetSums::add_squares(DataSet& data, const Standardization& units, const 
   std::ranges::fill(out, 0.0);
   for_targets_of(data, units, rows, [&](ConstSpan<double> y) {
     for (std::size_t c = 0; c < y.size(); ++c) {
+      if (units.is_constant(static_cast<Index>(c))) continue;  // but for rounding
       out[c] += std::pow(y[c] - means[c], 2);
       out[means.size() + c] += std::pow(y[c], 2);
     }

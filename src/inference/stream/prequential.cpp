@@ -37,6 +37,7 @@ void Prequential<T>::evaluate(const Posterior<T>& q, ConstMatrixView<T> x, Score
   const Index outputs = model_.outputs(), count = outputs * x.cols;
   if (kind == ScoreKind::linearized) {
     linearized_.compute(q, x);
+    linearized_.check();
     std::copy_n(linearized_.mean().data, count, f_.data());
     return;
   }

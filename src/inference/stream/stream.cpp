@@ -47,8 +47,13 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutA
                              : std::numeric_limits<double>::max();
   Undo undo(optimizer);
   for (Index first = 0; first < x.rows; first += block) {
-    find_observed(data, model.standardization, together, first,
-                  optimizer.y_to_fill(std::min(block, x.rows - first)), rows);
+    UndoUnits units(*optimizer.model());
+    const auto find = [&] {
+      find_observed(data, model.standardization, together, first,
+                    optimizer.y_to_fill(std::min(block, x.rows - first)), rows);
+    };
+    find();
+    if (optimizer.start_units(optimizer.y_to_fill(std::min(block, x.rows - first)))) find();
     const auto count = static_cast<Index>(rows.size());
     if (count == 0) {
       optimizer.skip();
@@ -57,6 +62,7 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutA
       optimizer.observe(count, scores.first(count), largest);
     }
     undo.keep();
+    units.keep();
     for (std::size_t k = 0; k < rows.size(); ++k) all.data()[rows[k]] = scores.data()[k];
     if (first + block < x.rows) check_interrupt();
   }

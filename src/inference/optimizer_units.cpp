@@ -1,0 +1,151 @@
+// What the targets say about units before a step: the scale of a target that was constant when the model was
+// standardised, and how large rates, or noise that depends on x, can be (docs/mathematics/likelihoods.md,
+// "Limits").
+#include <algorithm>
+#include <cmath>
+
+#include "inference/optimizer.hpp"
+#include "model/noise_units.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr double most_counts = 10;           // times 1 + the largest one
+constexpr double most_noise_variance = 100;  // of the targets'
+constexpr double most_scales = 3;            // root mean square of what still is a constant
+constexpr Index block_rows = 256;            // that are read at a time
+
+/// Adds the targets y of an example: of counts the largest, else squares; then how many there are.
+template <class T>
+void add_example(const Likelihood& likelihood, ConstSpan<T> y, std::span<double> out) {
+  for (std::size_t c = 0; c < y.size(); ++c) {
+    const auto value = static_cast<double>(y[c]);
+    if (std::isnan(value)) continue;
+    out[c] = likelihood.kind() == BDL_POISSON ? std::max(out[c], value) : out[c] + value * value;
+    ++out[y.size() + c];
+  }
+}
+
+template <class T>
+void add_examples(const Likelihood& likelihood, ConstMatrixView<T> y, const ShardRange& columns,
+                  std::span<double> out) {
+  for (Index i = columns.first; i < columns.end; ++i) add_example<T>(likelihood, y.column(i), out);
+}
+
+/// The same of a data set's rows.
+void add_rows(const Likelihood& likelihood, DataSet& data, const Standardization& units,
+              const ShardRange& rows, std::span<double> out) {
+  Buffer<double> block(data.targets() * std::min(block_rows, rows.count()));
+  for (Index first = rows.first; first < rows.end; first += block_rows) {
+    const Index count = std::min(block_rows, rows.end - first);
+    const auto y = block.matrix(data.targets(), count);
+    data.fetch({first, count}, units, MatrixView<double>(), y);
+    add_examples<double>(likelihood, y, {0, count}, out);
+  }
+}
+
+/// The scales of constants that are none any more become their root mean square deviations. Noise that the
+/// caller has set stays as it is in the caller's units, other noise in the scale's.
+template <class T>
+bool settle_scales(Model<T>& model, ConstSpan<double> sums) {
+  ColumnMoments targets = model.standardization.target_moments();
+  bool settles = false;
+  for (std::size_t c = 0; c < targets.scale.size(); ++c) {
+    const double square = sums[c] / std::max(1.0, sums[targets.scale.size() + c]);
+    if (!model.standardization.is_constant(static_cast<Index>(c)) || !(square > most_scales * most_scales))
+      continue;
+    targets.scale[c] = std::clamp(targets.scale[c] * std::sqrt(square), smallest_scale, largest_scale);
+    settles = true;
+  }
+  if (!settles) return false;
+  Standardization settled(model.standardization.input_moments(), std::move(targets));
+  if (model.likelihood.noise_origin() == NoiseOrigin::caller)
+    set_standardization(model, std::move(settled));
+  else
+    model.standardization = std::move(settled);
+  return true;
+}
+
+}  // namespace
+
+/// Rates of a linear model are what they are: its log rate is linear in x by definition.
+template <class T>
+bool Optimizer<T>::limits_rates() const {
+  return model_ && model_->likelihood.kind() == BDL_POISSON && context_.has_hidden;
+}
+
+template <class T>
+bool Optimizer<T>::asks_targets() const {
+  return limits_rates() || (model_ && model_->standardization.has_constant());
+}
+
+template <class T>
+bool Optimizer<T>::take_units(ConstSpan<double> sums) {
+  Likelihood& likelihood = model_->likelihood;
+  if (!limits_rates()) return settle_scales(*model_, sums);
+  double largest = 0;
+  for (const double count : sums.first(static_cast<std::size_t>(likelihood.targets())))
+    largest = std::max(largest, count);
+  const double limit = std::log(most_counts * (1 + largest));
+  if (!std::isfinite(likelihood.limit()) || limit > likelihood.limit()) likelihood.set_limit(limit);
+  return false;
+}
+
+/// add(shard, numbers) for each shard of this rank, or for the only one.
+template <class T>
+template <class Add>
+bool Optimizer<T>::learn_units(Add add) {
+  Likelihood& likelihood = model_->likelihood;
+  if (likelihood.kind() == BDL_HETEROSCEDASTIC && model_->standardization.has_targets())
+    likelihood.set_limit(std::log(most_noise_variance));
+  if (!asks_targets()) return false;
+  const auto add_all = [&](Index shard, std::span<double> out) {
+    std::ranges::fill(out, 0.0);
+    add(shard, out);
+  };
+  if (is_sharded()) {
+    team_.attempt(
+        [&] { work_.noise_sums.add_own([&](Index v, const auto& out) { add_all(v, out.numbers); }); });
+    work_.noise_sums.finish(team_);
+    return take_units(work_.noise_sums.numbers());
+  }
+  const std::span<double> sums = unit_sums_.first(2 * likelihood.targets());
+  add_all(0, sums);
+  return take_units(sums);
+}
+
+template <class T>
+bool Optimizer<T>::start_units(DataSet& data) {
+  return learn_units([&](Index shard, std::span<double> out) {
+    add_rows(model_->likelihood, data, model_->standardization, part_of(shard, std::max<Index>(1, state.shards), data.rows()), out);
+  });
+}
+
+template <class T>
+bool Optimizer<T>::start_units(const StepExamples& examples) {
+  return learn_units([&](Index shard, std::span<double> out) {
+    const Index first = is_sharded() ? own_shards().first : shard;
+    add_examples<T>(model_->likelihood, y_to_fill(examples.here()),
+                    examples.shards[static_cast<std::size_t>(shard - first)], out);
+  });
+}
+
+template <class T>
+bool Optimizer<T>::start_units(ConstMatrixView<T> y) {
+  return learn_units([&](Index, std::span<double> out) {
+    add_examples<T>(model_->likelihood, y, {0, y.cols}, out);
+  });
+}
+
+#define BDL_INSTANTIATE(T)                                             \
+  template bool Optimizer<T>::limits_rates() const;                    \
+  template bool Optimizer<T>::asks_targets() const;                    \
+  template bool Optimizer<T>::take_units(ConstSpan<double>);           \
+  template bool Optimizer<T>::start_units(DataSet&);                   \
+  template bool Optimizer<T>::start_units(const StepExamples&);        \
+  template bool Optimizer<T>::start_units(ConstMatrixView<T>);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

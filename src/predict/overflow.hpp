@@ -1,0 +1,50 @@
+// Examples whose outputs, or the variance of these, are beyond the model's type, as inputs of 1e308 may be: their
+// predictions are infinite, or say that nothing is known, and those of other examples are as without them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "predict/mixture.hpp"
+#include "predict/mixture_quantile.hpp"
+
+namespace bdl::overflow {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+template <class T>
+bool is_finite(std::span<T> values) {
+  return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+}
+
+/// The mean of output c: NaN where infinities of both signs, or none of a known sign, are in it.
+inline double mean(const Mixture& mixture, Index c) {
+  double sum = 0;
+  for (Index k = 0; k < mixture.components(); ++k) sum += mixture.weight(k) * mixture.f(c, k);
+  return sum;
+}
+
+/// E[y] where the mean of the output is `value`.
+inline double expected(const Likelihood& likelihood, double value) {
+  if (likelihood.kind() == BDL_POISSON) return value == -infinity ? 0 : infinity;
+  return std::isnan(value) ? infinity : value;
+}
+
+/// Of an output of which no more is known than its mean.
+inline double quantile(const Likelihood& likelihood, double value, Tail tail) {
+  const double least = likelihood.kind() == BDL_POISSON ? 0 : -infinity;
+  return std::isinf(value) ? std::max(value, least) : tail.upper ? infinity : least;
+}
+
+/// Every class is as likely as any other.
+inline void fill_classes(const Likelihood& likelihood, std::span<double> probabilities) {
+  for (std::size_t c = 0; c < probabilities.size(); ++c)
+    probabilities[c] = likelihood.kind() == BDL_BERNOULLI ? 0.5
+                       : likelihood.has_class(static_cast<Index>(c))
+                           ? 1 / static_cast<double>(likelihood.class_count())
+                           : 0;
+}
+
+}  // namespace bdl::overflow
