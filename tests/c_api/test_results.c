@@ -1,5 +1,5 @@
 /* BDL_OK means finite: results that overflow, or do not fit a float output, are BDL_ERROR_DIVERGED and leave
-   outputs alone. */
+   outputs alone. Of predictions, a row that overflows is infinite. */
 #include "c_api_test.h"
 
 static const double unwritten = -7;
@@ -98,9 +98,16 @@ static void posteriors_overflow(void** state) {
 
 static void predictions_overflow(void** state) {
   bdl_model* const m = line();
-  bdl_posterior* const q = normal(1e200, 1);
+  bdl_posterior *const q = normal(1e200, 1), *const steep = normal(1e5, 1);
+  const double rows[] = {1, 1e36, 2};
+  float mean[3];
   (void)state;
-  OVERFLOWS("", bdl_predict(m, q, number(&one), BDL_PLUG_IN, 1, 1, F_OUT, bdl_none_out(), bdl_none_out()));
+  OVERFLOWS("has no meaning",
+            bdl_predict(m, q, number(&one), BDL_PLUG_IN, 1, 1, F_OUT, bdl_none_out(), bdl_none_out()));
+  OK(bdl_predict(m, steep, bdl_f64(rows, 3, 1), BDL_PLUG_IN, 1, 1, bdl_f32_out(mean, 3, 1), bdl_none_out(),
+                 bdl_none_out()));
+  assert_true(mean[0] == 1e5f && isinf(mean[1]) && mean[1] > 0 && mean[2] == 2e5f);
+  bdl_posterior_free(steep);
   bdl_model_free(m);
   bdl_posterior_free(q);
 }

@@ -74,6 +74,21 @@ class Everything {
   void assert_same(const Everything& other) const {
     for (std::size_t k = 0; k < tables_.size(); ++k) assert_same_bits(tables_[k], other.tables_[k]);
   }
+  /// But for one row, which is there in both.
+  void assert_same_but(Index row, const Everything& other) const {
+    for (std::size_t k = 0; k < tables_.size(); ++k)
+      for (Index i = 0; i < tables_[k].rows; ++i)
+        for (Index j = 0; i != row && j < tables_[k].cols; ++j)
+          if (std::memcmp(&tables_[k].values[static_cast<std::size_t>(i * tables_[k].cols + j)],
+                          &other.tables_[k].values[static_cast<std::size_t>(i * tables_[k].cols + j)],
+                          sizeof(double)))
+            fail_msg("answer %zu differs at row %lld, column %lld", k, static_cast<long long>(i),
+                     static_cast<long long>(j));
+  }
+  /// Of predict(), in its order.
+  const Table& answer(std::size_t k) const { return tables_[k]; }
+  static constexpr std::size_t mean = 0, epistemic = 1, noise = 2, quantiles = 3, probabilities = 6,
+                               entropy = 7, log_density = 9, draws = 10, output_mean = 11;
 
  private:
   Table x_, y_, levels_;

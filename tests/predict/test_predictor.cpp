@@ -63,8 +63,7 @@ void predictors_are_snapshots(void**) {
   });
 }
 
-/// Refused before anything is computed, and while it is: an output that is not finite is that of the last
-/// row.
+/// Refused before anything is computed; a last row that overflows spoils its own numbers only.
 void failed_predictions_change_nothing(void**) {
   const std::vector<Index> sizes{3, 5, 2};
   const Network<double> model(sizes, BDL_IDENTITY, true, Likelihood(BDL_GAUSSIAN, 2));
@@ -79,7 +78,9 @@ void failed_predictions_change_nothing(void**) {
     spoiled(3, 1) = quiet_nan;
     expect_error(Status::ERROR_NOT_FINITE, "x is not finite at row 3", [&] { predict(spoiled); });
     spoiled(3, 0) = spoiled(3, 1) = spoiled(3, 2) = 1.7e308;
-    expect_error(Status::ERROR_DIVERGED, "example 3", [&] { predict(spoiled); });
+    const Table far = predict(spoiled);
+    for (Index i = 0; i < 4; ++i)
+      for (Index c = 0; c < 2; ++c) assert_true(i < 3 ? far(i, c) == expected(i, c) : std::isinf(far(i, c)));
     assert_same_bits(predict(x), expected);
   }
 }
