@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interrupt.hpp"
 #include "inference/optimizer.hpp"
 #include "model/noise_units.hpp"
 
@@ -37,6 +38,7 @@ void add_rows(const Likelihood& likelihood, DataSet& data, const Standardization
               const ShardRange& rows, std::span<double> out) {
   Buffer<double> block(data.targets() * std::min(block_rows, rows.count()));
   for (Index first = rows.first; first < rows.end; first += block_rows) {
+    if (first > rows.first) check_interrupt();
     const Index count = std::min(block_rows, rows.end - first);
     const auto y = block.matrix(data.targets(), count);
     data.fetch({first, count}, units, MatrixView<double>(), y);

@@ -129,7 +129,7 @@ double expectation(const Likelihood& likelihood, ConstSpan<double> m, ConstMatri
   const Index t = likelihood.targets() + c;
   const double h = m[static_cast<std::size_t>(t)], deviation = std::sqrt(s(t, t)),
                slope = s(c, t) / deviation, rest = std::max(0.0, s(c, c) - slope * slope);
-  const double reach = std::min(9 + deviation, 39.0), step = 0.25 / std::clamp(deviation, 1.0, 30.0);
+  const double reach = std::min(9 + deviation, 39.0), step = 0.25 / std::clamp(deviation, 1.0, 300.0);
   double sum = 0, total = 0;
   place_nodes(-reach, reach, step, [&](double z) {
     const double weight = std::exp(-z * z / 2), mean = m[static_cast<std::size_t>(c)] + slope * z;

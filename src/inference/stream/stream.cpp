@@ -46,6 +46,7 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutA
                              ? double{std::numeric_limits<float>::max()}
                              : std::numeric_limits<double>::max();
   Undo undo(optimizer);
+  if (optimizer.posterior()->is_blank()) optimizer.initialize();
   for (Index first = 0; first < x.rows; first += block) {
     UndoUnits units(*optimizer.model());
     const auto find = [&] {

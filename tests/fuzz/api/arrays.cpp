@@ -156,7 +156,9 @@ bdl_matrix_out Arrays::out(Bytes& bytes, bool faulty, std::int64_t rows, std::in
   results_.push_back(std::make_unique<Result>());
   Result& result = *results_.back();
   result.scalar = false;
-  result.rule = finite == Finite::yes ? Rule::finite : Rule::any;
+  result.rule = finite == Finite::yes           ? Rule::finite
+                : finite == Finite::or_infinite ? Rule::number
+                                                : Rule::any;
   result.bytes.assign(static_cast<std::size_t>(layout.size * size_of(dtype)), poison);
   if (layout.size > 0)
     result.view = bdl_strided_out(result.bytes.data() + layout.first * size_of(dtype), dtype, rows, cols,
@@ -190,7 +192,8 @@ std::string Arrays::problem_of(const Result& result) {
           static_cast<unsigned char*>(m.data) + (i * m.row_stride + j * m.col_stride) * size_of(m.dtype);
       std::fill_n(element.begin() + (at - result.bytes.data()), size, true);
       const double value = read({m.data, m.dtype, 0, m.rows, m.cols, m.row_stride, m.col_stride}, i, j);
-      if (result.rule == Rule::finite && !std::isfinite(value))
+      if ((result.rule == Rule::finite && !std::isfinite(value)) ||
+          (result.rule == Rule::number && std::isnan(value)))
         return "an array whose element (" + std::to_string(i) + ", " + std::to_string(j) + ") is " +
                std::to_string(value);
     }

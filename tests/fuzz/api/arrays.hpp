@@ -14,7 +14,8 @@ namespace fuzz {
 /// What the numbers of an input mean.
 enum class Kind { real, positive, unit, probabilities, binary, label, count, covariance, sorted };
 
-enum class Finite { yes, or_not };  ///< whether BDL_OK promises finite numbers
+/// Whether BDL_OK promises finite numbers; or_infinite: no NaN, as of predictions.
+enum class Finite { yes, or_infinite, or_not };
 
 class Arrays {
  public:
@@ -40,7 +41,7 @@ class Arrays {
   void clear();
 
  private:
-  enum class Rule { any, finite, text };
+  enum class Rule { any, number, finite, text };
   struct Result {
     std::vector<unsigned char> bytes;
     Rule rule;

@@ -79,8 +79,8 @@ class Session {
     return arrays.out(bytes, faulty_, rows, cols, finite);
   }
   /// As out(), or none.
-  bdl_matrix_out perhaps(std::int64_t rows, std::int64_t cols) {
-    return bytes.below(4) == 0 ? bdl_none_out() : out(rows, cols);
+  bdl_matrix_out perhaps(std::int64_t rows, std::int64_t cols, Finite finite = Finite::yes) {
+    return bytes.below(4) == 0 ? bdl_none_out() : out(rows, cols, finite);
   }
   bdl_matrix x(const Shape& shape, std::int64_t rows) { return in(rows, shape.inputs); }
   bdl_matrix y(const Shape& shape, std::int64_t rows);
