@@ -174,6 +174,10 @@ CountTails poisson_tails_of_normal(double m, double v, double count, double limi
   const double s = std::sqrt(v);
   if (!meets_limit(m, s, limit)) return poisson_lognormal_tails(m, v, count);
   const double a = count + 1, center = std::log(a), width = 1 / std::sqrt(a), spread = reach * width + 40 / a;
+  if (!(center - spread < center)) {  // next to which the width is nothing
+    const double t = (unlimited(center, limit) - m) / s;
+    return {normal_cdf(t), normal_cdf(-t)};
+  }
   Panels panels(center - spread, center + std::min(spread, reach * width + std::log1p(40 / a)));
   panels.crowd_around(center, width / 2);
   panels.crowd_around(limited(m, limit), s * bend_at(m, limit).slope);

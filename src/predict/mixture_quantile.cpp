@@ -129,11 +129,15 @@ double finite_guess(double guess, Moments log_rate, double v, Tail tail) {
 }  // namespace
 
 double poisson_quantile(const Likelihood& likelihood, const Mixture& mixture, Index c, Tail tail) {
-  const double v = mixture.variance(c), growth = std::exp(v / 2), limit = likelihood.limit();
+  const double v = mixture.variance(c), limit = likelihood.limit();
   const auto log_rate = [limit](double f) { return limited(f, limit); };
-  auto [mean, deviation] =
-      moments_of(mixture, c, [&](double f) { return growth * std::exp(log_rate(f)); });
-  deviation = std::sqrt(mean + deviation * deviation + mean * mean * std::expm1(v));
+  auto [mean, deviation] = moments_of(mixture, c, [&](double f) { return std::exp(log_rate(f)); });
+  if (mixture.is_gaussian()) {
+    const RateMoments rate = rate_moments(mixture.f(c, 0), v, limit);
+    mean = rate.mean;
+    deviation = std::sqrt(rate.variance);
+  }
+  deviation = std::sqrt(mean + deviation * deviation);
   const auto tails = [&](double count) {
     if (v > 0) return poisson_tails_of_normal(mixture.f(c, 0), v, count, limit);
     CountTails sum{0, 0};

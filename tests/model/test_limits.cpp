@@ -30,12 +30,12 @@ void the_bend_is_smooth_and_bounded(void**) {
     assert_true(limited(far, limit) <= limit + 1 && limited(far, limit) > limit + 0.999);
     assert_true(std::isfinite(bend_at(far, limit).slope) && std::isfinite(bend_at(far, limit).second));
   }
-  assert_true(unlimited(limit + 1, limit) == none && std::isnan(limited(quiet_nan, limit)));
+  assert_true(unlimited(limit + 1, limit) == none && std::isnan(limited(std::numeric_limits<double>::quiet_NaN(), limit)));
 }
 
 double loss(const Likelihood& likelihood, Dense f, const Dense& y, Index c = 0, double step = 0) {
   f(c, 0) += step;
-  return -likelihood.log_density(f.column_data(0), y.column_data(0));
+  return -likelihood.log_density(f.values.data(), y.values.data());
 }
 
 /// Gradients and Hessians are the loss's own, and A z is the gradient, below the limit and far beyond.
@@ -43,11 +43,11 @@ void check_derivatives(const Likelihood& likelihood, const Dense& f, const Dense
   constexpr double h = 1e-4;
   const Index outputs = likelihood.outputs();
   Dense e(outputs, 1), terms(outputs, 1), moved(outputs, 1), seed(outputs, 1), sum(outputs, 1);
-  likelihood.gradient(f.column_data(0), y.column_data(0), e.column_data(0));
-  likelihood.hessian_terms(f.column_data(0), y.column_data(0), terms.column_data(0));
+  likelihood.gradient(f.values.data(), y.values.data(), e.values.data());
+  likelihood.hessian_terms(f.values.data(), y.values.data(), terms.values.data());
   for (Index k = 0; k < outputs; ++k) {
     double z = 0;
-    likelihood.hessian_root(f.column_data(0), y.column_data(0), k, seed.column_data(0), &z);
+    likelihood.hessian_root(f.values.data(), y.values.data(), k, seed.values.data(), &z);
     for (Index c = 0; c < outputs; ++c) sum(c, 0) += z * seed(c, 0);
   }
   for (Index c = 0; c < outputs; ++c) {
@@ -58,15 +58,15 @@ void check_derivatives(const Likelihood& likelihood, const Dense& f, const Dense
     for (const double sign : {1.0, -1.0}) {
       Dense at = f;
       at(c, 0) += sign * h;
-      likelihood.gradient(at.column_data(0), y.column_data(0), seed.column_data(0));
+      likelihood.gradient(at.values.data(), y.values.data(), seed.values.data());
       for (Index k = 0; k < outputs; ++k) moved(k, 0) = (sign > 0 ? 0 : moved(k, 0)) + sign * seed(k, 0);
     }
     for (Index k = 0; k < outputs; ++k)
-      assert_near("F", likelihood.hessian_entry(terms.column_data(0), k, c), moved(k, 0) / (2 * h), 1e-4 * size);
+      assert_near("F", likelihood.hessian_entry(terms.values.data(), k, c), moved(k, 0) / (2 * h), 1e-4 * size);
   }
   double mean[2], variance[2];
-  likelihood.moments(f.column_data(0), mean, variance);
-  assert_true(likelihood.misfit(f.column_data(0), y.column_data(0)) >= 0);
+  likelihood.moments(f.values.data(), mean, variance);
+  assert_true(likelihood.misfit(f.values.data(), y.values.data()) >= 0);
 }
 
 void derivatives_are_those_of_the_loss(void**) {
