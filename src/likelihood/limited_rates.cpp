@@ -141,7 +141,8 @@ bool rates_meet_limit(double m, double v, double limit) {
 double expected_log_poisson(double m, double v, double count, double limit) {
   if (!(v > 0)) return log_poisson(count, std::exp(limited(m, limit)));
   const double s = std::sqrt(v);
-  return expectation(m, s, limit, [count](double g) { return log_poisson(count, std::exp(g)); });
+  const double log_factorial = count > 0 ? count * (std::log(count) - 1) - log_poisson(count, count) : 0;
+  return expectation(m, s, limit, [count](double g) { return count * g - std::exp(g); }) - log_factorial;
 }
 
 double log_poisson_of_normal(double m, double v, double count, double limit) {
@@ -156,6 +157,7 @@ double log_poisson_of_normal(double m, double v, double count, double limit) {
   double top = -HUGE_VAL, sum = 0;
   panels.visit([&](double f, double weight) {
     const double term = density_exponent(f, m, s) + log_poisson(count, std::exp(limited(f, limit)));
+    if (std::isinf(term)) return;  // a rate of 0
     if (term > top) {
       sum = sum * std::exp(top - term) + weight;
       top = term;

@@ -34,7 +34,7 @@ double sum_outwards(double h, Value value) {
 /// The root of s (y - e^f) - t, f = m + s t, which is decreasing and concave: Newton from its right goes
 /// straight to it.
 double mode(double m, double s, double y) {
-  constexpr double most = 700;  // e^f is a number
+  const double most = 700 - 2 * std::log(std::max(s, 1.0));  // s^2 e^f is a number
   double t = y > 0 ? std::clamp((std::log(y) - m) / s, 0.0, s * y) : 0.0;
   t = std::min(t, (most - m) / s);
   for (int i = 0; i < 2000; ++i) {
