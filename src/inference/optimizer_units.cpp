@@ -68,6 +68,13 @@ bool settle_scales(Model<T>& model, ConstSpan<double> sums) {
   return true;
 }
 
+/// Of noise that depends on x, in standardised units.
+template <class T>
+void limit_noise(Model<T>& model) {
+  if (model.likelihood.kind() == BDL_HETEROSCEDASTIC && model.standardization.has_targets())
+    model.likelihood.set_limit(std::log(most_noise_variance));
+}
+
 }  // namespace
 
 /// Rates of a linear model are what they are: its log rate is linear in x by definition.
@@ -97,9 +104,7 @@ bool Optimizer<T>::take_units(ConstSpan<double> sums) {
 template <class T>
 template <class Add>
 bool Optimizer<T>::learn_units(Add add) {
-  Likelihood& likelihood = model_->likelihood;
-  if (likelihood.kind() == BDL_HETEROSCEDASTIC && model_->standardization.has_targets())
-    likelihood.set_limit(std::log(most_noise_variance));
+  limit_noise(*model_);
   if (!asks_targets()) return false;
   const auto add_all = [&](Index shard, std::span<double> out) {
     std::ranges::fill(out, 0.0);
@@ -111,7 +116,7 @@ bool Optimizer<T>::learn_units(Add add) {
     work_.noise_sums.finish(team_);
     return take_units(work_.noise_sums.numbers());
   }
-  const std::span<double> sums = unit_sums_.first(2 * likelihood.targets());
+  const std::span<double> sums = unit_sums_.first(2 * model_->likelihood.targets());
   add_all(0, sums);
   return take_units(sums);
 }
@@ -132,11 +137,15 @@ bool Optimizer<T>::start_units(const StepExamples& examples) {
   });
 }
 
+/// Streams have no shards.
 template <class T>
 bool Optimizer<T>::start_units(ConstMatrixView<T> y) {
-  return learn_units([&](Index, std::span<double> out) {
-    add_examples<T>(model_->likelihood, y, {0, y.cols}, out);
-  });
+  limit_noise(*model_);
+  if (!asks_targets()) return false;
+  const std::span<double> sums = unit_sums_.first(2 * model_->likelihood.targets());
+  std::ranges::fill(sums, 0.0);
+  add_examples<T>(model_->likelihood, y, {0, y.cols}, sums);
+  return take_units(sums);
 }
 
 #define BDL_INSTANTIATE(T)                                             \

@@ -54,7 +54,9 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutA
                     optimizer.y_to_fill(std::min(block, x.rows - first)), rows);
     };
     find();
-    if (optimizer.start_units(optimizer.y_to_fill(std::min(block, x.rows - first)))) find();
+    if (model.standardization.has_constant() &&
+        optimizer.start_units(optimizer.y_to_fill(std::min(block, x.rows - first))))
+      find();
     const auto count = static_cast<Index>(rows.size());
     if (count == 0) {
       optimizer.skip();
