@@ -53,7 +53,8 @@
  *  - Handles are owned by who created them; free(NULL) is fine. An optimizer keeps its model and
  *    posterior alive, so handles may be freed in any order.
  *  - BDL_OK means that results are finite, unless a comment says where they are not. A result that
- *    overflows, or is a double that a float output cannot hold, is BDL_ERROR_DIVERGED.
+ *    overflows, or is a double that a float output cannot hold, is BDL_ERROR_DIVERGED; of predictions, where a
+ *    row must not take the others, it is infinite (bdl/predict.h). NaN is no prediction.
  *  - The library prints nothing, never exits, and lets no C++ exception escape. It computes in the default
  *    floating-point environment (no traps, rounding to nearest, subnormal numbers kept), whatever the host
  *    has set; callbacks run in it too, and the host's is back when a call returns. Threads that the system

@@ -52,6 +52,21 @@
  *
  * Outputs of 1e8 log odds, or standard deviations of the targets, have no meaning: BDL_ERROR_DIVERGED.
  *
+ * Rows do not depend on each other: one that overflows spoils its own numbers only. BDL_OK means that no number
+ * is NaN, and that all are finite but where the number itself, or what it is made of, is beyond a double, the
+ * model's type or the output's:
+ *
+ *   means, variances, quantiles, bounds, draws of y   infinite, of the right sign where there is one
+ *   log densities                                     -infinity: also where a density is below the doubles
+ *   class probabilities                               equal for all classes, with no mutual information
+ *   means and covariances of outputs                  infinite
+ *
+ * So the expected count of a linear model with BDL_POISSON is infinite where e^(m + v / 2) is, as far from the
+ * data it may be; quantiles may be finite there. Once trained, networks with hidden units have rates below
+ * 27 (1 + the largest count seen in training), and heteroscedastic models with standardised targets have noise
+ * below 16.5 standard deviations of y (docs/mathematics/likelihoods.md, "Limits"). In 0.2 such rows were
+ * BDL_ERROR_DIVERGED for all.
+ *
  * The handles are only read: calls may run concurrently. Outputs may be bdl_none_out() if not wanted.
  *
  * A bdl_predictor, at the end of this file, gives the same answers to the bit and is made for many calls with
@@ -81,7 +96,7 @@ typedef enum bdl_predict_method {
 } bdl_predict_method;
 
 /**
- * Mean and the two kinds of variance of y; their sum is Var[y | x]. For BDL_CATEGORICAL y means the
+ * Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above). For BDL_CATEGORICAL y means the
  * one-hot vector. The probit approximation p of BDL_LINEARIZED implies
  * E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
  * @param mean               receives n x C: E[y | x]
@@ -94,7 +109,7 @@ BDL_API bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* post
                                bdl_matrix_out epistemic_variance, bdl_matrix_out noise_variance);
 
 /**
- * Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
+ * Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
  * predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that
  * probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param levels    1 x K probabilities in (0, 1)
@@ -130,7 +145,8 @@ BDL_API bdl_status bdl_predict_classes(const bdl_model* model, const bdl_posteri
                                        bdl_matrix_out mutual_information);
 
 /**
- * log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats. Since 0.1.
+ * log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity where the density
+ * is below the doubles or the row overflows (above). Since 0.1.
  * @param y           n x targets
  * @param log_density receives n x 1
  */
