@@ -68,7 +68,6 @@ let big = ones(10^5), q = Posterior(3)
         (() -> estimator_default(big), ("name is",)),
         (() -> accuracy([0.2, 0.7], ["a", "b"]), ("\"a\" is not a real number",)),
         (() -> tune!(BayesianGLM(), X, y, (learning_rate = big, other = 1); progress = false), ("",)),
-        (() -> fit(BayesianMLP, X, [fill(big, 59); [1.0]]), ("",)),
     )
         text = said(call)
         all(part -> occursin(part, text), parts) && length(text) < 300 && text != "nothing" || println(first(text, 300))
