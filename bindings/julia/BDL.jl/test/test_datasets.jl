@@ -63,7 +63,7 @@ end
     catch e
         e
     end
-    @test error isa NotFiniteError && occursin("x is not finite at row 42, column 1", error.message)
+    @test error isa NotFiniteError && occursin("x is not finite at row 43, column 2", error.message)
     @test_throws FileError Dataset(; npy = ("/nowhere/x.npy", nothing))
     @test_throws InvalidArgumentError Dataset()
 end
