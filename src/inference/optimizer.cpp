@@ -353,8 +353,7 @@ void Optimizer<T>::start_noises(DataSet& data) {
   for (const double variance : target_variances(data, model_->standardization))
     precision.push_back(noise_precision(first_noise_factor(), variance));
   const bool is_provisional = model_->standardization.has_constant();  // goes with the scale
-  likelihood.set_noise_precision(precision,
-                                 is_provisional ? NoiseOrigin::training : NoiseOrigin::caller);
+  likelihood.set_noise_precision(precision, is_provisional ? NoiseOrigin::training : NoiseOrigin::caller);
 }
 
 template <class T>

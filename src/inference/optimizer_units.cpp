@@ -124,7 +124,8 @@ bool Optimizer<T>::learn_units(Add add) {
 template <class T>
 bool Optimizer<T>::start_units(DataSet& data) {
   return learn_units([&](Index shard, std::span<double> out) {
-    add_rows(model_->likelihood, data, model_->standardization, part_of(shard, std::max<Index>(1, state.shards), data.rows()), out);
+    add_rows(model_->likelihood, data, model_->standardization,
+             part_of(shard, std::max<Index>(1, state.shards), data.rows()), out);
   });
 }
 
@@ -148,12 +149,12 @@ bool Optimizer<T>::start_units(ConstMatrixView<T> y) {
   return take_units(sums);
 }
 
-#define BDL_INSTANTIATE(T)                                             \
-  template bool Optimizer<T>::limits_rates() const;                    \
-  template bool Optimizer<T>::asks_targets() const;                    \
-  template bool Optimizer<T>::take_units(ConstSpan<double>);           \
-  template bool Optimizer<T>::start_units(DataSet&);                   \
-  template bool Optimizer<T>::start_units(const StepExamples&);        \
+#define BDL_INSTANTIATE(T)                                      \
+  template bool Optimizer<T>::limits_rates() const;             \
+  template bool Optimizer<T>::asks_targets() const;             \
+  template bool Optimizer<T>::take_units(ConstSpan<double>);    \
+  template bool Optimizer<T>::start_units(DataSet&);            \
+  template bool Optimizer<T>::start_units(const StepExamples&); \
   template bool Optimizer<T>::start_units(ConstMatrixView<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -288,8 +288,8 @@ void Likelihood::hessian_terms(const T* f, const T* y, double* h) const {
         h[c] = std::min(class_probability(f, c, scale), 1.0);  // h (1 - h) must not be negative
         break;
       default:
-        h[c] = output > limit_ ? limited_curvature(output, static_cast<double>(y[c]), limit_)
-                               : std::exp(output);
+        h[c] =
+            output > limit_ ? limited_curvature(output, static_cast<double>(y[c]), limit_) : std::exp(output);
         break;
     }
   }

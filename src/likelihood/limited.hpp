@@ -1,6 +1,6 @@
-// Logs of rates and of noise variances that stay within what data can say. Up to its limit a value is taken as
-// it is, to the bit; beyond it, it bends and never reaches limit + 1, but keeps a slope, so that training finds
-// back. The bend has two continuous derivatives.
+// Logs of rates and of noise variances that stay within what data can say. Up to its limit a value is taken
+// as it is, to the bit; beyond it, it bends and never reaches limit + 1, but keeps a slope, so that training
+// finds back. The bend has two continuous derivatives.
 #pragma once
 
 #include <algorithm>

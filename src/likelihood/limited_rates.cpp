@@ -168,8 +168,8 @@ double log_poisson_of_normal(double m, double v, double count, double limit) {
   return top + std::log(sum / (s * std::sqrt(2 * std::numbers::pi)));
 }
 
-/// Y <= count exactly when a variable G ~ Gamma(a), a = count + 1, exceeds e^g: sums over log G, whose density
-/// has its mode at log a and a width of 1 / sqrt(a).
+/// Y <= count exactly when a variable G ~ Gamma(a), a = count + 1, exceeds e^g: sums over log G, whose
+/// density has its mode at log a and a width of 1 / sqrt(a).
 CountTails poisson_tails_of_normal(double m, double v, double count, double limit) {
   if (std::isinf(count)) return {1, 0};
   if (!(v > 0)) return poisson_tails(count, std::exp(limited(m, limit)));

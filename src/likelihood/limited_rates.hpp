@@ -1,5 +1,5 @@
-// Counts y ~ Poisson(e^g), where g is f ~ N(m, v) below a limit and bends beyond it (limited.hpp): what closed
-// forms give where the limit is out of reach, by panels of Gauss-Legendre rules where it is not.
+// Counts y ~ Poisson(e^g), where g is f ~ N(m, v) below a limit and bends beyond it (limited.hpp): what
+// closed forms give where the limit is out of reach, by panels of Gauss-Legendre rules where it is not.
 #pragma once
 
 #include "likelihood/special_functions.hpp"

@@ -27,8 +27,8 @@ Index leave_out_missing(MatrixView<double> covariance, std::span<double> residua
   return observed;
 }
 
-/// log N(residual; 0, S + R), -infinity where rounding leaves no covariance; the residual is overwritten, and a
-/// C x C matrix.
+/// log N(residual; 0, S + R), -infinity where rounding leaves no covariance; the residual is overwritten, and
+/// a C x C matrix.
 double log_normal_density(const Likelihood& likelihood, ConstMatrixView<double> s, MatrixView<double> sum,
                           MatrixView<double> residual) {
   for (Index c = 0; c < s.cols; ++c) std::ranges::copy(s.column(c), sum.column_data(c));

@@ -28,8 +28,8 @@ inline Index linearized_density_scratch(Index outputs) {
 /// log p(y | x) of one example, of its targets that are not missing (NaN). Gaussian: log N(y; m, S + R).
 /// Bernoulli, categorical: the probit approximation. Poisson: the exact integral. The last
 /// three read diag(S) only: several outputs are taken as independent, as are several targets of a
-/// heteroscedastic Gaussian, see heteroscedastic.hpp. -infinity where it is below the doubles, or S so large that
-/// rounding leaves S + R no covariance. Allocates nothing once scratch has so many numbers.
+/// heteroscedastic Gaussian, see heteroscedastic.hpp. -infinity where it is below the doubles, or S so large
+/// that rounding leaves S + R no covariance. Allocates nothing once scratch has so many numbers.
 template <class T>
 double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> mean,
                               ConstMatrixView<double> covariance, const T* y, Buffer<double>& scratch);

@@ -17,8 +17,8 @@ struct Component {
 struct Components {
   std::vector<Component> parts;  // the weights add up to 1, the deviations are positive
   double degrees = 0;
-  bool overflows = false;   // instead of parts
-  double overflowed = 0;    // the sum of the means then
+  bool overflows = false;  // instead of parts
+  double overflowed = 0;   // the sum of the means then
 };
 
 /// p(y_c | x) of a heteroscedastic or Student-t model.

@@ -58,9 +58,8 @@ class Drawer {
     if (has_classes(likelihood_)) overflow::fill_classes(likelihood_, mean_);
     for (Index t = 0; t < out.cols; ++t)
       for (Index k = 0; k < out.rows; ++k)
-        out(k, t) = has_classes(likelihood_)
-                        ? draw(static_cast<std::size_t>(t), random(k, t))
-                        : overflow::expected(likelihood_, overflow::mean(mixture, t));
+        out(k, t) = has_classes(likelihood_) ? draw(static_cast<std::size_t>(t), random(k, t))
+                                             : overflow::expected(likelihood_, overflow::mean(mixture, t));
   }
 
   /// The numbers depend on seed, example, target and draw only.

@@ -38,7 +38,7 @@ struct Mixture {
   ConstMatrixView<double> f;  // C x K
   ConstSpan<double> weights;
   ConstMatrixView<double> covariance = {};  // C x C, or without data: 0
-  bool overflows = false;  // f or its covariance is beyond the model's type: overflow.hpp
+  bool overflows = false;                   // f or its covariance is beyond the model's type: overflow.hpp
 
   Index components() const { return f.cols; }
   double weight(Index k) const { return weights[static_cast<std::size_t>(k)]; }

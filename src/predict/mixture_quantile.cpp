@@ -122,8 +122,8 @@ namespace {
 double finite_guess(double guess, Moments log_rate, double v, Tail tail) {
   constexpr double largest = 700;
   if (std::isfinite(guess)) return guess;
-  return std::exp(std::min(
-      largest, log_rate.mean + std::sqrt(log_rate.deviation * log_rate.deviation + v) * normal_quantile(tail)));
+  return std::exp(std::min(largest, log_rate.mean + std::sqrt(log_rate.deviation * log_rate.deviation + v) *
+                                                        normal_quantile(tail)));
 }
 
 }  // namespace

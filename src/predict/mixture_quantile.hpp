@@ -17,8 +17,8 @@ Tail tail_at(double level);
 /// The quantile of sum_k w_k N(f_k, 1 / tau + variance of f) for output c.
 double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, Index c, Tail tail);
 
-/// The smallest count y with P(Y <= y) >= level under sum_k w_k Poisson(e^f_k) for output c; infinite beyond a
-/// double.
+/// The smallest count y with P(Y <= y) >= level under sum_k w_k Poisson(e^f_k) for output c; infinite beyond
+/// a double.
 double poisson_quantile(const Likelihood& likelihood, const Mixture& mixture, Index c, Tail tail);
 
 /// The same for one Poisson distribution.

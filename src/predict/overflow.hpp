@@ -1,5 +1,6 @@
-// Examples whose outputs, or the variance of these, are beyond the model's type, as inputs of 1e308 may be: their
-// predictions are infinite, or say that nothing is known, and those of other examples are as without them.
+// Examples whose outputs, or the variance of these, are beyond the model's type, as inputs of 1e308 may be:
+// their predictions are infinite, or say that nothing is known, and those of other examples are as without
+// them.
 #pragma once
 
 #include <algorithm>

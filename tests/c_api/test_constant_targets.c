@@ -1,5 +1,5 @@
-/* A target that is a constant is predicted as it is, with next to no noise, in all units; one that turns out to
-   be none gets a scale when it does. */
+/* A target that is a constant is predicted as it is, with next to no noise, in all units; one that turns out
+   to be none gets a scale when it does. */
 #include "c_api/c_api_test.h"
 
 enum { EXAMPLES = 60, FEATURES = 2 };
@@ -16,9 +16,10 @@ static bdl_matrix examples_of(int64_t first, int64_t rows) {
   return bdl_f64(features + first * FEATURES, rows, FEATURES);
 }
 
-static fitted create(bdl_dtype dtype, bdl_likelihood kind, int64_t targets, const char* method, int has_hidden) {
-  const int64_t outputs = kind == BDL_HETEROSCEDASTIC ? 2 * targets : targets, wide[] = {FEATURES, 50, outputs},
-                flat[] = {FEATURES, outputs};
+static fitted create(bdl_dtype dtype, bdl_likelihood kind, int64_t targets, const char* method,
+                     int has_hidden) {
+  const int64_t outputs = kind == BDL_HETEROSCEDASTIC ? 2 * targets : targets,
+                wide[] = {FEATURES, 50, outputs}, flat[] = {FEATURES, outputs};
   fitted f = {NULL, NULL, NULL};
   for (int i = 0; i < EXAMPLES * FEATURES; ++i) features[i] = sin(i * 1.3 + 0.7 * i * i);
   OK(bdl_model_create_mlp(dtype, has_hidden ? wide : flat, has_hidden ? 3 : 2, BDL_RELU, 1, kind, &f.model));
@@ -88,8 +89,8 @@ static void fits_one_constant_of_two(void** state) {
     OK(bdl_load_bytes(bytes, size, NULL, &loaded.model, &loaded.posterior, &loaded.optimizer));
     free(bytes);
     check_constant(&loaded, 2, 0, constants[c]);
-    OK(bdl_predict(f.model, f.posterior, examples_of(0, EXAMPLES), BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, EXAMPLES, 2),
-                   bdl_none_out(), bdl_none_out()));
+    OK(bdl_predict(f.model, f.posterior, examples_of(0, EXAMPLES), BDL_PLUG_IN, 1, 1,
+                   bdl_f64_out(mean, EXAMPLES, 2), bdl_none_out(), bdl_none_out()));
     OK(bdl_predict(loaded.model, loaded.posterior, examples_of(0, EXAMPLES), BDL_PLUG_IN, 1, 1,
                    bdl_f64_out(again, EXAMPLES, 2), bdl_none_out(), bdl_none_out()));
     assert_memory_equal(mean, again, sizeof mean);
@@ -109,7 +110,8 @@ static void learns_scales_of_streams(void** state) {
       double y[EXAMPLES], scale = 0, mean[EXAMPLES], error = 0, spread = 0;
       const double unit = constants[c] == 0 ? 1 : constants[c];
       const fitted f = create(BDL_F64, BDL_GAUSSIAN, 1, methods[m], 0);
-      for (int i = 0; i < EXAMPLES; ++i) y[i] = constants[c] + (i < 20 ? 0 : unit * (1 + features[FEATURES * i]));
+      for (int i = 0; i < EXAMPLES; ++i)
+        y[i] = constants[c] + (i < 20 ? 0 : unit * (1 + features[FEATURES * i]));
       OK(bdl_model_standardize(f.model, examples_of(0, 20), bdl_f64(y, 20, 1)));
       for (int pass = 0; pass < (m ? 200 : 1); ++pass)
         for (int first = 0; first < EXAMPLES; first += 20) {
@@ -125,13 +127,14 @@ static void learns_scales_of_streams(void** state) {
           else
             assert_true(scale > 0.5 * fabs(unit) && scale < 3 * fabs(unit));
         }
-      OK(bdl_predict(f.model, f.posterior, examples_of(0, EXAMPLES), BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, EXAMPLES, 1),
-                     bdl_none_out(), bdl_none_out()));
+      OK(bdl_predict(f.model, f.posterior, examples_of(0, EXAMPLES), BDL_PLUG_IN, 1, 1,
+                     bdl_f64_out(mean, EXAMPLES, 1), bdl_none_out(), bdl_none_out()));
       for (int i = 20; i < EXAMPLES; ++i) {
         error += pow(mean[i] - y[i], 2);
         spread += pow(unit, 2);
       }
-      if (!(error < 0.7 * spread)) fail_msg("%s, %g: error %g of %g", methods[m], constants[c], error, spread);
+      if (!(error < 0.7 * spread))
+        fail_msg("%s, %g: error %g of %g", methods[m], constants[c], error, spread);
       destroy(f);
     }
 }
@@ -148,17 +151,16 @@ static void exact_fits_settle_too(void** state) {
   for (int i = 0; i < EXAMPLES; ++i) y[i] = 4 + 3 * features[FEATURES * i];
   OK(bdl_optimizer_initialize(f.optimizer));
   OK(bdl_optimizer_fit(f.optimizer, examples_of(0, EXAMPLES), bdl_f64(y, EXAMPLES, 1), 100, NULL, NULL));
-  OK(bdl_predict(f.model, f.posterior, examples_of(0, EXAMPLES), BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, EXAMPLES, 1),
-                 bdl_none_out(), bdl_none_out()));
+  OK(bdl_predict(f.model, f.posterior, examples_of(0, EXAMPLES), BDL_PLUG_IN, 1, 1,
+                 bdl_f64_out(mean, EXAMPLES, 1), bdl_none_out(), bdl_none_out()));
   for (int i = 0; i < EXAMPLES; ++i)
     if (!(fabs(mean[i] - y[i]) < 0.2)) fail_msg("row %d is %g, predicted %g", i, y[i], mean[i]);
   destroy(f);
 }
 
 int test_constant_targets(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(fits_constants),
-                                     cmocka_unit_test(fits_one_constant_of_two),
-                                     cmocka_unit_test(learns_scales_of_streams),
-                                     cmocka_unit_test(exact_fits_settle_too)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(fits_constants), cmocka_unit_test(fits_one_constant_of_two),
+      cmocka_unit_test(learns_scales_of_streams), cmocka_unit_test(exact_fits_settle_too)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,8 @@ static largest predictions(const bdl_model* m, const bdl_posterior* q, const dou
   double mean[NEW_ROWS], epistemic[NEW_ROWS], noise[NEW_ROWS], low[NEW_ROWS], high[NEW_ROWS];
   const bdl_matrix inputs = bdl_f64(x, NEW_ROWS, SMALL_INPUTS);
   largest of = {0, 0, 0, 0};
-  OK(bdl_predict(m, q, inputs, by, 200, 1, bdl_f64_out(mean, NEW_ROWS, 1), bdl_f64_out(epistemic, NEW_ROWS, 1),
+  OK(bdl_predict(m, q, inputs, by, 200, 1, bdl_f64_out(mean, NEW_ROWS, 1),
+                 bdl_f64_out(epistemic, NEW_ROWS, 1),
                  has_variance ? bdl_f64_out(noise, NEW_ROWS, 1) : bdl_none_out()));
   OK(bdl_predict_interval(m, q, inputs, by, 200, 1, 0.95, bdl_f64_out(low, NEW_ROWS, 1),
                           bdl_f64_out(high, NEW_ROWS, 1)));
@@ -92,7 +93,8 @@ static void check_small(const small_case* c, int64_t* checked) {
   bdl_posterior* q = NULL;
   bdl_optimizer* o = NULL;
   for (int i = 0; i < 5 * SMALL_INPUTS; ++i) x[i] = sin(i * 1.7 + 1);
-  OK(bdl_model_create_mlp(BDL_F64, c->has_hidden ? wide : flat, c->has_hidden ? 3 : 2, BDL_RELU, 1, c->kind, &m));
+  OK(bdl_model_create_mlp(BDL_F64, c->has_hidden ? wide : flat, c->has_hidden ? 3 : 2, BDL_RELU, 1, c->kind,
+                          &m));
   OK(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(m), c->has_hidden ? 5 : 1, &q));
   OK(bdl_optimizer_create(m, q, c->method, c->n, &o));
   OK(bdl_model_standardize(m, bdl_f64(x, c->n, SMALL_INPUTS), is_count ? bdl_none() : bdl_f64(y, c->n, 1)));
@@ -107,7 +109,8 @@ static void check_small(const small_case* c, int64_t* checked) {
       for (int i = 0; i < NEW_ROWS * SMALL_INPUTS; ++i) new_x[i] = (far ? 150 : 1.5) * sin(i * 0.9);
       const largest of = predictions(m, q, new_x, ways[w], degrees > 2);
       const double most = is_count ? 10 * (1 + 3) * exp(1) : 1e3 * (far ? 100 : 1);
-      if (of.mean > most || of.epistemic > most || of.noise > (is_count ? most : 10 * exp(0.5) * scale * 1.01))
+      if (of.mean > most || of.epistemic > most ||
+          of.noise > (is_count ? most : 10 * exp(0.5) * scale * 1.01))
         fail_msg("likelihood %d, hidden %d, n %d, %s, far %d, method %d: mean %g, epistemic %g, noise %g",
                  (int)c->kind, c->has_hidden, (int)c->n, c->method, far, (int)ways[w], of.mean, of.epistemic,
                  of.noise);

@@ -1,5 +1,5 @@
-// Limits of log rates and of log noise variances: the bend, derivatives by finite differences, and integrals over
-// a normal f against plain sums. Where a limit is out of reach, nothing changes by a bit.
+// Limits of log rates and of log noise variances: the bend, derivatives by finite differences, and integrals
+// over a normal f against plain sums. Where a limit is out of reach, nothing changes by a bit.
 #include "likelihood/heteroscedastic.hpp"
 #include "likelihood/limited_rates.hpp"
 #include "likelihood/poisson_lognormal.hpp"
@@ -30,7 +30,8 @@ void the_bend_is_smooth_and_bounded(void**) {
     assert_true(limited(far, limit) <= limit + 1 && limited(far, limit) > limit + 0.999);
     assert_true(std::isfinite(bend_at(far, limit).slope) && std::isfinite(bend_at(far, limit).second));
   }
-  assert_true(unlimited(limit + 1, limit) == none && std::isnan(limited(std::numeric_limits<double>::quiet_NaN(), limit)));
+  assert_true(unlimited(limit + 1, limit) == none &&
+              std::isnan(limited(std::numeric_limits<double>::quiet_NaN(), limit)));
 }
 
 double loss(const Likelihood& likelihood, Dense f, const Dense& y, Index c = 0, double step = 0) {
@@ -62,7 +63,8 @@ void check_derivatives(const Likelihood& likelihood, const Dense& f, const Dense
       for (Index k = 0; k < outputs; ++k) moved(k, 0) = (sign > 0 ? 0 : moved(k, 0)) + sign * seed(k, 0);
     }
     for (Index k = 0; k < outputs; ++k)
-      assert_near("F", likelihood.hessian_entry(terms.values.data(), k, c), moved(k, 0) / (2 * h), 1e-4 * size);
+      assert_near("F", likelihood.hessian_entry(terms.values.data(), k, c), moved(k, 0) / (2 * h),
+                  1e-4 * size);
   }
   double mean[2], variance[2];
   likelihood.moments(f.values.data(), mean, variance);
@@ -126,7 +128,8 @@ void integrals_over_limited_rates_are_sums(void**) {
       const double mean = normal_sum(m, v, rate);
       assert_near("E", moments.mean, mean, 1e-8 * mean);
       assert_near("Var", moments.variance,
-                  normal_sum(m, v, [&](double f) { return std::pow(rate(f) - mean, 2); }), 1e-8 * mean * mean);
+                  normal_sum(m, v, [&](double f) { return std::pow(rate(f) - mean, 2); }),
+                  1e-8 * mean * mean);
       for (const double y : {0.0, 1.0, 7.0, 40.0, 100.0}) {
         const double p = normal_sum(m, v, [&](double f) { return std::exp(log_poisson(y, rate(f))); });
         if (p > 1e-40) assert_near("log p", log_poisson_of_normal(m, v, y, limit), std::log(p), 1e-6);
@@ -135,9 +138,11 @@ void integrals_over_limited_rates_are_sums(void**) {
                     normal_sum(m, v, [&](double f) { return poisson_tails(y, rate(f)).at_most; }), 1e-7);
         assert_near("sum", tails.at_most + tails.above, 1, 1e-12);
         if (rates_meet_limit(m, v, limit))
-          assert_near("E[log p]", expected_log_poisson(m, v, y, limit),
-                      normal_sum(m, v, [&](double f) { return y * limited(f, limit) - rate(f) - std::lgamma(y + 1); }),
-                      1e-7 * (100 + std::sqrt(v) * y));
+          assert_near(
+              "E[log p]", expected_log_poisson(m, v, y, limit),
+              normal_sum(m, v,
+                         [&](double f) { return y * limited(f, limit) - rate(f) - std::lgamma(y + 1); }),
+              1e-7 * (100 + std::sqrt(v) * y));
       }
       double sum = 0, first = 0;
       for (double y = 0; y < 250; ++y) {
@@ -192,14 +197,17 @@ void noise_integrals_are_sums(void**) {
         likelihood.set_limit(limit);
         const double m[] = {mean, h}, s[] = {0.5, 0, 0, v};
         const ConstMatrixView<double> covariance(s, 2, 2);
-        const auto precision = [&](double x) { return 2 * std::exp(heteroscedastic::limited_log_precision(likelihood, x, 0)); };
+        const auto precision = [&](double x) {
+          return 2 * std::exp(heteroscedastic::limited_log_precision(likelihood, x, 0));
+        };
         const double noise = normal_sum(h, v, [&](double x) { return 1 / precision(x); });
         assert_near("E[noise]", heteroscedastic::expected_noise_variance(likelihood, m, covariance, 0), noise,
                     2e-4 * noise);
-        const double square = (mean - y) * (mean - y) + 0.5, density = normal_sum(h, v, [&](double x) {
-          const double p = precision(x);
-          return (std::log(p / (2 * std::numbers::pi)) - p * square) / 2;
-        });
+        const double square = (mean - y) * (mean - y) + 0.5,
+                     density = normal_sum(h, v, [&](double x) {
+                       const double p = precision(x);
+                       return (std::log(p / (2 * std::numbers::pi)) - p * square) / 2;
+                     });
         assert_near("E[log p]", heteroscedastic::expected_log_density(likelihood, m, covariance, &y), density,
                     2e-4 * (1 + std::abs(density)));
       }

@@ -1,5 +1,5 @@
-// One row that overflows: its own numbers are infinite, or say that nothing is known, and those of other rows are
-// to the bit what they are without it; whatever the likelihood, method, type and way to ask.
+// One row that overflows: its own numbers are infinite, or say that nothing is known, and those of other rows
+// are to the bit what they are without it; whatever the likelihood, method, type and way to ask.
 #include <cmath>
 
 #include "predict/ensemble.hpp"
@@ -12,7 +12,8 @@ using namespace bdl::testing;
 
 constexpr Index rows = 4, bad = 2;
 
-/// A steep linear model: f overflows at inputs of 1e308 (1e38), and rates overflow at inputs of some thousands.
+/// A steep linear model: f overflows at inputs of 1e308 (1e38), and rates overflow at inputs of some
+/// thousands.
 template <class T>
 struct Steep {
   PredictorSetting<T> setting;
@@ -21,8 +22,8 @@ struct Steep {
   Steep(bdl_likelihood kind, bdl_predict_method method, double size)
       : setting(kind, method, Kind::full), x(1, 1), far(1, 1) {
     TableRandom random(5);
-    setting.model = network<T>(method == BDL_QUADRATURE ? std::vector<Index>{3, 1} : std::vector<Index>{3, 2},
-                               kind);
+    setting.model =
+        network<T>(method == BDL_QUADRATURE ? std::vector<Index>{3, 1} : std::vector<Index>{3, 2}, kind);
     setting.b = belief<T>(Kind::full, setting.model.parameters(), 0.3, random);
     std::ranges::fill(setting.b.q->mean(), T(10));
     x = far = normal_table(random, rows, 3, 0.3);
@@ -106,8 +107,7 @@ template <class Ask>
 void check_ensemble(bdl_likelihood kind, bdl_predict_method method, double size, Index cols, Ask ask) {
   const Steep<double> s(kind, method, size);
   Ensemble<double> ensemble;
-  for (std::uint64_t j = 0; j < 3; ++j)
-    ensemble.add(s.setting.model, *s.setting.b.q, {method, 7, 3 + j});
+  for (std::uint64_t j = 0; j < 3; ++j) ensemble.add(s.setting.model, *s.setting.b.q, {method, 7, 3 + j});
   Table expected = output(rows, cols), got = expected;
   ask(ensemble, s.x, expected.out());
   ask(ensemble, s.far, got.out());
@@ -139,8 +139,7 @@ void ensembles_keep_the_other_rows(void**) {
         check(1, [&](auto& e, const Table& x, const OutArray& out) {
           e.log_density(x.array(), Table(rows, means).array(), out);
         });
-        check(means * 7 * 3,
-              [](auto& e, const Table& x, const OutArray& out) { e.draws(x.array(), out); });
+        check(means * 7 * 3, [](auto& e, const Table& x, const OutArray& out) { e.draws(x.array(), out); });
       }
 }
 

@@ -187,13 +187,9 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   Undo undo(optimizer);
   std::optional<Searched<T>> searched;
   const ThreadLimit threads(optimizer.options().threads);
-  team.attempt([&] {
-    begin_course(optimizer, epochs, data.rows(), 1, calls.shards);
-  });
+  team.attempt([&] { begin_course(optimizer, epochs, data.rows(), 1, calls.shards); });
   if (optimizer.asks_targets()) optimizer.start_units(data);
-  team.attempt([&] {
-    searched.emplace(optimizer, undo, data, calls);
-  });
+  team.attempt([&] { searched.emplace(optimizer, undo, data, calls); });
   team.vote();
   optimizer.start_noise(data);
   searched->elbo.set_likelihood(optimizer.model()->likelihood);

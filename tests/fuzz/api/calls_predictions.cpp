@@ -53,21 +53,25 @@ Shape with_samples(Shape shape, std::int64_t samples) {
 
 BDL_CALLS(bdl_predict) {
   const Query a(s);
-  s.reads(bdl_predict, With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed,
-                            s.perhaps(a.n, a.columns, Finite::or_infinite), s.perhaps(a.n, a.columns, Finite::or_infinite), s.perhaps(a.n, a.columns, Finite::or_infinite)});
+  s.reads(bdl_predict,
+          With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed,
+               s.perhaps(a.n, a.columns, Finite::or_infinite), s.perhaps(a.n, a.columns, Finite::or_infinite),
+               s.perhaps(a.n, a.columns, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predict_quantiles) {
   const Query a(s);
   const std::int64_t k = 1 + s.bytes.below(3);
-  s.reads(bdl_predict_quantiles, With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed,
-                                      s.in(1, k, Kind::unit), s.out(a.n, a.columns * k, Finite::or_infinite)});
+  s.reads(bdl_predict_quantiles,
+          With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed, s.in(1, k, Kind::unit),
+               s.out(a.n, a.columns * k, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predict_interval) {
   const Query a(s);
-  s.reads(bdl_predict_interval, With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed, s.number(),
-                                     s.out(a.n, a.columns, Finite::or_infinite), s.out(a.n, a.columns, Finite::or_infinite)});
+  s.reads(bdl_predict_interval,
+          With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed, s.number(),
+               s.out(a.n, a.columns, Finite::or_infinite), s.out(a.n, a.columns, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predict_classes) {
@@ -79,27 +83,30 @@ BDL_CALLS(bdl_predict_classes) {
 
 BDL_CALLS(bdl_predict_log_density) {
   const Query a(s);
-  s.reads(bdl_predict_log_density,
-          With{a.m.handle, a.q.handle, a.x, s.y(a.m.shape, a.n), a.method, a.samples, a.seed, s.out(a.n, 1, Finite::or_infinite)});
+  s.reads(bdl_predict_log_density, With{a.m.handle, a.q.handle, a.x, s.y(a.m.shape, a.n), a.method, a.samples,
+                                        a.seed, s.out(a.n, 1, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predict_draws) {
   const Query a(s);
-  s.reads(bdl_predict_draws, With{a.m.handle, a.q.handle, a.x, a.samples, a.seed,
-                                  s.out(a.n, a.m.shape.targets * std::max<std::int64_t>(a.samples, 0), Finite::or_infinite)});
+  s.reads(bdl_predict_draws,
+          With{a.m.handle, a.q.handle, a.x, a.samples, a.seed,
+               s.out(a.n, a.m.shape.targets * std::max<std::int64_t>(a.samples, 0), Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predict_draws_by) {
   const Query a(s);
-  s.reads(bdl_predict_draws_by, With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed,
-                                     s.out(a.n, a.m.shape.targets * std::max<std::int64_t>(a.samples, 0), Finite::or_infinite)});
+  s.reads(bdl_predict_draws_by,
+          With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed,
+               s.out(a.n, a.m.shape.targets * std::max<std::int64_t>(a.samples, 0), Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predict_output_distribution) {
   const Query a(s);
   const std::int64_t c = a.m.shape.outputs;
   s.reads(bdl_predict_output_distribution,
-          With{a.m.handle, a.q.handle, a.x, s.out(a.n, c, Finite::or_infinite), s.out(a.n, c * c, Finite::or_infinite)});
+          With{a.m.handle, a.q.handle, a.x, s.out(a.n, c, Finite::or_infinite),
+               s.out(a.n, c * c, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predictor_create) {
@@ -130,20 +137,23 @@ BDL_CALLS(bdl_predictor_free) {
 
 BDL_CALLS(bdl_predictor_moments) {
   const Question a(s);
-  s.reads(bdl_predictor_moments, With{a.p.handle, a.x, s.perhaps(a.n, a.columns, Finite::or_infinite), s.perhaps(a.n, a.columns, Finite::or_infinite),
+  s.reads(bdl_predictor_moments, With{a.p.handle, a.x, s.perhaps(a.n, a.columns, Finite::or_infinite),
+                                      s.perhaps(a.n, a.columns, Finite::or_infinite),
                                       s.perhaps(a.n, a.columns, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predictor_quantiles) {
   const Question a(s);
   const std::int64_t k = 1 + s.bytes.below(3);
-  s.reads(bdl_predictor_quantiles, With{a.p.handle, a.x, s.in(1, k, Kind::unit), s.out(a.n, a.columns * k, Finite::or_infinite)});
+  s.reads(bdl_predictor_quantiles,
+          With{a.p.handle, a.x, s.in(1, k, Kind::unit), s.out(a.n, a.columns * k, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predictor_interval) {
   const Question a(s);
   s.reads(bdl_predictor_interval,
-          With{a.p.handle, a.x, s.number(), s.out(a.n, a.columns, Finite::or_infinite), s.out(a.n, a.columns, Finite::or_infinite)});
+          With{a.p.handle, a.x, s.number(), s.out(a.n, a.columns, Finite::or_infinite),
+               s.out(a.n, a.columns, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predictor_classes) {
@@ -155,18 +165,21 @@ BDL_CALLS(bdl_predictor_classes) {
 
 BDL_CALLS(bdl_predictor_log_density) {
   const Question a(s);
-  s.reads(bdl_predictor_log_density, With{a.p.handle, a.x, s.y(a.p.shape, a.n), s.out(a.n, 1, Finite::or_infinite)});
+  s.reads(bdl_predictor_log_density,
+          With{a.p.handle, a.x, s.y(a.p.shape, a.n), s.out(a.n, 1, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predictor_draws) {
   const Question a(s);
-  s.reads(bdl_predictor_draws, With{a.p.handle, a.x, s.out(a.n, a.p.shape.targets * a.samples, Finite::or_infinite)});
+  s.reads(bdl_predictor_draws,
+          With{a.p.handle, a.x, s.out(a.n, a.p.shape.targets * a.samples, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predictor_output_distribution) {
   const Question a(s);
   const std::int64_t c = a.p.shape.outputs;
-  s.reads(bdl_predictor_output_distribution, With{a.p.handle, a.x, s.out(a.n, c, Finite::or_infinite), s.out(a.n, c * c, Finite::or_infinite)});
+  s.reads(bdl_predictor_output_distribution,
+          With{a.p.handle, a.x, s.out(a.n, c, Finite::or_infinite), s.out(a.n, c * c, Finite::or_infinite)});
 }
 
 }  // namespace fuzz
