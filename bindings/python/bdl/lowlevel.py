@@ -580,7 +580,10 @@ def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, t
 def bdl_model_standardize(model, x, y):
     r"""
     As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
-    n) of the data's columns; columns that are constant to rounding have scale 1. Where the network's input is
+    n) of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
+    equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise; training
+    that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c as
+    the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the network's input is
     an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one mean and one scale,
     those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.
     Since 0.1.
@@ -2032,7 +2035,7 @@ r""" average over draws with noise of each example's own"""
 
 def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance):
     r"""
-    Mean and the two kinds of variance of y; their sum is Var[y | x]. For BDL_CATEGORICAL y means the
+    Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above). For BDL_CATEGORICAL y means the
     one-hot vector. The probit approximation p of BDL_LINEARIZED implies
     E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
     :type mean: bdl_matrix_out
@@ -2047,7 +2050,7 @@ def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_vari
 
 def bdl_predict_quantiles(model, posterior, x, method, samples, seed, levels, quantiles):
     r"""
-    Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
+    Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
     predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that
     probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type levels: bdl_matrix
@@ -2087,7 +2090,8 @@ def bdl_predict_classes(model, posterior, x, method, samples, seed, probabilitie
 
 def bdl_predict_log_density(model, posterior, x, y, method, samples, seed, log_density):
     r"""
-    log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats. Since 0.1.
+    log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity where the density
+    is below the doubles or the row overflows (above). Since 0.1.
     :type y: bdl_matrix
     :param y:           n x targets
     :type log_density: bdl_matrix_out

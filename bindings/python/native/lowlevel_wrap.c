@@ -16685,7 +16685,10 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_standardize", _wrap_bdl_model_standardize, METH_VARARGS, "\n"
 		"As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by\n"
-		"n) of the data's columns; columns that are constant to rounding have scale 1. Where the network's input is\n"
+		"n) of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all\n"
+		"equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise; training\n"
+		"that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c as\n"
+		"the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the network's input is\n"
 		"an image (\"input CHANNELS ROWS COLUMNS\", of more than one pixel), each channel has one mean and one scale,\n"
 		"those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.\n"
 		"Since 0.1.\n"
@@ -17759,7 +17762,7 @@ static PyMethodDef SwigMethods[] = {
 		"                     NULL. If the call fails, it is not called\n"
 		""},
 	 { "bdl_predict", _wrap_bdl_predict, METH_VARARGS, "\n"
-		"Mean and the two kinds of variance of y; their sum is Var[y | x]. For BDL_CATEGORICAL y means the\n"
+		"Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above). For BDL_CATEGORICAL y means the\n"
 		"one-hot vector. The probit approximation p of BDL_LINEARIZED implies\n"
 		"E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.\n"
 		":type mean: bdl_matrix_out\n"
@@ -17771,7 +17774,7 @@ static PyMethodDef SwigMethods[] = {
 		"                              2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED\n"
 		""},
 	 { "bdl_predict_quantiles", _wrap_bdl_predict_quantiles, METH_VARARGS, "\n"
-		"Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the\n"
+		"Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the\n"
 		"predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that\n"
 		"probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.\n"
 		":type levels: bdl_matrix\n"
@@ -17802,7 +17805,8 @@ static PyMethodDef SwigMethods[] = {
 		"                              2011), shape as entropy\n"
 		""},
 	 { "bdl_predict_log_density", _wrap_bdl_predict_log_density, METH_VARARGS, "\n"
-		"log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats. Since 0.1.\n"
+		"log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity where the density\n"
+		"is below the doubles or the row overflows (above). Since 0.1.\n"
 		":type y: bdl_matrix\n"
 		":param y:           n x targets\n"
 		":type log_density: bdl_matrix_out\n"

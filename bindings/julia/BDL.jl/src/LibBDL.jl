@@ -913,7 +913,10 @@ end
 
 """
 As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
-n) of the data's columns; columns that are constant to rounding have scale 1. Where the network's input is
+n) of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
+equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise; training
+that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c as
+the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the network's input is
 an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one mean and one scale,
 those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.
 Since 0.1.
@@ -2568,7 +2571,7 @@ const bdl_predict_method_names = Dict{Cint,String}(
 )
 
 """
-Mean and the two kinds of variance of y; their sum is Var[y | x]. For BDL_CATEGORICAL y means the
+Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above). For BDL_CATEGORICAL y means the
 one-hot vector. The probit approximation p of BDL_LINEARIZED implies
 E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
 
@@ -2583,7 +2586,7 @@ function bdl_predict(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bd
 end
 
 """
-Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
+Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
 predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that
 probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
 
@@ -2624,7 +2627,8 @@ function bdl_predict_classes(model::Union{bdl_model,Ptr{bdl_model}}, posterior::
 end
 
 """
-log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats. Since 0.1.
+log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity where the density
+is below the doubles or the row overflows (above). Since 0.1.
 
 # Arguments
 - `y`: n x targets
