@@ -528,7 +528,10 @@ def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, t
 def bdl_model_standardize(model, x, y):
     r"""
     As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
-    n) of the data's columns; columns that are constant to rounding have scale 1. Where the network's input is
+    n) of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
+    equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise; training
+    that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c as
+    the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the network's input is
     an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one mean and one scale,
     those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.
     Since 0.1.
@@ -1474,15 +1477,16 @@ def bdl_optimizer_step(optimizer, x, y):
 
 def bdl_optimizer_laplace(optimizer, x, y):
     r"""
-    Laplace's approximation around the present mean, which stays: the precision becomes the generalised
-    Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992; Ritter, Botev, Barber 2018), of
-    which a diagonal or low-rank posterior keeps what its family can: the diagonal, and the L largest
-    eigenpairs of the Gauss-Newton matrix. The mean should be a mode: option "laplace" does this at the end of
-    every fit, and method "laplace" is "map" with that option. Option "shards" adds it up by parts of the data,
-    which ranks share (bdl_optimizer_set_communicator()), but for low-rank posteriors. Since 0.1.
+    Replaces the covariance by that of Laplace's approximation around the present mean, which stays: the
+    precision becomes the generalised Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992;
+    Ritter, Botev, Barber 2018). A full posterior keeps all of it, a layerwise one its blocks, a diagonal one its
+    diagonal, a low-rank one also its L largest eigenpairs, a Kronecker-factored one its factors. The mean should
+    be a mode: option "laplace" calls this at the end of every fit, and method "laplace" is "map" with that
+    option. With option "shards" it adds up parts of the data, which ranks share
+    (bdl_optimizer_set_communicator()). Since 0.1.
     :type optimizer: bdl_optimizer
-    :param optimizer: an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not
-                         blank; else BDL_ERROR_UNSUPPORTED
+    :param optimizer: an optimizer with a model; its posterior low-rank (diagonal: rank 0), full, layerwise-full or
+                         Kronecker-factored, and not blank; else BDL_ERROR_UNSUPPORTED
     :type x: bdl_matrix
     :param x:         n x inputs, up to 2^28 rows times outputs: they count as N examples
     :type y: bdl_matrix
@@ -1975,7 +1979,7 @@ r""" average over draws with noise of each example's own"""
 
 def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance):
     r"""
-    Mean and the two kinds of variance of y; their sum is Var[y | x]. For BDL_CATEGORICAL y means the
+    Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above). For BDL_CATEGORICAL y means the
     one-hot vector. The probit approximation p of BDL_LINEARIZED implies
     E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
     :type mean: bdl_matrix_out
@@ -1990,7 +1994,7 @@ def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_vari
 
 def bdl_predict_quantiles(model, posterior, x, method, samples, seed, levels, quantiles):
     r"""
-    Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
+    Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
     predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that
     probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type levels: bdl_matrix
@@ -2030,7 +2034,8 @@ def bdl_predict_classes(model, posterior, x, method, samples, seed, probabilitie
 
 def bdl_predict_log_density(model, posterior, x, y, method, samples, seed, log_density):
     r"""
-    log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats. Since 0.1.
+    log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity where the density
+    is below the doubles or the row overflows (above). Since 0.1.
     :type y: bdl_matrix
     :param y:           n x targets
     :type log_density: bdl_matrix_out

@@ -830,7 +830,10 @@ end
 
 """
 As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
-n) of the data's columns; columns that are constant to rounding have scale 1. Where the network's input is
+n) of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
+equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise; training
+that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c as
+the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the network's input is
 an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one mean and one scale,
 those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.
 Since 0.1.
@@ -1880,16 +1883,17 @@ function bdl_optimizer_step(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, 
 end
 
 """
-Laplace's approximation around the present mean, which stays: the precision becomes the generalised
-Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992; Ritter, Botev, Barber 2018), of
-which a diagonal or low-rank posterior keeps what its family can: the diagonal, and the L largest
-eigenpairs of the Gauss-Newton matrix. The mean should be a mode: option "laplace" does this at the end of
-every fit, and method "laplace" is "map" with that option. Option "shards" adds it up by parts of the data,
-which ranks share (bdl_optimizer_set_communicator()), but for low-rank posteriors. Since 0.1.
+Replaces the covariance by that of Laplace's approximation around the present mean, which stays: the
+precision becomes the generalised Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992;
+Ritter, Botev, Barber 2018). A full posterior keeps all of it, a layerwise one its blocks, a diagonal one its
+diagonal, a low-rank one also its L largest eigenpairs, a Kronecker-factored one its factors. The mean should
+be a mode: option "laplace" calls this at the end of every fit, and method "laplace" is "map" with that
+option. With option "shards" it adds up parts of the data, which ranks share
+(bdl_optimizer_set_communicator()). Since 0.1.
 
 # Arguments
-- `optimizer`: an optimizer with a model; its posterior low-rank, of rank 0 or more, or full, and not
-  blank; else BDL_ERROR_UNSUPPORTED
+- `optimizer`: an optimizer with a model; its posterior low-rank (diagonal: rank 0), full, layerwise-full or
+  Kronecker-factored, and not blank; else BDL_ERROR_UNSUPPORTED
 - `x`: n x inputs, up to 2^28 rows times outputs: they count as N examples
 - `y`: n x targets
 """
@@ -2480,7 +2484,7 @@ const bdl_predict_method_names = Dict{Cint,String}(
 )
 
 """
-Mean and the two kinds of variance of y; their sum is Var[y | x]. For BDL_CATEGORICAL y means the
+Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above). For BDL_CATEGORICAL y means the
 one-hot vector. The probit approximation p of BDL_LINEARIZED implies
 E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
 
@@ -2495,7 +2499,7 @@ function bdl_predict(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bd
 end
 
 """
-Quantiles of y (noise included). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
+Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
 predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that
 probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
 
@@ -2536,7 +2540,8 @@ function bdl_predict_classes(model::Union{bdl_model,Ptr{bdl_model}}, posterior::
 end
 
 """
-log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats. Since 0.1.
+log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity where the density
+is below the doubles or the row overflows (above). Since 0.1.
 
 # Arguments
 - `y`: n x targets
