@@ -44,7 +44,8 @@
  *    bdl_X_Y_count(), and an index from 0.
  *  - Threads: distinct handles are independent. Calls that take a handle as `const` may run
  *    concurrently on it; others need it exclusively. An optimizer's steps change its posterior and
- *    its model's noise precision, so those two must not be read by another thread while a step runs.
+ *    its model's noise precision, limits and scales of constant targets, so posterior and model must not be
+ *    read by another thread while a step runs.
  *  - Callbacks may call the library, but not change a handle that their own call uses: that is
  *    BDL_ERROR_INVALID_ARGUMENT, with "in use" in the message, as is a change by another thread while a call
  *    changes the same handle. Training uses the posterior, the model and the communicator of its optimizer as

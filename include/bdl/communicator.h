@@ -104,8 +104,8 @@ BDL_API bdl_status bdl_report_error(bdl_status status, const char* caller, const
 
 /**
  * From now on bdl_optimizer_fit(), bdl_optimizer_fit_dataset(), bdl_optimizer_step(), bdl_optimizer_laplace()
- * and bdl_optimizer_laplace_dataset() are collective calls: all ranks make them, with the same arguments (of data sets, each rank has its own, on the same rows), on
- * optimizers that are the same in everything but options "threads" (and for fits progress, which only rank 0
+ * and bdl_optimizer_laplace_dataset() are collective calls: all ranks make them, with the same arguments (of data
+ * sets, each rank has its own, on the same rows), on optimizers that are the same in everything but options "threads" (and for fits progress, which only rank 0
  * reports). Each rank reads only its own shards' rows of x and y: shard v of V has rows v n / V to
  * (v + 1) n / V - 1. Where ranks differ, all of them fail and name the difference. A step is taken by all ranks
  * or by none: where one rank fails, it has its own error, and the others have BDL_ERROR_PEER with its number

@@ -373,14 +373,14 @@ BDL_API bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix in
                                                  bdl_matrix target_scale);
 
 /**
- * As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
- * n) of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
+ * As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by n)
+ * of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
  * equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise; training
- * that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c as
- * the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the network's input is
- * an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one mean and one scale,
- * those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.
- * Since 0.1.
+ * that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c
+ * as the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the
+ * network's input is an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one
+ * mean and one scale, those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has
+ * mean 0, scale 1. Since 0.1.
  * @param model a network
  * @param x     n x inputs
  * @param y     n x targets; used by the likelihoods of real numbers only. bdl_none(): 0 and 1 for the

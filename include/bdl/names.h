@@ -1,7 +1,7 @@
 /**
  * @file names.h
- * What a model's inputs, targets and classes are called. Names are saved with the model (checkpoint.h), so that who
- * loads it, in whatever language, knows what its columns and classes are; the library computes nothing with them.
+ * Names of a model's inputs, targets and classes. They are saved with the model (checkpoint.h), so that whoever
+ * loads it, in whatever language, knows what its columns and classes are. The library computes nothing with them.
  */
 #ifndef BDL_NAMES_H
 #define BDL_NAMES_H

@@ -387,8 +387,8 @@ BDL_API bdl_status bdl_optimizer_minibatch(const bdl_optimizer* optimizer, int64
  * M rows, without a model), before anything is allocated. To the byte, it counts every array that grows with
  * the problem: copies of the posterior, scratch, moving averages, a posterior as prior. It does not count
  * small objects, which take some kilobytes whatever M is, nor what model and posterior hold themselves. For
- * the methods exact-* it is the most that a fit takes in addition, and the share of libLBFGS is an estimate. Since
- * 0.1.
+ * the methods exact-* it is the most that a fit takes in addition, and the share of libLBFGS is an estimate.
+ * Since 0.1.
  * @param optimizer an optimizer
  * @param minibatch M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, a part
  *                  at a time: their memory does not grow with N beyond 2^18 numbers or D rows
@@ -414,13 +414,14 @@ BDL_API int64_t bdl_optimizer_guarded_steps(const bdl_optimizer* optimizer);
 BDL_API bdl_status bdl_optimizer_noise(const bdl_optimizer* optimizer, int32_t* is_exact, const char** text);
 
 /**
- * Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last
- * good state; no step was taken; a fit by a method exact-* has ended before the optimum (more than 1e-4 posterior
- * standard deviations from it; at the optimum nothing else is asked but the noise); the precision of most parameters is below 1 % of their prior's or more than
- * 1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as
- * at initialisation (or at the optimizer's creation); the expected log likelihood of an example is still 0.15
- * nats above its average over the steps so far, later ones counting more. Streams are asked the first two
- * only, and method "map" nothing about precisions. Since 0.1.
+ * Checks what training has learned and says what to change. In this order: training diverged and was taken back
+ * to its last good state; no step was taken; a fit by a method exact-* has ended more than 1e-4 posterior
+ * standard deviations from the optimum (at the optimum only the noise is checked further); the precision of
+ * most parameters is below 1 % of their prior's or more than 1e12 times its start; the noise is at a bound, or
+ * learning it has not begun; mean or precision still are as at initialisation (or at the optimizer's creation);
+ * the expected log likelihood of an example is still 0.15 nats above its average over the steps so far, later
+ * ones counting more. Streams are checked for the first two only, and method "map" not for precisions. Since
+ * 0.1.
  * @param optimizer       an optimizer
  * @param mean_shift      receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in
  *                        units of posterior standard deviations; NaN for dropout. Below 0.1 the mean still is its start

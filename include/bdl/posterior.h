@@ -332,8 +332,9 @@ BDL_API bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int6
  * @param posterior    a posterior; it is not blank any more
  * @param names        tensor_count names as bdl_posterior_tensor_describe() gives them, each once
  * @param tensors      tensor_count matrices of the described shapes, finite: diagonals and variances
- *                     positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of their diagonal and positive
- *                     definite (their lower triangles count), a factor that of its matrix
+ *                     positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of
+ *                     their diagonal and positive definite (their lower triangles count), a factor that of its
+ *                     matrix
  * @param tensor_count >= 1
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not
  *         as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE

@@ -96,8 +96,8 @@ typedef enum bdl_predict_method {
 } bdl_predict_method;
 
 /**
- * Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above). For BDL_CATEGORICAL y means the
- * one-hot vector. The probit approximation p of BDL_LINEARIZED implies
+ * Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above).
+ * For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED implies
  * E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
  * @param mean               receives n x C: E[y | x]
  * @param epistemic_variance receives n x C: Var_q[E[y | x, theta]], from not knowing theta
@@ -109,9 +109,9 @@ BDL_API bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* post
                                bdl_matrix_out epistemic_variance, bdl_matrix_out noise_variance);
 
 /**
- * Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
- * predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that
- * probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
+ * BDL_STUDENT_T: exact for the predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with
+ * at least that probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param levels    1 x K probabilities in (0, 1)
  * @param quantiles receives n x (C K): column c K + k is output c at level k
  */

@@ -129,9 +129,9 @@ BDL_API bdl_status bdl_search_set_workers(bdl_search* search, int64_t workers);
 BDL_API bdl_status bdl_search_set_communicator(bdl_search* search, bdl_communicator* communicator);
 
 /**
- * Progress of bdl_search_run(), called on its thread after every trial, in their order. It may read the search, but
- * not change it, and call bdl_search_request_stop(). Other workers go on meanwhile; what they have not completed then is lost
- * where the run stops.
+ * Progress of bdl_search_run(), called on its thread after every trial, in their order. It may read the search,
+ * but not change it, and call bdl_search_request_stop(). Other workers go on meanwhile; what they have not
+ * completed then is lost where the run stops.
  * @return 0 to go on; positive: bdl_search_run() returns BDL_STOPPED, unless it was the last trial; negative:
  *         BDL_ERROR_CALLBACK. Either way the trials are kept
  */

@@ -48,8 +48,8 @@ BDL_API const char* bdl_status_name(bdl_status status);
 
 /**
  * What the last failed call on this thread said, as "function: argument, got, expected"; "" if none
- * has failed. Valid until the next failing call on this thread; successful calls leave it alone.
- * Since 0.1.
+ * has failed. Rows, columns, examples and the like count from 0 in messages, which then say so: "(counting from
+ * 0)". Valid until the next failing call on this thread; successful calls leave it alone. Since 0.1.
  */
 BDL_API const char* bdl_last_error(void);
 
