@@ -76,7 +76,7 @@ BDL_API bdl_status bdl_dataset_from_callback(int64_t rows, int64_t inputs, int64
  * column; of three or more, in C order, all but the first are columns (images). The files must keep their
  * size until bdl_dataset_free(): one that has become shorter is noticed when rows are read (BDL_ERROR_FILE),
  * but one that another process shortens during the reading ends this process (SIGBUS), as with any mapped
- * file. Since 0.2; big-endian elements, f2, i1, i2, u2, u4 and u8 since 0.3.
+ * file. Since 0.2.
  * @param x_path  n x inputs
  * @param y_path  n x targets; NULL: inputs only, for bdl_dataset_read()
  * @param dataset receives the handle; free with bdl_dataset_free()

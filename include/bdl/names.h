@@ -33,7 +33,7 @@ typedef enum bdl_class_type {
 
 /**
  * Gives an input, a target or a class a name. The estimators of the other languages set and use them.
- * Since 0.3.
+ * Since 0.2.
  * @param model a model
  * @param what  BDL_INPUT, BDL_TARGET or BDL_CLASS
  * @param index of the column or class, from 0; of classes, the number that y has for it
@@ -43,17 +43,17 @@ typedef enum bdl_class_type {
 BDL_API bdl_status bdl_model_set_name(bdl_model* model, bdl_named what, int64_t index, const char* name);
 
 /**
- * Reads a name. Since 0.3.
+ * Reads a name. Since 0.2.
  * @param name receives it, "" if there is none; it belongs to the model, and lives until a name is set
  */
 BDL_API bdl_status bdl_model_get_name(const bdl_model* model, bdl_named what, int64_t index,
                                       const char** name);
 
 /** Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
- * A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3. */
+ * A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.2. */
 BDL_API bdl_status bdl_model_set_class_type(bdl_model* model, bdl_class_type type);
 
-/** Reads the bdl_class_type of a model with classes. Since 0.3. */
+/** Reads the bdl_class_type of a model with classes. Since 0.2. */
 BDL_API bdl_status bdl_model_get_class_type(const bdl_model* model, int32_t* type);
 
 #ifdef __cplusplus
