@@ -93,6 +93,7 @@
 #include "bdl/matrix.h"
 #include "bdl/metrics.h"
 #include "bdl/model.h"
+#include "bdl/names.h"
 #include "bdl/online.h"
 #include "bdl/optimizer.h"
 #include "bdl/posterior.h"

@@ -32,9 +32,8 @@ void check_loads(const RecordWriter& record, const SavedParts<T>& parts) {
   } catch (const Error& error) {
     if (error.status() == Status::STOPPED || error.status() == Status::ERROR_OUT_OF_MEMORY) throw;
     fail(Status::ERROR_INTERNAL,
-         "nothing is written, and an older file stays: bdl_load() would refuse this state, which is a defect "
-         "of "
-         "libbdl: %s",
+         "nothing is written, and an older file stays: bdl_load() would refuse this state (please report "
+         "it): %s",
          error.what());
   }
 }

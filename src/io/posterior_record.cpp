@@ -232,8 +232,8 @@ bool read_tensor(const RecordReader& record, const std::string& name, const Post
   return true;
 }
 
-/// Of a belief whose steps keep its covariance, which precision and factor tell up to rounding only. Files of
-/// versions before 0.3 never have this.
+/// True of a posterior whose steps keep its covariance: precision and factor tell that up to rounding only.
+/// Older files do not have the field.
 constexpr const char* keeps_covariance = "keeps_covariance";
 
 template <class T>
