@@ -113,8 +113,8 @@ def bdl_status_name(status):
 def bdl_last_error():
     r"""
     What the last failed call on this thread said, as "function: argument, got, expected"; "" if none
-    has failed. Valid until the next failing call on this thread; successful calls leave it alone.
-    Since 0.1.
+    has failed. Rows, columns, examples and the like count from 0 in messages, which then say so: "(counting from
+    0)". Valid until the next failing call on this thread; successful calls leave it alone. Since 0.1.
     """
     return _lowlevel.bdl_last_error()
 BDL_F32 = _lowlevel.BDL_F32
@@ -154,21 +154,6 @@ r"""
     """
 BDL_STUDENT_T = _lowlevel.BDL_STUDENT_T
 r""" y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom."""
-BDL_INPUT = _lowlevel.BDL_INPUT
-r""" columns of x: bdl_model_inputs()"""
-BDL_TARGET = _lowlevel.BDL_TARGET
-r""" columns of y: bdl_model_targets()"""
-BDL_CLASS = _lowlevel.BDL_CLASS
-r""" values of y: those of BDL_CATEGORICAL, by number, and 0 and 1 of BDL_BERNOULLI with one output"""
-BDL_CLASS_TEXT = _lowlevel.BDL_CLASS_TEXT
-BDL_CLASS_ORDERED = _lowlevel.BDL_CLASS_ORDERED
-r""" text, and the classes rise from 0 on (ordered factors)"""
-BDL_CLASS_INTEGER = _lowlevel.BDL_CLASS_INTEGER
-r''' "-3"'''
-BDL_CLASS_REAL = _lowlevel.BDL_CLASS_REAL
-r''' "0.5", "1e-3", "inf"'''
-BDL_CLASS_BOOLEAN = _lowlevel.BDL_CLASS_BOOLEAN
-r''' "false", "true"'''
 BDL_INIT_UNIFORM_FAN_IN = _lowlevel.BDL_INIT_UNIFORM_FAN_IN
 r""" weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs)"""
 BDL_INIT_XAVIER = _lowlevel.BDL_INIT_XAVIER
@@ -438,43 +423,6 @@ def bdl_model_get_classes(model, classes):
     """
     return _lowlevel.bdl_model_get_classes(model, classes)
 
-def bdl_model_set_name(model, what, index, name):
-    r"""
-    Gives an input, a target or a class a name. Names are saved with the model, so that who loads it knows what
-    its columns and classes are; the library computes nothing with them. The estimators of the other languages
-    set and use them. Since 0.3.
-    :type model: bdl_model
-    :param model: a model
-    :type what: int
-    :param what:  BDL_INPUT, BDL_TARGET or BDL_CLASS
-    :type index: int64_t
-    :param index: of the column or class, from 0; of classes, the number that y has for it
-    :type name: string
-    :param name:  UTF-8, up to 65535 bytes; "": none
-    :rtype: int
-    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
-    """
-    return _lowlevel.bdl_model_set_name(model, what, index, name)
-
-def bdl_model_get_name(model, what, index):
-    r"""
-    Reads a name. Since 0.3.
-    :type name: string
-    :param name: receives it, "" if there is none; it belongs to the model, and lives until a name is set
-    """
-    return _lowlevel.bdl_model_get_name(model, what, index)
-
-def bdl_model_set_class_type(model, type):
-    r"""
-     Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
-    A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3.
-    """
-    return _lowlevel.bdl_model_set_class_type(model, type)
-
-def bdl_model_class_type(model):
-    r""" The bdl_class_type of a model; 0 for NULL. Since 0.3."""
-    return _lowlevel.bdl_model_class_type(model)
-
 def bdl_model_set_noise_precision(model, precision):
     r"""
     Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
@@ -579,14 +527,14 @@ def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, t
 
 def bdl_model_standardize(model, x, y):
     r"""
-    As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
-    n) of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
+    As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by n)
+    of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
     equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise; training
-    that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c as
-    the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the network's input is
-    an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one mean and one scale,
-    those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.
-    Since 0.1.
+    that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c
+    as the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the
+    network's input is an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one
+    mean and one scale, those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has
+    mean 0, scale 1. Since 0.1.
     :type model: bdl_model
     :param model: a network
     :type x: bdl_matrix
@@ -737,6 +685,57 @@ def bdl_model_hessian(model, parameters, x, y, hessian):
     :return: as bdl_model_hessian_vector_product()
     """
     return _lowlevel.bdl_model_hessian(model, parameters, x, y, hessian)
+BDL_INPUT = _lowlevel.BDL_INPUT
+r""" columns of x: bdl_model_inputs()"""
+BDL_TARGET = _lowlevel.BDL_TARGET
+r""" columns of y: bdl_model_targets()"""
+BDL_CLASS = _lowlevel.BDL_CLASS
+r""" values of y: those of BDL_CATEGORICAL, by number, and 0 and 1 of BDL_BERNOULLI with one output"""
+BDL_CLASS_TEXT = _lowlevel.BDL_CLASS_TEXT
+BDL_CLASS_ORDERED = _lowlevel.BDL_CLASS_ORDERED
+r""" text, and the classes rise from 0 on (ordered factors)"""
+BDL_CLASS_INTEGER = _lowlevel.BDL_CLASS_INTEGER
+r''' "-3"'''
+BDL_CLASS_REAL = _lowlevel.BDL_CLASS_REAL
+r''' "0.5", "1e-3", "inf"'''
+BDL_CLASS_BOOLEAN = _lowlevel.BDL_CLASS_BOOLEAN
+r''' "false", "true"'''
+
+def bdl_model_set_name(model, what, index, name):
+    r"""
+    Gives an input, a target or a class a name. The estimators of the other languages set and use them.
+    Since 0.2.
+    :type model: bdl_model
+    :param model: a model
+    :type what: int
+    :param what:  BDL_INPUT, BDL_TARGET or BDL_CLASS
+    :type index: int64_t
+    :param index: of the column or class, from 0; of classes, the number that y has for it
+    :type name: string
+    :param name:  UTF-8, up to 65535 bytes; "": none
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
+    """
+    return _lowlevel.bdl_model_set_name(model, what, index, name)
+
+def bdl_model_get_name(model, what, index):
+    r"""
+    Reads a name. Since 0.2.
+    :type name: string
+    :param name: receives it, "" if there is none; it belongs to the model, and lives until a name is set
+    """
+    return _lowlevel.bdl_model_get_name(model, what, index)
+
+def bdl_model_set_class_type(model, type):
+    r"""
+     Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
+    A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.2.
+    """
+    return _lowlevel.bdl_model_set_class_type(model, type)
+
+def bdl_model_get_class_type(model):
+    r""" Reads the bdl_class_type of a model with classes. Since 0.2."""
+    return _lowlevel.bdl_model_get_class_type(model)
 BDL_LOW_RANK = _lowlevel.BDL_LOW_RANK
 r""" bdl_posterior_create_low_rank()"""
 BDL_FULL = _lowlevel.BDL_FULL
@@ -772,7 +771,10 @@ def bdl_posterior_create_low_rank(dtype, dimension, rank):
     return _lowlevel.bdl_posterior_create_low_rank(dtype, dimension, rank)
 
 def bdl_posterior_create_full(dtype, dimension):
-    r""" New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes. Since 0.1."""
+    r"""
+    New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes, and 24 D^2 once a stream has
+    process noise: it then keeps the covariance, too. Since 0.1.
+    """
     return _lowlevel.bdl_posterior_create_full(dtype, dimension)
 
 def bdl_posterior_create_full_moment(dtype, dimension):
@@ -1108,8 +1110,9 @@ def bdl_posterior_set_tensors(posterior, names):
     :param names:        tensor_count names as bdl_posterior_tensor_describe() gives them, each once
     :type tensors: bdl_matrix
     :param tensors:      tensor_count matrices of the described shapes, finite: diagonals and variances
-                            positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of their diagonal and positive
-                            definite (their lower triangles count), a factor that of its matrix
+                            positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of
+                            their diagonal and positive definite (their lower triangles count), a factor that of its
+                            matrix
     :type tensor_count: int64_t
     :param tensor_count: >= 1
     :rtype: int
@@ -1153,7 +1156,7 @@ def bdl_posterior_solve(posterior, vectors, solution):
 
 def bdl_posterior_sample(posterior, seed, first, samples):
     r"""
-    Draws from q. Row i depends on (seed, first + i) only, so draws can be made in any number of calls.
+    Draws from q. Row i depends on (seed, first + i) only, to the bit, so draws can be made in any number of calls.
     Cost O(D L) per draw. Since 0.1.
     :type posterior: bdl_posterior
     :param posterior: a posterior
@@ -1676,8 +1679,8 @@ def bdl_optimizer_memory(optimizer, minibatch):
     M rows, without a model), before anything is allocated. To the byte, it counts every array that grows with
     the problem: copies of the posterior, scratch, moving averages, a posterior as prior. It does not count
     small objects, which take some kilobytes whatever M is, nor what model and posterior hold themselves. For
-    the methods exact-* it is what a fit takes in addition, and the share of libLBFGS is an estimate. Since
-    0.1.
+    the methods exact-* it is the most that a fit takes in addition, and the share of libLBFGS is an estimate.
+    Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type minibatch: int64_t
@@ -1712,12 +1715,14 @@ def bdl_optimizer_noise(optimizer):
 
 def bdl_optimizer_diagnose(optimizer):
     r"""
-    Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last
-    good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than
-    1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as
-    at initialisation (or at the optimizer's creation); the expected log likelihood of an example is still 0.15
-    nats above its average over the steps so far, later ones counting more. Streams are asked the first two
-    only, and method "map" nothing about precisions. Since 0.1.
+    Checks what training has learned and says what to change. In this order: training diverged and was taken back
+    to its last good state; no step was taken; a fit by a method exact-* has ended more than 1e-4 posterior
+    standard deviations from the optimum (at the optimum only the noise is checked further); the precision of
+    most parameters is below 1 % of their prior's or more than 1e12 times its start; the noise is at a bound, or
+    learning it has not begun; mean or precision still are as at initialisation (or at the optimizer's creation);
+    the expected log likelihood of an example is still 0.15 nats above its average over the steps so far, later
+    ones counting more. Streams are checked for the first two only, and method "map" not for precisions. Since
+    0.1.
     :type optimizer: bdl_optimizer
     :param optimizer:       an optimizer
     :type mean_shift: float
@@ -1775,7 +1780,7 @@ def bdl_dataset_from_npy(x_path, y_path):
     column; of three or more, in C order, all but the first are columns (images). The files must keep their
     size until bdl_dataset_free(): one that has become shorter is noticed when rows are read (BDL_ERROR_FILE),
     but one that another process shortens during the reading ends this process (SIGBUS), as with any mapped
-    file. Since 0.2; big-endian elements, f2, i1, i2, u2, u4 and u8 since 0.3.
+    file. Since 0.2.
     :type x_path: string
     :param x_path:  n x inputs
     :type y_path: string
@@ -2035,8 +2040,8 @@ r""" average over draws with noise of each example's own"""
 
 def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance):
     r"""
-    Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above). For BDL_CATEGORICAL y means the
-    one-hot vector. The probit approximation p of BDL_LINEARIZED implies
+    Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above).
+    For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED implies
     E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
     :type mean: bdl_matrix_out
     :param mean:               receives n x C: E[y | x]
@@ -2050,9 +2055,9 @@ def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_vari
 
 def bdl_predict_quantiles(model, posterior, x, method, samples, seed, levels, quantiles):
     r"""
-    Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
-    predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that
-    probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
+    Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
+    BDL_STUDENT_T: exact for the predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with
+    at least that probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type levels: bdl_matrix
     :param levels:    1 x K probabilities in (0, 1)
     :type quantiles: bdl_matrix_out
@@ -2666,8 +2671,8 @@ def bdl_communicator_statistics(communicator):
 def bdl_optimizer_set_communicator(optimizer, communicator):
     r"""
     From now on bdl_optimizer_fit(), bdl_optimizer_fit_dataset(), bdl_optimizer_step(), bdl_optimizer_laplace()
-    and bdl_optimizer_laplace_dataset() are collective calls: all ranks make them, with the same arguments (of data sets, each rank has its own, on the same rows), on
-    optimizers that are the same in everything but options "threads" (and for fits progress, which only rank 0
+    and bdl_optimizer_laplace_dataset() are collective calls: all ranks make them, with the same arguments (of data
+    sets, each rank has its own, on the same rows), on optimizers that are the same in everything but options "threads" (and for fits progress, which only rank 0
     reports). Each rank reads only its own shards' rows of x and y: shard v of V has rows v n / V to
     (v + 1) n / V - 1. Where ranks differ, all of them fail and name the difference. A step is taken by all ranks
     or by none: where one rank fails, it has its own error, and the others have BDL_ERROR_PEER with its number
@@ -2690,7 +2695,8 @@ def bdl_save(path, model, posterior, optimizer):
     that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that
     were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new
     file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.
-    Since 0.1.
+    Before anything is written, what bdl_load() would read is read: a state that it would refuse is
+    BDL_ERROR_INTERNAL, and an older file stays. Since 0.1.
     :type path: string
     :param path:      file to write; a symbolic link is replaced, not followed
     :type model: bdl_model
@@ -2703,7 +2709,8 @@ def bdl_save(path, model, posterior, optimizer):
     :rtype: int
     :return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
                 BDL_ERROR_UNSUPPORTED (a full posterior after steps with option "matrix_gradient" = "unsymmetric"),
-                BDL_ERROR_OUT_OF_MEMORY
+                BDL_ERROR_OUT_OF_MEMORY (as much again as is saved is needed while it is checked),
+                BDL_ERROR_INTERNAL (the state would not load)
     """
     return _lowlevel.bdl_save(path, model, posterior, optimizer)
 

@@ -4502,211 +4502,6 @@ fail:
 }
 
 
-SWIGINTERN PyObject *_wrap_bdl_model_set_name(PyObject *self, PyObject *args) {
-  PyObject *resultobj = 0;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  bdl_named arg2 ;
-  int64_t arg3 ;
-  char *arg4 = (char *) 0 ;
-  Argument argument1 = {
-    0
-  } ;
-  int64_t number2 ;
-  PyObject *swig_obj[4] ;
-  bdl_status result;
-  
-  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_name", 4, 4, swig_obj)) SWIG_fail;
-  {
-    void* handle;
-    const int use = strstr("bdl_model_set_name", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_set_name: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
-    arg1 = (bdl_model *)handle;
-  }
-  {
-    if (int64_argument(swig_obj[1], "bdl_model_set_name: what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
-    arg2 = (bdl_named)number2;
-  }
-  {
-    if (int64_argument(swig_obj[2], "bdl_model_set_name: index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
-  }
-  {
-    const char* text;
-    if (string_argument(swig_obj[3], "bdl_model_set_name: name", &text) < 0) SWIG_fail;
-    arg4 = (char *)text;
-  }
-  {
-    begin_call();
-    {
-      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_model_set_name(arg1,arg2,arg3,(char const *)arg4);
-      SWIG_PYTHON_THREAD_END_ALLOW;
-    }
-    end_call();
-  }
-  {
-    const int stopped = check_status(result);
-    if (stopped < 0) SWIG_fail;
-    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
-  }
-  {
-    handle_release(&argument1); 
-  }
-  return resultobj;
-fail:
-  {
-    handle_release(&argument1); 
-  }
-  return NULL;
-}
-
-
-SWIGINTERN PyObject *_wrap_bdl_model_get_name(PyObject *self, PyObject *args) {
-  PyObject *resultobj = 0;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  bdl_named arg2 ;
-  int64_t arg3 ;
-  char **arg4 = (char **) 0 ;
-  Argument argument1 = {
-    0
-  } ;
-  int64_t number2 ;
-  char const *value4 ;
-  PyObject *swig_obj[3] ;
-  bdl_status result;
-  
-  {
-    arg4 = (char **)&value4; 
-  }
-  if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_name", 3, 3, swig_obj)) SWIG_fail;
-  {
-    void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_get_name: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
-    arg1 = (bdl_model *)handle;
-  }
-  {
-    if (int64_argument(swig_obj[1], "bdl_model_get_name: what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
-    arg2 = (bdl_named)number2;
-  }
-  {
-    if (int64_argument(swig_obj[2], "bdl_model_get_name: index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
-  }
-  {
-    begin_call();
-    {
-      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_model_get_name((struct bdl_model const *)arg1,arg2,arg3,(char const **)arg4);
-      SWIG_PYTHON_THREAD_END_ALLOW;
-    }
-    end_call();
-  }
-  {
-    const int stopped = check_status(result);
-    if (stopped < 0) SWIG_fail;
-    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
-  }
-  {
-    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg4)); 
-  }
-  {
-    handle_release(&argument1); 
-  }
-  return resultobj;
-fail:
-  {
-    handle_release(&argument1); 
-  }
-  return NULL;
-}
-
-
-SWIGINTERN PyObject *_wrap_bdl_model_set_class_type(PyObject *self, PyObject *args) {
-  PyObject *resultobj = 0;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  bdl_class_type arg2 ;
-  Argument argument1 = {
-    0
-  } ;
-  int64_t number2 ;
-  PyObject *swig_obj[2] ;
-  bdl_status result;
-  
-  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_class_type", 2, 2, swig_obj)) SWIG_fail;
-  {
-    void* handle;
-    const int use = strstr("bdl_model_set_class_type", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_set_class_type: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
-    arg1 = (bdl_model *)handle;
-  }
-  {
-    if (int64_argument(swig_obj[1], "bdl_model_set_class_type: type", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
-    arg2 = (bdl_class_type)number2;
-  }
-  {
-    begin_call();
-    {
-      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_model_set_class_type(arg1,arg2);
-      SWIG_PYTHON_THREAD_END_ALLOW;
-    }
-    end_call();
-  }
-  {
-    const int stopped = check_status(result);
-    if (stopped < 0) SWIG_fail;
-    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
-  }
-  {
-    handle_release(&argument1); 
-  }
-  return resultobj;
-fail:
-  {
-    handle_release(&argument1); 
-  }
-  return NULL;
-}
-
-
-SWIGINTERN PyObject *_wrap_bdl_model_class_type(PyObject *self, PyObject *args) {
-  PyObject *resultobj = 0;
-  bdl_model *arg1 = (bdl_model *) 0 ;
-  Argument argument1 = {
-    0
-  } ;
-  PyObject *swig_obj[1] ;
-  int32_t result;
-  
-  if (!args) SWIG_fail;
-  swig_obj[0] = args;
-  {
-    void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_class_type: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
-    arg1 = (bdl_model *)handle;
-  }
-  {
-    begin_call();
-    {
-      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = bdl_model_class_type((struct bdl_model const *)arg1);
-      SWIG_PYTHON_THREAD_END_ALLOW;
-    }
-    end_call();
-  }
-  {
-    resultobj = PyLong_FromLong(result); 
-  }
-  {
-    handle_release(&argument1); 
-  }
-  return resultobj;
-fail:
-  {
-    handle_release(&argument1); 
-  }
-  return NULL;
-}
-
-
 SWIGINTERN PyObject *_wrap_bdl_model_set_noise_precision(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -5918,6 +5713,221 @@ fail:
   }
   {
     view_release(&view5); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_set_name(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_named arg2 ;
+  int64_t arg3 ;
+  char *arg4 = (char *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_name", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_name", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_set_name: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_model_set_name: what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (bdl_named)number2;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_model_set_name: index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    const char* text;
+    if (string_argument(swig_obj[3], "bdl_model_set_name: name", &text) < 0) SWIG_fail;
+    arg4 = (char *)text;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_name(arg1,arg2,arg3,(char const *)arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_get_name(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_named arg2 ;
+  int64_t arg3 ;
+  char **arg4 = (char **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  char const *value4 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = (char **)&value4; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_name", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_model_get_name: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_model_get_name: what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (bdl_named)number2;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_model_get_name: index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_get_name((struct bdl_model const *)arg1,arg2,arg3,(char const **)arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg4)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_set_class_type(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_class_type arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_class_type", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_class_type", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_model_set_class_type: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_model_set_class_type: type", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (bdl_class_type)number2;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_class_type(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_get_class_type(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int32_t *arg2 = (int32_t *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int32_t value2 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &value2; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_model_get_class_type: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_get_class_type((struct bdl_model const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg2)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
   }
   return NULL;
 }
@@ -16376,8 +16386,8 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_last_error", _wrap_bdl_last_error, METH_NOARGS, "\n"
 		"What the last failed call on this thread said, as \"function: argument, got, expected\"; \"\" if none\n"
-		"has failed. Valid until the next failing call on this thread; successful calls leave it alone.\n"
-		"Since 0.1.\n"
+		"has failed. Rows, columns, examples and the like count from 0 in messages, which then say so: \"(counting from\n"
+		"0)\". Valid until the next failing call on this thread; successful calls leave it alone. Since 0.1.\n"
 		""},
 	 { "bdl_model_create_mlp", _wrap_bdl_model_create_mlp, METH_VARARGS, "\n"
 		"Multilayer perceptron. Since 0.1.\n"
@@ -16577,31 +16587,6 @@ static PyMethodDef SwigMethods[] = {
 		":type classes: bdl_matrix_out\n"
 		":param classes: receives 1 x bdl_model_class_count(): their numbers, ascending\n"
 		""},
-	 { "bdl_model_set_name", _wrap_bdl_model_set_name, METH_VARARGS, "\n"
-		"Gives an input, a target or a class a name. Names are saved with the model, so that who loads it knows what\n"
-		"its columns and classes are; the library computes nothing with them. The estimators of the other languages\n"
-		"set and use them. Since 0.3.\n"
-		":type model: bdl_model\n"
-		":param model: a model\n"
-		":type what: int\n"
-		":param what:  BDL_INPUT, BDL_TARGET or BDL_CLASS\n"
-		":type index: int64_t\n"
-		":param index: of the column or class, from 0; of classes, the number that y has for it\n"
-		":type name: string\n"
-		":param name:  UTF-8, up to 65535 bytes; \"\": none\n"
-		":rtype: int\n"
-		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)\n"
-		""},
-	 { "bdl_model_get_name", _wrap_bdl_model_get_name, METH_VARARGS, "\n"
-		"Reads a name. Since 0.3.\n"
-		":type name: string\n"
-		":param name: receives it, \"\" if there is none; it belongs to the model, and lives until a name is set\n"
-		""},
-	 { "bdl_model_set_class_type", _wrap_bdl_model_set_class_type, METH_VARARGS, "\n"
-		" Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.\n"
-		"A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3.\n"
-		""},
-	 { "bdl_model_class_type", _wrap_bdl_model_class_type, METH_O, " The bdl_class_type of a model; 0 for NULL. Since 0.3."},
 	 { "bdl_model_set_noise_precision", _wrap_bdl_model_set_noise_precision, METH_VARARGS, "\n"
 		"Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all\n"
 		"targets, or one per target. Heteroscedastic noise has this precision where the network's log noise\n"
@@ -16684,14 +16669,14 @@ static PyMethodDef SwigMethods[] = {
 		"            BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_model_standardize", _wrap_bdl_model_standardize, METH_VARARGS, "\n"
-		"As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by\n"
-		"n) of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all\n"
+		"As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by n)\n"
+		"of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all\n"
 		"equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise; training\n"
-		"that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c as\n"
-		"the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the network's input is\n"
-		"an image (\"input CHANNELS ROWS COLUMNS\", of more than one pixel), each channel has one mean and one scale,\n"
-		"those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.\n"
-		"Since 0.1.\n"
+		"that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c\n"
+		"as the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the\n"
+		"network's input is an image (\"input CHANNELS ROWS COLUMNS\", of more than one pixel), each channel has one\n"
+		"mean and one scale, those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has\n"
+		"mean 0, scale 1. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model: a network\n"
 		":type x: bdl_matrix\n"
@@ -16817,6 +16802,30 @@ static PyMethodDef SwigMethods[] = {
 		":rtype: int\n"
 		":return: as bdl_model_hessian_vector_product()\n"
 		""},
+	 { "bdl_model_set_name", _wrap_bdl_model_set_name, METH_VARARGS, "\n"
+		"Gives an input, a target or a class a name. The estimators of the other languages set and use them.\n"
+		"Since 0.2.\n"
+		":type model: bdl_model\n"
+		":param model: a model\n"
+		":type what: int\n"
+		":param what:  BDL_INPUT, BDL_TARGET or BDL_CLASS\n"
+		":type index: int64_t\n"
+		":param index: of the column or class, from 0; of classes, the number that y has for it\n"
+		":type name: string\n"
+		":param name:  UTF-8, up to 65535 bytes; \"\": none\n"
+		":rtype: int\n"
+		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)\n"
+		""},
+	 { "bdl_model_get_name", _wrap_bdl_model_get_name, METH_VARARGS, "\n"
+		"Reads a name. Since 0.2.\n"
+		":type name: string\n"
+		":param name: receives it, \"\" if there is none; it belongs to the model, and lives until a name is set\n"
+		""},
+	 { "bdl_model_set_class_type", _wrap_bdl_model_set_class_type, METH_VARARGS, "\n"
+		" Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.\n"
+		"A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.2.\n"
+		""},
+	 { "bdl_model_get_class_type", _wrap_bdl_model_get_class_type, METH_O, " Reads the bdl_class_type of a model with classes. Since 0.2."},
 	 { "bdl_posterior_create_low_rank", _wrap_bdl_posterior_create_low_rank, METH_VARARGS, "\n"
 		"New low-rank-precision posterior, N(0, I) and blank: an optimizer initialises a blank posterior at\n"
 		"its first step (see bdl_optimizer_initialize()); setting or updating it ends that. Since 0.1.\n"
@@ -16829,7 +16838,10 @@ static PyMethodDef SwigMethods[] = {
 		":type posterior: bdl_posterior\n"
 		":param posterior:  receives the handle; free with bdl_posterior_free()\n"
 		""},
-	 { "bdl_posterior_create_full", _wrap_bdl_posterior_create_full, METH_VARARGS, " New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes. Since 0.1."},
+	 { "bdl_posterior_create_full", _wrap_bdl_posterior_create_full, METH_VARARGS, "\n"
+		"New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes, and 24 D^2 once a stream has\n"
+		"process noise: it then keeps the covariance, too. Since 0.1.\n"
+		""},
 	 { "bdl_posterior_create_full_moment", _wrap_bdl_posterior_create_full_moment, METH_VARARGS, "\n"
 		"New full-covariance posterior in moment parameters, N(0, I) and blank: it holds mu and Sigma, and steps\n"
 		"change these (Jones, Chang, Murphy 2024, \"fc_mom\"), where those of a full posterior change Sigma^-1 mu and\n"
@@ -17078,8 +17090,9 @@ static PyMethodDef SwigMethods[] = {
 		":param names:        tensor_count names as bdl_posterior_tensor_describe() gives them, each once\n"
 		":type tensors: bdl_matrix\n"
 		":param tensors:      tensor_count matrices of the described shapes, finite: diagonals and variances\n"
-		"                        positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of their diagonal and positive\n"
-		"                        definite (their lower triangles count), a factor that of its matrix\n"
+		"                        positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of\n"
+		"                        their diagonal and positive definite (their lower triangles count), a factor that of its\n"
+		"                        matrix\n"
 		":type tensor_count: int64_t\n"
 		":param tensor_count: >= 1\n"
 		":rtype: int\n"
@@ -17108,7 +17121,7 @@ static PyMethodDef SwigMethods[] = {
 		"BDL_ERROR_DIVERGED and BDL_STOPPED: large ones are computed there. Since 0.1.\n"
 		""},
 	 { "bdl_posterior_sample", _wrap_bdl_posterior_sample, METH_VARARGS, "\n"
-		"Draws from q. Row i depends on (seed, first + i) only, so draws can be made in any number of calls.\n"
+		"Draws from q. Row i depends on (seed, first + i) only, to the bit, so draws can be made in any number of calls.\n"
 		"Cost O(D L) per draw. Since 0.1.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior: a posterior\n"
@@ -17494,8 +17507,8 @@ static PyMethodDef SwigMethods[] = {
 		"M rows, without a model), before anything is allocated. To the byte, it counts every array that grows with\n"
 		"the problem: copies of the posterior, scratch, moving averages, a posterior as prior. It does not count\n"
 		"small objects, which take some kilobytes whatever M is, nor what model and posterior hold themselves. For\n"
-		"the methods exact-* it is what a fit takes in addition, and the share of libLBFGS is an estimate. Since\n"
-		"0.1.\n"
+		"the methods exact-* it is the most that a fit takes in addition, and the share of libLBFGS is an estimate.\n"
+		"Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer\n"
 		":type minibatch: int64_t\n"
@@ -17521,12 +17534,14 @@ static PyMethodDef SwigMethods[] = {
 		"                     until the next call, or until the optimizer is freed. Any out-pointer may be NULL\n"
 		""},
 	 { "bdl_optimizer_diagnose", _wrap_bdl_optimizer_diagnose, METH_O, "\n"
-		"Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last\n"
-		"good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than\n"
-		"1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as\n"
-		"at initialisation (or at the optimizer's creation); the expected log likelihood of an example is still 0.15\n"
-		"nats above its average over the steps so far, later ones counting more. Streams are asked the first two\n"
-		"only, and method \"map\" nothing about precisions. Since 0.1.\n"
+		"Checks what training has learned and says what to change. In this order: training diverged and was taken back\n"
+		"to its last good state; no step was taken; a fit by a method exact-* has ended more than 1e-4 posterior\n"
+		"standard deviations from the optimum (at the optimum only the noise is checked further); the precision of\n"
+		"most parameters is below 1 % of their prior's or more than 1e12 times its start; the noise is at a bound, or\n"
+		"learning it has not begun; mean or precision still are as at initialisation (or at the optimizer's creation);\n"
+		"the expected log likelihood of an example is still 0.15 nats above its average over the steps so far, later\n"
+		"ones counting more. Streams are checked for the first two only, and method \"map\" not for precisions. Since\n"
+		"0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer:       an optimizer\n"
 		":type mean_shift: float\n"
@@ -17575,7 +17590,7 @@ static PyMethodDef SwigMethods[] = {
 		"column; of three or more, in C order, all but the first are columns (images). The files must keep their\n"
 		"size until bdl_dataset_free(): one that has become shorter is noticed when rows are read (BDL_ERROR_FILE),\n"
 		"but one that another process shortens during the reading ends this process (SIGBUS), as with any mapped\n"
-		"file. Since 0.2; big-endian elements, f2, i1, i2, u2, u4 and u8 since 0.3.\n"
+		"file. Since 0.2.\n"
 		":type x_path: string\n"
 		":param x_path:  n x inputs\n"
 		":type y_path: string\n"
@@ -17762,8 +17777,8 @@ static PyMethodDef SwigMethods[] = {
 		"                     NULL. If the call fails, it is not called\n"
 		""},
 	 { "bdl_predict", _wrap_bdl_predict, METH_VARARGS, "\n"
-		"Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above). For BDL_CATEGORICAL y means the\n"
-		"one-hot vector. The probit approximation p of BDL_LINEARIZED implies\n"
+		"Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above).\n"
+		"For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED implies\n"
 		"E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.\n"
 		":type mean: bdl_matrix_out\n"
 		":param mean:               receives n x C: E[y | x]\n"
@@ -17774,9 +17789,9 @@ static PyMethodDef SwigMethods[] = {
 		"                              2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED\n"
 		""},
 	 { "bdl_predict_quantiles", _wrap_bdl_predict_quantiles, METH_VARARGS, "\n"
-		"Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the\n"
-		"predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that\n"
-		"probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.\n"
+		"Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,\n"
+		"BDL_STUDENT_T: exact for the predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with\n"
+		"at least that probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.\n"
 		":type levels: bdl_matrix\n"
 		":param levels:    1 x K probabilities in (0, 1)\n"
 		":type quantiles: bdl_matrix_out\n"
@@ -18223,8 +18238,8 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_optimizer_set_communicator", _wrap_bdl_optimizer_set_communicator, METH_VARARGS, "\n"
 		"From now on bdl_optimizer_fit(), bdl_optimizer_fit_dataset(), bdl_optimizer_step(), bdl_optimizer_laplace()\n"
-		"and bdl_optimizer_laplace_dataset() are collective calls: all ranks make them, with the same arguments (of data sets, each rank has its own, on the same rows), on\n"
-		"optimizers that are the same in everything but options \"threads\" (and for fits progress, which only rank 0\n"
+		"and bdl_optimizer_laplace_dataset() are collective calls: all ranks make them, with the same arguments (of data\n"
+		"sets, each rank has its own, on the same rows), on optimizers that are the same in everything but options \"threads\" (and for fits progress, which only rank 0\n"
 		"reports). Each rank reads only its own shards' rows of x and y: shard v of V has rows v n / V to\n"
 		"(v + 1) n / V - 1. Where ranks differ, all of them fail and name the difference. A step is taken by all ranks\n"
 		"or by none: where one rank fails, it has its own error, and the others have BDL_ERROR_PEER with its number\n"
@@ -18244,7 +18259,8 @@ static PyMethodDef SwigMethods[] = {
 		"that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that\n"
 		"were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new\n"
 		"file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.\n"
-		"Since 0.1.\n"
+		"Before anything is written, what bdl_load() would read is read: a state that it would refuse is\n"
+		"BDL_ERROR_INTERNAL, and an older file stays. Since 0.1.\n"
 		":type path: string\n"
 		":param path:      file to write; a symbolic link is replaced, not followed\n"
 		":type model: bdl_model\n"
@@ -18257,7 +18273,8 @@ static PyMethodDef SwigMethods[] = {
 		":rtype: int\n"
 		":return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),\n"
 		"            BDL_ERROR_UNSUPPORTED (a full posterior after steps with option \"matrix_gradient\" = \"unsymmetric\"),\n"
-		"            BDL_ERROR_OUT_OF_MEMORY\n"
+		"            BDL_ERROR_OUT_OF_MEMORY (as much again as is saved is needed while it is checked),\n"
+		"            BDL_ERROR_INTERNAL (the state would not load)\n"
 		""},
 	 { "bdl_load", _wrap_bdl_load, METH_VARARGS, "\n"
 		"Reads a checkpoint; the file is not trusted, and damage is named (BDL_ERROR_FORMAT, with the tensor). A file\n"
@@ -19026,6 +19043,11 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_POISSON",SWIG_From_int((int)(BDL_POISSON)));
   SWIG_Python_SetConstant(d, "BDL_HETEROSCEDASTIC",SWIG_From_int((int)(BDL_HETEROSCEDASTIC)));
   SWIG_Python_SetConstant(d, "BDL_STUDENT_T",SWIG_From_int((int)(BDL_STUDENT_T)));
+  SWIG_Python_SetConstant(d, "BDL_INIT_UNIFORM_FAN_IN",SWIG_From_int((int)(BDL_INIT_UNIFORM_FAN_IN)));
+  SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER",SWIG_From_int((int)(BDL_INIT_XAVIER)));
+  SWIG_Python_SetConstant(d, "BDL_INIT_HE",SWIG_From_int((int)(BDL_INIT_HE)));
+  SWIG_Python_SetConstant(d, "BDL_INIT_HE_FAN_OUT",SWIG_From_int((int)(BDL_INIT_HE_FAN_OUT)));
+  SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER_NORMAL",SWIG_From_int((int)(BDL_INIT_XAVIER_NORMAL)));
   SWIG_Python_SetConstant(d, "BDL_INPUT",SWIG_From_int((int)(BDL_INPUT)));
   SWIG_Python_SetConstant(d, "BDL_TARGET",SWIG_From_int((int)(BDL_TARGET)));
   SWIG_Python_SetConstant(d, "BDL_CLASS",SWIG_From_int((int)(BDL_CLASS)));
@@ -19034,11 +19056,6 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_CLASS_INTEGER",SWIG_From_int((int)(BDL_CLASS_INTEGER)));
   SWIG_Python_SetConstant(d, "BDL_CLASS_REAL",SWIG_From_int((int)(BDL_CLASS_REAL)));
   SWIG_Python_SetConstant(d, "BDL_CLASS_BOOLEAN",SWIG_From_int((int)(BDL_CLASS_BOOLEAN)));
-  SWIG_Python_SetConstant(d, "BDL_INIT_UNIFORM_FAN_IN",SWIG_From_int((int)(BDL_INIT_UNIFORM_FAN_IN)));
-  SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER",SWIG_From_int((int)(BDL_INIT_XAVIER)));
-  SWIG_Python_SetConstant(d, "BDL_INIT_HE",SWIG_From_int((int)(BDL_INIT_HE)));
-  SWIG_Python_SetConstant(d, "BDL_INIT_HE_FAN_OUT",SWIG_From_int((int)(BDL_INIT_HE_FAN_OUT)));
-  SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER_NORMAL",SWIG_From_int((int)(BDL_INIT_XAVIER_NORMAL)));
   SWIG_Python_SetConstant(d, "BDL_LOW_RANK",SWIG_From_int((int)(BDL_LOW_RANK)));
   SWIG_Python_SetConstant(d, "BDL_FULL",SWIG_From_int((int)(BDL_FULL)));
   SWIG_Python_SetConstant(d, "BDL_FULL_MOMENT",SWIG_From_int((int)(BDL_FULL_MOMENT)));

@@ -174,8 +174,8 @@ end
 
 """
 What the last failed call on this thread said, as "function: argument, got, expected"; "" if none
-has failed. Valid until the next failing call on this thread; successful calls leave it alone.
-Since 0.1.
+has failed. Rows, columns, examples and the like count from 0 in messages, which then say so: "(counting from
+0)". Valid until the next failing call on this thread; successful calls leave it alone. Since 0.1.
 """
 function bdl_last_error()
     return text(ccall((:bdl_last_error, libbdl), Ptr{UInt8}, ()))
@@ -254,7 +254,8 @@ const bdl_dtype_names = Dict{Cint,String}(
 
 """
 A strided matrix the caller owns and a function reads: element (i, j) is data[i * row_stride + j *
-col_stride], strides counted in elements (they may be negative or zero). Its layout is frozen for ever.
+col_stride], strides counted in elements (they may be negative or zero). Where some element would lie outside
+of the address space, the call returns BDL_ERROR_SHAPE. Its layout is frozen for ever.
 
 - `data`: first element; NULL only in bdl_none() and for empty matrices
 - `dtype`: a bdl_dtype
@@ -276,7 +277,9 @@ end
 
 """
 A matrix that a function writes to, on success only: float or double, and no two elements in the same
-place. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
+place. Outputs of one call must not overlap in memory, nor overlap one of its inputs, else BDL_ERROR_SHAPE;
+interleaved ones, as columns of one buffer, do not, and an output may be an input itself, element
+for element. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
 cannot be handed over as outputs by mistake.
 
 - `data`: first element; NULL only in bdl_none_out() and for empty matrices
@@ -357,46 +360,6 @@ const bdl_likelihood_names = Dict{Cint,String}(
     4 => "BDL_POISSON",
     5 => "BDL_HETEROSCEDASTIC",
     6 => "BDL_STUDENT_T",
-)
-
-"""
-What bdl_model_set_name() gives names to.
-
-- `BDL_INPUT` = 1: columns of x: bdl_model_inputs()
-- `BDL_TARGET` = 2: columns of y: bdl_model_targets()
-- `BDL_CLASS` = 3: values of y: those of BDL_CATEGORICAL, by number, and 0 and 1 of BDL_BERNOULLI with one output
-"""
-const bdl_named = Cint
-const BDL_INPUT = Cint(1)
-const BDL_TARGET = Cint(2)
-const BDL_CLASS = Cint(3)
-const bdl_named_names = Dict{Cint,String}(
-    1 => "BDL_INPUT",
-    2 => "BDL_TARGET",
-    3 => "BDL_CLASS",
-)
-
-"""
-What the names of classes are the text of, so that every language makes labels of its own of them.
-
-- `BDL_CLASS_TEXT` = 1
-- `BDL_CLASS_ORDERED` = 2: text, and the classes rise from 0 on (ordered factors)
-- `BDL_CLASS_INTEGER` = 3: "-3"
-- `BDL_CLASS_REAL` = 4: "0.5", "1e-3", "inf"
-- `BDL_CLASS_BOOLEAN` = 5: "false", "true"
-"""
-const bdl_class_type = Cint
-const BDL_CLASS_TEXT = Cint(1)
-const BDL_CLASS_ORDERED = Cint(2)
-const BDL_CLASS_INTEGER = Cint(3)
-const BDL_CLASS_REAL = Cint(4)
-const BDL_CLASS_BOOLEAN = Cint(5)
-const bdl_class_type_names = Dict{Cint,String}(
-    1 => "BDL_CLASS_TEXT",
-    2 => "BDL_CLASS_ORDERED",
-    3 => "BDL_CLASS_INTEGER",
-    4 => "BDL_CLASS_REAL",
-    5 => "BDL_CLASS_BOOLEAN",
 )
 
 """
@@ -762,49 +725,6 @@ function bdl_model_get_classes(model::Union{bdl_model,Ptr{bdl_model}}, classes::
 end
 
 """
-Gives an input, a target or a class a name. Names are saved with the model, so that who loads it knows what
-its columns and classes are; the library computes nothing with them. The estimators of the other languages
-set and use them. Since 0.3.
-
-# Arguments
-- `model`: a model
-- `what`: BDL_INPUT, BDL_TARGET or BDL_CLASS
-- `index`: of the column or class, from 0; of classes, the number that y has for it
-- `name`: UTF-8, up to 65535 bytes; "": none
-
-# Returns
-BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
-"""
-function bdl_model_set_name(model::Union{bdl_model,Ptr{bdl_model}}, what::Integer, index::Integer, name::Union{AbstractString,Cstring})
-    return ccall((:bdl_model_set_name, libbdl), Cint, (Ptr{bdl_model}, Cint, Int64, Cstring,), model, what, index, name)
-end
-
-"""
-Reads a name. Since 0.3.
-
-# Arguments
-- `name`: receives it, "" if there is none; it belongs to the model, and lives until a name is set
-"""
-function bdl_model_get_name(model::Union{bdl_model,Ptr{bdl_model}}, what::Integer, index::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
-    return ccall((:bdl_model_get_name, libbdl), Cint, (Ptr{bdl_model}, Cint, Int64, Ptr{Ptr{UInt8}},), model, what, index, name)
-end
-
-"""
-Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
-A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.3.
-"""
-function bdl_model_set_class_type(model::Union{bdl_model,Ptr{bdl_model}}, type::Integer)
-    return ccall((:bdl_model_set_class_type, libbdl), Cint, (Ptr{bdl_model}, Cint,), model, type)
-end
-
-"""
-The bdl_class_type of a model; 0 for NULL. Since 0.3.
-"""
-function bdl_model_class_type(model::Union{bdl_model,Ptr{bdl_model}})
-    return ccall((:bdl_model_class_type, libbdl), Int32, (Ptr{bdl_model},), model)
-end
-
-"""
 Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
 targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
 precision is 0; of Student-t noise it is 1 / scale^2. Training learns it from there unless option
@@ -912,14 +832,14 @@ function bdl_model_set_standardization(model::Union{bdl_model,Ptr{bdl_model}}, i
 end
 
 """
-As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by
-n) of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
+As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by n)
+of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
 equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise; training
-that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c as
-the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the network's input is
-an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one mean and one scale,
-those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has mean 0, scale 1.
-Since 0.1.
+that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c
+as the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the
+network's input is an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one
+mean and one scale, those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has
+mean 0, scale 1. Since 0.1.
 
 # Arguments
 - `model`: a network
@@ -1062,6 +982,88 @@ function bdl_model_hessian(model::Union{bdl_model,Ptr{bdl_model}}, parameters::U
 end
 
 """
+What bdl_model_set_name() gives names to.
+
+- `BDL_INPUT` = 1: columns of x: bdl_model_inputs()
+- `BDL_TARGET` = 2: columns of y: bdl_model_targets()
+- `BDL_CLASS` = 3: values of y: those of BDL_CATEGORICAL, by number, and 0 and 1 of BDL_BERNOULLI with one output
+"""
+const bdl_named = Cint
+const BDL_INPUT = Cint(1)
+const BDL_TARGET = Cint(2)
+const BDL_CLASS = Cint(3)
+const bdl_named_names = Dict{Cint,String}(
+    1 => "BDL_INPUT",
+    2 => "BDL_TARGET",
+    3 => "BDL_CLASS",
+)
+
+"""
+What the names of classes are the text of, so that every language makes labels of its own of them.
+
+- `BDL_CLASS_TEXT` = 1
+- `BDL_CLASS_ORDERED` = 2: text, and the classes rise from 0 on (ordered factors)
+- `BDL_CLASS_INTEGER` = 3: "-3"
+- `BDL_CLASS_REAL` = 4: "0.5", "1e-3", "inf"
+- `BDL_CLASS_BOOLEAN` = 5: "false", "true"
+"""
+const bdl_class_type = Cint
+const BDL_CLASS_TEXT = Cint(1)
+const BDL_CLASS_ORDERED = Cint(2)
+const BDL_CLASS_INTEGER = Cint(3)
+const BDL_CLASS_REAL = Cint(4)
+const BDL_CLASS_BOOLEAN = Cint(5)
+const bdl_class_type_names = Dict{Cint,String}(
+    1 => "BDL_CLASS_TEXT",
+    2 => "BDL_CLASS_ORDERED",
+    3 => "BDL_CLASS_INTEGER",
+    4 => "BDL_CLASS_REAL",
+    5 => "BDL_CLASS_BOOLEAN",
+)
+
+"""
+Gives an input, a target or a class a name. The estimators of the other languages set and use them.
+Since 0.2.
+
+# Arguments
+- `model`: a model
+- `what`: BDL_INPUT, BDL_TARGET or BDL_CLASS
+- `index`: of the column or class, from 0; of classes, the number that y has for it
+- `name`: UTF-8, up to 65535 bytes; "": none
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
+"""
+function bdl_model_set_name(model::Union{bdl_model,Ptr{bdl_model}}, what::Integer, index::Integer, name::Union{AbstractString,Cstring})
+    return ccall((:bdl_model_set_name, libbdl), Cint, (Ptr{bdl_model}, Cint, Int64, Cstring,), model, what, index, name)
+end
+
+"""
+Reads a name. Since 0.2.
+
+# Arguments
+- `name`: receives it, "" if there is none; it belongs to the model, and lives until a name is set
+"""
+function bdl_model_get_name(model::Union{bdl_model,Ptr{bdl_model}}, what::Integer, index::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_model_get_name, libbdl), Cint, (Ptr{bdl_model}, Cint, Int64, Ptr{Ptr{UInt8}},), model, what, index, name)
+end
+
+"""
+Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
+A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.2.
+"""
+function bdl_model_set_class_type(model::Union{bdl_model,Ptr{bdl_model}}, type::Integer)
+    return ccall((:bdl_model_set_class_type, libbdl), Cint, (Ptr{bdl_model}, Cint,), model, type)
+end
+
+"""
+Reads the bdl_class_type of a model with classes. Since 0.2.
+"""
+function bdl_model_get_class_type(model::Union{bdl_model,Ptr{bdl_model}}, type::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}})
+    return ccall((:bdl_model_get_class_type, libbdl), Cint, (Ptr{bdl_model}, Ptr{Int32},), model, type)
+end
+
+"""
 Families of posteriors.
 
 - `BDL_LOW_RANK` = 1: bdl_posterior_create_low_rank()
@@ -1111,7 +1113,8 @@ function bdl_posterior_create_low_rank(dtype::Integer, dimension::Integer, rank:
 end
 
 """
-New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes. Since 0.1.
+New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes, and 24 D^2 once a stream has
+process noise: it then keeps the covariance, too. Since 0.1.
 """
 function bdl_posterior_create_full(dtype::Integer, dimension::Integer, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_create_full, libbdl), Cint, (Cint, Int64, Ptr{Ptr{bdl_posterior}},), dtype, dimension, posterior)
@@ -1486,8 +1489,9 @@ factor is found anew where its matrix is given without it; most callers leave fa
 - `posterior`: a posterior; it is not blank any more
 - `names`: tensor_count names as bdl_posterior_tensor_describe() gives them, each once
 - `tensors`: tensor_count matrices of the described shapes, finite: diagonals and variances
-  positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of their diagonal and positive
-  definite (their lower triangles count), a factor that of its matrix
+  positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of
+  their diagonal and positive definite (their lower triangles count), a factor that of its
+  matrix
 - `tensor_count`: >= 1
 
 # Returns
@@ -1536,7 +1540,7 @@ function bdl_posterior_solve(posterior::Union{bdl_posterior,Ptr{bdl_posterior}},
 end
 
 """
-Draws from q. Row i depends on (seed, first + i) only, so draws can be made in any number of calls.
+Draws from q. Row i depends on (seed, first + i) only, to the bit, so draws can be made in any number of calls.
 Cost O(D L) per draw. Since 0.1.
 
 # Arguments
@@ -2124,8 +2128,8 @@ Reads how many bytes the optimizer's arrays will take once it has stepped on min
 M rows, without a model), before anything is allocated. To the byte, it counts every array that grows with
 the problem: copies of the posterior, scratch, moving averages, a posterior as prior. It does not count
 small objects, which take some kilobytes whatever M is, nor what model and posterior hold themselves. For
-the methods exact-* it is what a fit takes in addition, and the share of libLBFGS is an estimate. Since
-0.1.
+the methods exact-* it is the most that a fit takes in addition, and the share of libLBFGS is an estimate.
+Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
@@ -2161,12 +2165,14 @@ function bdl_optimizer_noise(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}},
 end
 
 """
-Is anything wrong with what training has learned? In this order: it ran away and was taken back to its last
-good state; no step was taken; the precision of most parameters is below 1 % of their prior's or more than
-1e12 times its start; the noise is at a bound, or learning it has not begun; mean or precision still are as
-at initialisation (or at the optimizer's creation); the expected log likelihood of an example is still 0.15
-nats above its average over the steps so far, later ones counting more. Streams are asked the first two
-only, and method "map" nothing about precisions. Since 0.1.
+Checks what training has learned and says what to change. In this order: training diverged and was taken back
+to its last good state; no step was taken; a fit by a method exact-* has ended more than 1e-4 posterior
+standard deviations from the optimum (at the optimum only the noise is checked further); the precision of
+most parameters is below 1 % of their prior's or more than 1e12 times its start; the noise is at a bound, or
+learning it has not begun; mean or precision still are as at initialisation (or at the optimizer's creation);
+the expected log likelihood of an example is still 0.15 nats above its average over the steps so far, later
+ones counting more. Streams are checked for the first two only, and method "map" not for precisions. Since
+0.1.
 
 # Arguments
 - `optimizer`: an optimizer
@@ -2241,7 +2247,7 @@ converted row by row when they are read; integers beyond 2^53 are rounded to dou
 column; of three or more, in C order, all but the first are columns (images). The files must keep their
 size until bdl_dataset_free(): one that has become shorter is noticed when rows are read (BDL_ERROR_FILE),
 but one that another process shortens during the reading ends this process (SIGBUS), as with any mapped
-file. Since 0.2; big-endian elements, f2, i1, i2, u2, u4 and u8 since 0.3.
+file. Since 0.2.
 
 # Arguments
 - `x_path`: n x inputs
@@ -2571,8 +2577,8 @@ const bdl_predict_method_names = Dict{Cint,String}(
 )
 
 """
-Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above). For BDL_CATEGORICAL y means the
-one-hot vector. The probit approximation p of BDL_LINEARIZED implies
+Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above).
+For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED implies
 E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
 
 # Arguments
@@ -2586,9 +2592,9 @@ function bdl_predict(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bd
 end
 
 """
-Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T: exact for the
-predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with at least that
-probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
+Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
+BDL_STUDENT_T: exact for the predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with
+at least that probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `levels`: 1 x K probabilities in (0, 1)
@@ -3164,9 +3170,9 @@ function bdl_search_set_communicator(search::Union{bdl_search,Ptr{bdl_search}}, 
 end
 
 """
-Progress of bdl_search_run(), called on its thread after every trial, in their order. It may read the search, but
-not change it, and call bdl_search_request_stop(). Other workers go on meanwhile; what they have not completed then is lost
-where the run stops.
+Progress of bdl_search_run(), called on its thread after every trial, in their order. It may read the search,
+but not change it, and call bdl_search_request_stop(). Other workers go on meanwhile; what they have not
+completed then is lost where the run stops.
 
 # Returns
 0 to go on; positive: bdl_search_run() returns BDL_STOPPED, unless it was the last trial; negative:
@@ -3382,8 +3388,8 @@ end
 
 """
 From now on bdl_optimizer_fit(), bdl_optimizer_fit_dataset(), bdl_optimizer_step(), bdl_optimizer_laplace()
-and bdl_optimizer_laplace_dataset() are collective calls: all ranks make them, with the same arguments (of data sets, each rank has its own, on the same rows), on
-optimizers that are the same in everything but options "threads" (and for fits progress, which only rank 0
+and bdl_optimizer_laplace_dataset() are collective calls: all ranks make them, with the same arguments (of data
+sets, each rank has its own, on the same rows), on optimizers that are the same in everything but options "threads" (and for fits progress, which only rank 0
 reports). Each rank reads only its own shards' rows of x and y: shard v of V has rows v n / V to
 (v + 1) n / V - 1. Where ranks differ, all of them fail and name the difference. A step is taken by all ranks
 or by none: where one rank fails, it has its own error, and the others have BDL_ERROR_PEER with its number
@@ -3407,7 +3413,8 @@ Writes a checkpoint: a temporary file in the same folder is written, flushed, an
 that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that
 were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new
 file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.
-Since 0.1.
+Before anything is written, what bdl_load() would read is read: a state that it would refuse is
+BDL_ERROR_INTERNAL, and an older file stays. Since 0.1.
 
 # Arguments
 - `path`: file to write; a symbolic link is replaced, not followed
@@ -3419,7 +3426,8 @@ Since 0.1.
 # Returns
 BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
 BDL_ERROR_UNSUPPORTED (a full posterior after steps with option "matrix_gradient" = "unsymmetric"),
-BDL_ERROR_OUT_OF_MEMORY
+BDL_ERROR_OUT_OF_MEMORY (as much again as is saved is needed while it is checked),
+BDL_ERROR_INTERNAL (the state would not load)
 """
 function bdl_save(path::Union{AbstractString,Cstring}, model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
     return ccall((:bdl_save, libbdl), Cint, (Cstring, Ptr{bdl_model}, Ptr{bdl_posterior}, Ptr{bdl_optimizer},), path, model, posterior, optimizer)
