@@ -129,7 +129,7 @@ void long_messages_are_cut(void**) {
   text += "\xC3\xA4 and more";
   set_callback_message(text.c_str());
   try {
-    check_callback("x", 1);
+    check_callback("x", [] { return 1; });
     fail_msg("%s", "did not fail");
   } catch (const Error& error) {
     const std::string message = error.what();
