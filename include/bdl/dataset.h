@@ -87,8 +87,8 @@ BDL_API bdl_status bdl_dataset_from_npy(const char* x_path, const char* y_path, 
 
 /**
  * The same from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32,
- * U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since 0.2;
- * before 0.3, the file's tensors all had to be aligned, and of types F64, F32, I64, I32 or U8.
+ * U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since
+ * 0.2.
  * @param path    the file
  * @param x_name  name of the tensor of n x inputs
  * @param y_name  name of the tensor of n x targets; NULL: inputs only, for bdl_dataset_read()

@@ -70,7 +70,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
   rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
   prior_.reset(blocks(), options_);
   for (Buffer<T>* buffer : {&momentum_, &initial_mean_, &initial_precision_}) buffer->reserve(dimension);
-  if (model_) unit_sums_.reserve(2 * model_->likelihood.targets());
+  if (model_) unit_sums_.resize(at(2 * model_->likelihood.targets()));
   std::fill_n(momentum_.data(), dimension, T(0));
   remember_start();
   if (posterior_->points() != points_) posterior_->adopt(points_);  // last: nothing fails any more

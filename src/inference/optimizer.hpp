@@ -416,7 +416,7 @@ class Optimizer {
   bool has_drawn_ = false;  // the samples of this step, for all shards
   bool spreads_ = false;    // does this step leave rows with their shards?
   Buffer<T> momentum_, initial_mean_, initial_precision_;
-  Buffer<double> unit_sums_;
+  std::vector<double> unit_sums_;
   StepSizes reserved_for_;  // 0: not for these options
   Use reserved_use_ = Use::fit;
   Workspace work_;

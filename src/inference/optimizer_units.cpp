@@ -116,9 +116,8 @@ bool Optimizer<T>::learn_units(Add add) {
     work_.noise_sums.finish(team_);
     return take_units(work_.noise_sums.numbers());
   }
-  const std::span<double> sums = unit_sums_.first(2 * model_->likelihood.targets());
-  add_all(0, sums);
-  return take_units(sums);
+  add_all(0, unit_sums_);
+  return take_units(unit_sums_);
 }
 
 template <class T>
@@ -143,10 +142,9 @@ template <class T>
 bool Optimizer<T>::start_units(ConstMatrixView<T> y) {
   limit_noise(*model_);
   if (!asks_targets()) return false;
-  const std::span<double> sums = unit_sums_.first(2 * model_->likelihood.targets());
-  std::ranges::fill(sums, 0.0);
-  add_examples<T>(model_->likelihood, y, {0, y.cols}, sums);
-  return take_units(sums);
+  std::ranges::fill(unit_sums_, 0.0);
+  add_examples<T>(model_->likelihood, y, {0, y.cols}, unit_sums_);
+  return take_units(unit_sums_);
 }
 
 #define BDL_INSTANTIATE(T)                                      \

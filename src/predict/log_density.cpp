@@ -113,7 +113,8 @@ double expected_log_likelihood(const Query<T>& query, const Array& y) {
     sum += mixture_expectation(likelihood, mixture, target);
   });
   sum -= static_cast<double>(query.x.rows) * query.model.standardization.log_scale();
-  if (!std::isfinite(sum)) fail(Status::ERROR_DIVERGED, "the expected log likelihood would be %g", sum);
+  if (!std::isfinite(sum))
+    fail(Status::ERROR_DIVERGED, "the expected log likelihood is %g, which is not finite", sum);
   return sum;
 }
 

@@ -56,7 +56,8 @@ bdl_dataset* shared_rows() {
     int64_t all[ROWS];
     for (int64_t i = 0; i < ROWS; ++i) all[i] = i;
     OK(bdl_dataset_from_callback(ROWS, 2, 2, rows_of_ones, nullptr, nullptr, &data));
-    OK(bdl_dataset_read(data, all, ROWS, out(ROWS, 2), out(ROWS, 2)));
+    double y[ROWS * 2];
+    OK(bdl_dataset_read(data, all, ROWS, out(ROWS, 2), bdl_f64_out(y, ROWS, 2)));
     return data;
   }();
   return rows;

@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <functional>
+#include <thread>
 
 #include "calls_in_use.hpp"
 
@@ -30,7 +32,9 @@ struct Scene {
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
   void called(const std::string& callback) {
-    ++in_use.callbacks[callback];
+    const int count = ++in_use.callbacks[callback];
+    if (callback == "outputs" && count <= 3)  // the interrupt is asked 10 ms after a call began
+      std::this_thread::sleep_for(std::chrono::milliseconds(12));
     if (is_inside) return;
     is_inside = true;
     if (interferes) in_use.write_to_all(), in_use.read_all();

@@ -157,6 +157,16 @@ inline void ask_blocks(const bdl_model* m) {
   }
 }
 
+/// One of each kind is out of range.
+inline void ask_names(const bdl_model* m, const Sizes& sizes) {
+  const char* name = nullptr;
+  int32_t type = 0;
+  for (const bdl_named what : {BDL_INPUT, BDL_TARGET, BDL_CLASS})
+    for (const int64_t index : {int64_t{0}, sizes.inputs + sizes.outputs + 2})
+      ASK(bdl_model_get_name, m, what, index, &name);
+  ASK(bdl_model_get_class_type, m, &type);
+}
+
 inline void ask_model(const bdl_model* m, const Sizes& sizes) {
   const int64_t d = sizes.parameters, n = examples;
   const Vector numbers(static_cast<size_t>(d), 0.25);
@@ -172,6 +182,7 @@ inline void ask_model(const bdl_model* m, const Sizes& sizes) {
   ASK(bdl_model_activation, m);
   ASK(bdl_model_description, m, &text);
   ask_blocks(m);
+  ask_names(m, sizes);
   ask_units(m, sizes);
   ask_creators(m);
   ASK(bdl_model_initialize, m, BDL_INIT_XAVIER, uint64_t{1}, matrix(1, d));

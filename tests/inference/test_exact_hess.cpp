@@ -189,7 +189,7 @@ void rates_beyond_a_double_are_named(void**) {
   Dense x(1, 2, 1);
   x(0, 1) = 1e3;
   q->set_blank(false);
-  expect_error(Status::ERROR_DIVERGED, "example 1 is not finite",
+  expect_error(Status::ERROR_DIVERGED, "example 1 (counting from 0) is not finite",
                [&] { step_on(optimizer, x, Dense(1, 2, 1)); });
   assert_true(std::as_const(*q).mean()[0] == 0 && optimizer.state.step == 0);
 }

@@ -224,7 +224,7 @@ void divergence_is_reported_before_anything_is_written(void**) {
 
 void results_must_be_numbers(void**) {
   const Scalar huge(BDL_POISSON, 800, 1e-6);
-  expect_error(Status::ERROR_DIVERGED, "expected log likelihood would be -inf",
+  expect_error(Status::ERROR_DIVERGED, "expected log likelihood is -inf, which is not finite",
                [&] { expected_log_likelihood(plug_in(huge.model, huge.b, huge.x), Table(1, 1).array()); });
 }
 

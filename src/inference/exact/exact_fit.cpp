@@ -38,6 +38,7 @@ class Course {
     TrainingState& state = optimizer_.state;
     convert_tensors(q, *next_);
     optimizer_.team().vote();
+    before_ = state;
     optimizer_.posterior()->swap(*next_);
     ++state.step;
     ++state.epoch;
@@ -51,6 +52,12 @@ class Course {
     was_stopped_ = should_stop(optimizer_, calls_.progress, false) && !last;
     return was_stopped_ || last;
   }
+  /// Takes the last iteration of the course back, so that a fit that has failed after it can be finished.
+  void take_back() {
+    if (!has_advanced_ || optimizer_.state.epoch < optimizer_.state.fit_end_epoch) return;
+    optimizer_.posterior()->swap(*next_);
+    optimizer_.state = before_;
+  }
   bool was_stopped() const { return was_stopped_; }
   bool has_advanced() const { return has_advanced_; }
 
@@ -58,7 +65,8 @@ class Course {
   Optimizer<T>& optimizer_;
   Undo<T>& undo_;
   const ExactCalls& calls_;
-  std::unique_ptr<Posterior<T>> next_;
+  std::unique_ptr<Posterior<T>> next_;  // since an iteration: the one before it
+  TrainingState before_;
   bool was_stopped_ = false, has_advanced_ = false;
 };
 
@@ -179,6 +187,19 @@ class NoiseSearch {
   NoiseRoot root_;
 };
 
+/// All ranks know it, or none has finished.
+template <class T>
+double distance_of(NoiseSearch<T>& search, Course<T>& course, Team& team) {
+  try {
+    const double distance = search.distance();
+    team.vote();
+    return distance;
+  } catch (...) {
+    course.take_back();
+    throw;
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -203,7 +224,8 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   if (end == SearchEnd::stuck && !course.has_advanced())
     fail(Status::ERROR_DIVERGED, "no step raises the ELBO");
   undo.keep();
-  if (!course.was_stopped()) state.distance = end == SearchEnd::converged ? 0 : search.distance();
+  if (!course.was_stopped())
+    state.distance = end == SearchEnd::converged ? 0 : distance_of(search, course, team);
   if (end != SearchEnd::stopped) end_course(optimizer);
   return course.was_stopped() ? Status::STOPPED : Status::OK;
 }

@@ -74,6 +74,7 @@ struct Pair {
       return learner;
     };
     const auto free = learn(0), guarded = learn(1);
+    likelihood.set_limit(free->optimizer.model()->likelihood.limit());  // which the counts have set
     const Dense mean = column_of(std::as_const(*prior).mean()), d = free->mean() - mean;
     const double s = part(d, dense_precision(*prior));
     assert_close(name, guarded->mean(), s == 1 ? free->mean() : mean + s * d, 1e-13);
