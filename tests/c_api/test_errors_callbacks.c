@@ -90,12 +90,11 @@ static trained line_create(faulty* u, bdl_gradients_fn gradients) {
 
 static const double line_x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, line_y[8] = {1, 3, 5, 7, 9, 11, 13, 15};
 
-/* Everything that calls the outputs callback fails in the same way and changes nothing. */
+/* Everything that calls the outputs callback fails in the same way and changes nothing. Outputs that are
+ * infinite are no failure of predictions, which are infinite then. */
 static void outputs_fail(const trained* t, bdl_status status, const char* message) {
   const bdl_matrix x = bdl_f64(line_x, 8, 1), y = bdl_f64(line_y, 8, 1), theta = given(1, 2);
-  const bdl_matrix_out none = bdl_none_out();
   const bdl_model* m = t->model;
-  const bdl_posterior* q = t->posterior;
   watch(t);
   REFUSED(status, message, bdl_optimizer_step(t->optimizer, x, y));
   REFUSED(status, message, bdl_optimizer_fit(t->optimizer, x, y, 1, NULL, NULL));
@@ -103,9 +102,28 @@ static void outputs_fail(const trained* t, bdl_status status, const char* messag
   REFUSED(status, message, bdl_model_evaluate(m, theta, x, into(8, 1)));
   REFUSED(status, message, bdl_model_log_likelihood(m, theta, x, y, into(8, 1)));
   REFUSED(status, message, bdl_model_gradient_rows(m, theta, x, y, into(8, 2)));
+}
+
+static void predictions_fail(const trained* t, bdl_status status, const char* message) {
+  const bdl_matrix x = bdl_f64(line_x, 8, 1), y = bdl_f64(line_y, 8, 1);
+  const bdl_matrix_out none = bdl_none_out();
+  const bdl_model* m = t->model;
+  const bdl_posterior* q = t->posterior;
+  watch(t);
   REFUSED(status, message, bdl_predict(m, q, x, BDL_PLUG_IN, 1, 1, into(8, 1), none, none));
   REFUSED(status, message, bdl_predict_log_density(m, q, x, y, BDL_MONTE_CARLO, 3, 1, into(8, 1)));
   REFUSED(status, message, bdl_predict_draws(m, q, x, 3, 1, into(8, 3)));
+}
+
+static void infinite_outputs_are_predicted(const trained* t) {
+  double mean[8], density[8];
+  const bdl_matrix x = bdl_f64(line_x, 8, 1), y = bdl_f64(line_y, 8, 1);
+  OK(bdl_predict(t->model, t->posterior, x, BDL_PLUG_IN, 1, 1, bdl_f64_out(mean, 8, 1), bdl_none_out(),
+                 bdl_none_out()));
+  OK(bdl_predict_log_density(t->model, t->posterior, x, y, BDL_MONTE_CARLO, 3, 1,
+                             bdl_f64_out(density, 8, 1)));
+  for (int i = 0; i < 7; ++i) assert_true(isfinite(mean[i]) && isfinite(density[i]));
+  assert_true(isinf(mean[7]) && density[7] == -(double)INFINITY);
 }
 
 static void all_work(const trained* t) {
@@ -124,13 +142,17 @@ static void test_user_outputs(void** state) {
   all_work(&t);
   u.outputs_answer = 7;
   outputs_fail(&t, BDL_ERROR_CALLBACK, "outputs callback returned 7");
+  predictions_fail(&t, BDL_ERROR_CALLBACK, "outputs callback returned 7");
   u.outputs_answer = -1;
   outputs_fail(&t, BDL_ERROR_CALLBACK, "outputs callback returned -1");
+  predictions_fail(&t, BDL_ERROR_CALLBACK, "outputs callback returned -1");
   u.outputs_answer = 0;
   u.outputs_value = (double)NAN;
   outputs_fail(&t, BDL_ERROR_DIVERGED, "not finite");
+  predictions_fail(&t, BDL_ERROR_DIVERGED, "not");
   u.outputs_value = -(double)INFINITY;
   outputs_fail(&t, BDL_ERROR_DIVERGED, "not finite");
+  infinite_outputs_are_predicted(&t);
   u.outputs_value = 0;
   all_work(&t);
   trained_free(&t);

@@ -3,28 +3,40 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 
 namespace bdl {
 
 class Deferred {
  public:
-  bool is_due() const { return due_.load(std::memory_order_acquire); }
+  bool is_due() const { return state_.load(std::memory_order_acquire) != State::done; }
   /// Only while nobody reads.
-  void set_due(bool due) { due_.store(due, std::memory_order_release); }
+  void set_due(bool due) { leave(due ? State::due : State::done); }
   /// Runs find() if the numbers are due; they stay due if it fails.
   template <class Find>
   void settle(Find&& find) {
-    if (!is_due()) return;
-    const std::lock_guard lock(mutex_);
-    if (!is_due()) return;
-    find();
-    set_due(false);
+    while (is_due()) {
+      State expected = State::due;
+      if (!state_.compare_exchange_strong(expected, State::being_found, std::memory_order_acquire)) {
+        state_.wait(State::being_found, std::memory_order_acquire);
+        continue;
+      }
+      try {
+        find();
+      } catch (...) {
+        leave(State::due);
+        throw;
+      }
+      leave(State::done);
+    }
   }
 
  private:
-  std::atomic<bool> due_{false};
-  std::mutex mutex_;
+  enum class State : int { done, due, being_found };
+  void leave(State state) {
+    state_.store(state, std::memory_order_release);
+    state_.notify_all();
+  }
+  std::atomic<State> state_{State::done};
 };
 
 }  // namespace bdl
