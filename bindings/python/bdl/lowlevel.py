@@ -1796,8 +1796,8 @@ def bdl_dataset_from_npy(x_path, y_path):
 def bdl_dataset_from_safetensors(path, x_name, y_name):
     r"""
     The same from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32,
-    U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since 0.2;
-    before 0.3, the file's tensors all had to be aligned, and of types F64, F32, I64, I32 or U8.
+    U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since
+    0.2.
     :type path: string
     :param path:    the file
     :type x_name: string

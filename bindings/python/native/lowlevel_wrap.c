@@ -17603,8 +17603,8 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_dataset_from_safetensors", _wrap_bdl_dataset_from_safetensors, METH_VARARGS, "\n"
 		"The same from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32,\n"
-		"U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since 0.2;\n"
-		"before 0.3, the file's tensors all had to be aligned, and of types F64, F32, I64, I32 or U8.\n"
+		"U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since\n"
+		"0.2.\n"
 		":type path: string\n"
 		":param path:    the file\n"
 		":type x_name: string\n"

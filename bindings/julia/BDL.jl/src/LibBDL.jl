@@ -2264,8 +2264,8 @@ end
 
 """
 The same from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32,
-U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since 0.2;
-before 0.3, the file's tensors all had to be aligned, and of types F64, F32, I64, I32 or U8.
+U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since
+0.2.
 
 # Arguments
 - `path`: the file
