@@ -32,9 +32,8 @@ whatever language; `nothing` if there are none.
 
 # Examples
 ```julia
-parts = load("species.safetensors")
-p = predict_classes(parts.model, parts.posterior, X).probabilities
-[class_labels(parts.model)[argmax(row)] for row in eachrow(p)]
+save("sign.safetensors", classifier)              # an estimator fitted to y .> 0
+class_labels(load("sign.safetensors").model)      # [false, true]
 ```
 """
 function class_labels(model::Model)
