@@ -33,7 +33,7 @@ whatever language; `nothing` if there are none.
 # Examples
 ```julia
 save("sign.safetensors", classifier)              # an estimator fitted to y .> 0
-class_labels(load("sign.safetensors").model)      # [false, true]
+class_labels(load("sign.safetensors").model)      # false and true
 ```
 """
 function class_labels(model::Model)
