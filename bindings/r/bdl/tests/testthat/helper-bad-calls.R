@@ -241,7 +241,7 @@ bad_user_models <- alist(
   bdl_error_callback = predict_user(function(theta, x) "a"),
   simpleError = predict_user(function(theta, x) stop("mine")),
   error = predict_user(function() 1),
-  bdl_error = predict_user(function(theta, x) x[, 1] / 0)
+  bdl_error = predict_user(function(theta, x) 0 * x[, 1] / 0)
 )
 
 bad_formulas <- alist(
