@@ -1,5 +1,6 @@
 #include "posterior/full/covariance_step.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -67,6 +68,19 @@ void reserve_covariance_step(Index size, Index rows, DenseScratch& scratch) {
   scratch.vector.reserve(size);
 }
 
+template <class T>
+CovarianceProducts covariance_products(ConstMatrixView<double> sigma, const PosteriorStep<T>& step,
+                                       UpdateWorkspace<T>& workspace) {
+  const Index size = sigma.rows, count = step.curvature.rows->count();
+  const auto columns = dense_columns(step.curvature, step.curvature_rate, 1, workspace);
+  const auto products = workspace.dense.product.matrix(size, count + 1);
+  const auto m = columns.columns(count, 1);
+  std::fill_n(m.data, size, 0.0);
+  std::ranges::copy(step.m, m.data);
+  gemm(Op::none, Op::none, 1.0, sigma, columns, 0.0, products);
+  return {{columns.columns(0, count), products.columns(0, count), {}}, m, products.columns(count, 1)};
+}
+
 bool find_gain(CovarianceRows& rows, DenseScratch& scratch) {
   const Index count = rows.x.cols;
   const auto root = scratch.gram.matrix(count, count);
@@ -104,6 +118,10 @@ bool inflate_covariance(ConstMatrixView<double> sigma, double inflation, ConstSp
   return has_positive_diagonal(next);
 }
 
+template CovarianceProducts covariance_products(ConstMatrixView<double>, const PosteriorStep<float>&,
+                                                UpdateWorkspace<float>&);
+template CovarianceProducts covariance_products(ConstMatrixView<double>, const PosteriorStep<double>&,
+                                                UpdateWorkspace<double>&);
 template bool inflate_covariance(ConstMatrixView<double>, double, ConstSpan<float>, MatrixView<double>);
 template bool inflate_covariance(ConstMatrixView<double>, double, ConstSpan<double>, MatrixView<double>);
 

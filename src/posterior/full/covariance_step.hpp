@@ -2,7 +2,7 @@
 // full covariance take after process noise (docs/mathematics/streams.md, "Full covariances under noise").
 #pragma once
 
-#include "linalg/dense/positive_matrix.hpp"
+#include "posterior/full/dense_step.hpp"
 
 namespace bdl {
 
@@ -13,7 +13,16 @@ struct CovarianceRows {
   ConstMatrixView<double> root;  ///< R, lower triangular; without columns it is I
 };
 
-/// Memory for the functions below, and for X and one more column in dense.product.
+/// Rows X of a step and its m, with Sigma X, Sigma m.
+struct CovarianceProducts {
+  CovarianceRows rows;
+  MatrixView<double> m, sigma_m;  ///< D x 1
+};
+template <class T>
+CovarianceProducts covariance_products(ConstMatrixView<double> sigma, const PosteriorStep<T>& step,
+                                       UpdateWorkspace<T>& workspace);
+
+/// Memory for the functions of this file, and for X and one more column in dense.product.
 void reserve_covariance_step(Index size, Index rows, DenseScratch& scratch);
 
 /// From W = Sigma X: R R^T = I + X^T Sigma X and W = Sigma X R^-T, of a natural step of the precision. False

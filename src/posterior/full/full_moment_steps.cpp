@@ -109,13 +109,7 @@ double FullMomentPosterior<T>::take_by_covariance(const FullMomentPosterior& fro
                                                   UpdateWorkspace<T>& workspace) {
   const Index size = this->dimension_, count = step.curvature.rows->count();
   DenseScratch& scratch = workspace.dense;
-  const auto columns = dense_columns(step.curvature, step.curvature_rate, 1, workspace);
-  const auto products = scratch.product.matrix(size, count + 1);
-  const auto m = columns.columns(count, 1), shift = products.columns(count, 1);
-  std::fill_n(m.data, size, 0.0);
-  std::ranges::copy(step.m, m.data);
-  gemm(Op::none, Op::none, 1.0, from.covariance(), columns, 0.0, products);
-  CovarianceRows rows{columns.columns(0, count), products.columns(0, count), {}};
+  auto [rows, m, shift] = covariance_products(from.covariance(), step, workspace);
   const auto gram = scratch.gram.matrix(count, count);
   gemm(Op::transpose, Op::none, 1.0, rows.x, rows.w, 0.0, gram);
   const double part = part_of_reduction(gram, step.may_shorten(), scratch);

@@ -114,14 +114,8 @@ double FullPosterior<T>::take_by_covariance(const FullPosterior& from, const Pos
                                             UpdateWorkspace<T>& workspace) {
   const Index size = this->dimension_, count = step.curvature.rows->count();
   DenseScratch& scratch = workspace.dense;
-  const auto columns = dense_columns(step.curvature, step.curvature_rate, 1, workspace);
-  const auto products = scratch.product.matrix(size, count + 1);
-  const auto m = columns.columns(count, 1), shift = products.columns(count, 1);
-  std::fill_n(m.data, size, 0.0);
-  std::ranges::copy(step.m, m.data);
   const ConstMatrixView<double> sigma = from.held(from.covariance_);
-  gemm(Op::none, Op::none, 1.0, sigma, columns, 0.0, products);
-  CovarianceRows rows{columns.columns(0, count), products.columns(0, count), {}};
+  auto [rows, m, shift] = covariance_products(sigma, step, workspace);
   reserve_noise();
   if (!find_gain(rows, scratch) || !subtract_rows(sigma, rows, held(covariance_), scratch))
     fail_not_positive();
