@@ -2670,14 +2670,15 @@ def bdl_communicator_statistics(communicator):
 
 def bdl_optimizer_set_communicator(optimizer, communicator):
     r"""
-    From now on bdl_optimizer_fit(), bdl_optimizer_fit_dataset(), bdl_optimizer_step(), bdl_optimizer_laplace()
-    and bdl_optimizer_laplace_dataset() are collective calls: all ranks make them, with the same arguments (of data
-    sets, each rank has its own, on the same rows), on optimizers that are the same in everything but options "threads" (and for fits progress, which only rank 0
-    reports). Each rank reads only its own shards' rows of x and y: shard v of V has rows v n / V to
-    (v + 1) n / V - 1. Where ranks differ, all of them fail and name the difference. A step is taken by all ranks
-    or by none: where one rank fails, it has its own error, and the others have BDL_ERROR_PEER with its number
-    and message; where training ran away (BDL_ERROR_DIVERGED) or one rank was asked to stop (BDL_STOPPED), all
-    have that. Afterwards all ranks hold the same belief, and any of them may predict or save it. Since 0.2.
+    Makes bdl_optimizer_fit(), bdl_optimizer_fit_dataset(), bdl_optimizer_step(), bdl_optimizer_laplace() and
+    bdl_optimizer_laplace_dataset() collective calls: all ranks make them, with the same arguments (of data sets,
+    each rank has its own, on the same rows), on optimizers that are the same in everything but options "threads"
+    (and for fits progress, which only rank 0 reports). Each rank reads only its own shards' rows of x and y:
+    shard v of V has rows v n / V to (v + 1) n / V - 1. Where ranks differ, all of them fail and name the
+    difference. A step is taken by all ranks or by none: where one rank fails, it has its own error, and the
+    others have BDL_ERROR_PEER with its number and message; where training diverged (BDL_ERROR_DIVERGED) or one
+    rank was asked to stop (BDL_STOPPED), all have that. Afterwards all ranks hold the same posterior, and any of
+    them may predict or save it. Since 0.2.
 
     More than one rank works for methods whose minibatches, or all data, come as sums over examples, or as rows
     that the ranks swap: docs/distributed.md has the list. Other methods are refused here, with the reason:
