@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "handles.hpp"
+#include "support/sanitized.hpp"
 
 namespace {
 
@@ -245,7 +246,7 @@ void of_interrupts(void**) {
     nanosleep(&pause, nullptr);
     return scene.fit();
   });
-  const int64_t n = 700;  // a few hundred milliseconds
+  const int64_t n = bdl::testing::sanitized_stride > 1 ? 700 : 2000;  // some hundred milliseconds
   Vector matrix(static_cast<std::size_t>(n * n)), mean(static_cast<std::size_t>(n));
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j)
