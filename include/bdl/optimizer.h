@@ -409,7 +409,7 @@ BDL_API int64_t bdl_optimizer_guarded_steps(const bdl_optimizer* optimizer);
  * @param optimizer an optimizer of a low-rank-moment posterior; others: BDL_ERROR_UNSUPPORTED
  * @param is_exact  receives 1 if it is in every layer, else 0
  * @param text      receives a line for each layer with weights, such as "conv 6 5: weights, exact"; it lives
- *                  until the next call, or until the optimizer is freed. Any out-pointer may be NULL
+ *                  as long as the optimizer. Any out-pointer may be NULL
  */
 BDL_API bdl_status bdl_optimizer_noise(const bdl_optimizer* optimizer, int32_t* is_exact, const char** text);
 

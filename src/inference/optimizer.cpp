@@ -390,10 +390,13 @@ template <class T>
 const typename Optimizer<T>::NoiseText& Optimizer<T>::describe_noise() const {
   if (!is_noisy())
     fail(Status::ERROR_UNSUPPORTED, "only low-rank-moment posteriors are learned through noise of layers");
-  NoisyNetwork<T> network(*model_->graph());
-  network.choose(options_.noise_estimator);
-  noise_text_ = {network.is_exact(), network.text()};
-  return noise_text_;
+  auto& known = noise_texts_[static_cast<int>(options_.noise_estimator)];
+  known.is_due.settle([&] {
+    NoisyNetwork<T> network(*model_->graph());
+    network.choose(options_.noise_estimator);
+    known.text = {network.is_exact(), network.text()};
+  });
+  return known.text;
 }
 
 template <class T>

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/array.hpp"
+#include "base/deferred.hpp"
 #include "curvature/dense_rows.hpp"
 #include "curvature/divided_rows.hpp"
 #include "curvature/spread_rows.hpp"
@@ -170,8 +171,9 @@ class Optimizer {
   DenseRows<T>& rows() { return work_.rows; }
   MatrixView<T> rows_to_fill(Index count) { return work_.rows.resize(posterior_->dimension(), count); }
 
-  /// How each layer makes noise, and whether all of them do it exactly. Fails with ERROR_UNSUPPORTED unless
-  /// the posterior is a low-rank-moment one that is learned by noise.
+  /// How each layer makes noise, and whether all of them do it exactly. The text lives as long as the
+  /// optimizer. Fails with ERROR_UNSUPPORTED unless the posterior is a low-rank-moment one that is learned by
+  /// noise.
   struct NoiseText {
     bool is_exact;
     std::string text;
@@ -406,9 +408,12 @@ class Optimizer {
     double running_log_likelihood = 0, start_weight = 1;
     std::vector<T> tied;
   } good_;
-  mutable NoiseText noise_text_{true, {}};  // what describe_noise() said last
-  double part_ = 1;                         // of the step that was taken
-  bool held_ = false;                       // was anything of its gradient held back?
+  mutable struct {
+    Deferred is_due{true};
+    NoiseText text;
+  } noise_texts_[static_cast<int>(NoiseEstimator::shared) + 1];  // of describe_noise(), for each estimator
+  double part_ = 1;                                              // of the step that was taken
+  bool held_ = false;                                            // was anything of its gradient held back?
   Scales scales_;
   double degrees_slope_ = 0;  // by which Student-t noise learns: summed, then the mean
   Team team_;

@@ -42,7 +42,7 @@ void TensorArchive::copy_bytes(const Tensor& tensor, DType dtype, std::span<std:
   }
   if (tensor.bytes.size() != out.size()) {
     fail(Status::ERROR_FORMAT, "tensor '%s' has %zu elements, expected %zu", shown(tensor.name).c_str(),
-         tensor.bytes.size() / dtype_width(dtype), out.size() / dtype_width(dtype));
+         tensor.bytes.size() / element_type(dtype).width, out.size() / element_type(dtype).width);
   }
   copy_in_parts(tensor.bytes.data(), static_cast<Index>(out.size()), out.data());
 }

@@ -93,6 +93,31 @@ void test_const_calls(void**) {
   }
 }
 
+/// What the noise of a network's layers is, asked by four threads at once: text and answer of one thread.
+void test_noise_texts(void**) {
+  const int64_t sizes[] = {3, 4, 2};
+  bdl_model* model;
+  bdl_posterior* posterior;
+  bdl_optimizer* optimizer;
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_CATEGORICAL, &model));
+  OK(bdl_posterior_create_low_rank_moment(BDL_F64, bdl_model_parameters(model), 1, &posterior));
+  OK(bdl_optimizer_create(model, posterior, "elrg", 20, &optimizer));
+  for (const std::string word : {"local", "weights", "flipout"}) {
+    OK(bdl_optimizer_set_choice(optimizer, "noise_estimator", word.c_str()));
+    std::atomic<int> different{0};
+    in_parallel([&](int) {
+      const char* text = nullptr;
+      int32_t is_exact = 0;
+      OK(bdl_optimizer_noise(optimizer, &is_exact, &text));
+      different += is_exact != 1 || text != "dense 4: " + word + ", exact\ndense 2: " + word + ", exact\n";
+    });
+    assert_int_equal(different, 0);
+  }
+  bdl_optimizer_free(optimizer);
+  bdl_posterior_free(posterior);
+  bdl_model_free(model);
+}
+
 /// Saving only reads: four files at once.
 void test_saving(void**) {
   trained t = trained_create(BDL_F64, BDL_GAUSSIAN, 2);
@@ -173,8 +198,9 @@ void test_first_use(void**) {
 }  // namespace
 
 int test_api_threads() {
-  const CMUnitTest tests[] = {cmocka_unit_test(test_first_use),       cmocka_unit_test(test_distinct_handles),
-                              cmocka_unit_test(test_const_calls),     cmocka_unit_test(test_saving),
-                              cmocka_unit_test(test_stop_during_fit), cmocka_unit_test(test_last_error)};
+  const CMUnitTest tests[] = {cmocka_unit_test(test_first_use),   cmocka_unit_test(test_distinct_handles),
+                              cmocka_unit_test(test_const_calls), cmocka_unit_test(test_noise_texts),
+                              cmocka_unit_test(test_saving),      cmocka_unit_test(test_stop_during_fit),
+                              cmocka_unit_test(test_last_error)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -1709,7 +1709,7 @@ def bdl_optimizer_noise(optimizer):
     :param is_exact:  receives 1 if it is in every layer, else 0
     :type text: string
     :param text:      receives a line for each layer with weights, such as "conv 6 5: weights, exact"; it lives
-                         until the next call, or until the optimizer is freed. Any out-pointer may be NULL
+                         as long as the optimizer. Any out-pointer may be NULL
     """
     return _lowlevel.bdl_optimizer_noise(optimizer)
 

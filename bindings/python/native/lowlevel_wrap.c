@@ -17531,7 +17531,7 @@ static PyMethodDef SwigMethods[] = {
 		":param is_exact:  receives 1 if it is in every layer, else 0\n"
 		":type text: string\n"
 		":param text:      receives a line for each layer with weights, such as \"conv 6 5: weights, exact\"; it lives\n"
-		"                     until the next call, or until the optimizer is freed. Any out-pointer may be NULL\n"
+		"                     as long as the optimizer. Any out-pointer may be NULL\n"
 		""},
 	 { "bdl_optimizer_diagnose", _wrap_bdl_optimizer_diagnose, METH_O, "\n"
 		"Checks what training has learned and says what to change. In this order: training diverged and was taken back\n"

@@ -3,7 +3,7 @@
 // and P is found when somebody asks for it.
 #pragma once
 
-#include "posterior/full/deferred.hpp"
+#include "base/deferred.hpp"
 #include "posterior/posterior.hpp"
 
 namespace bdl {

@@ -2,7 +2,7 @@
 // After process noise L is found when somebody asks for it.
 #pragma once
 
-#include "posterior/full/deferred.hpp"
+#include "base/deferred.hpp"
 #include "posterior/posterior.hpp"
 
 namespace bdl {

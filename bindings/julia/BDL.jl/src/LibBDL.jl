@@ -2158,7 +2158,7 @@ parameters. It is, but for "local" in convolutions of more than one position. Si
 - `optimizer`: an optimizer of a low-rank-moment posterior; others: BDL_ERROR_UNSUPPORTED
 - `is_exact`: receives 1 if it is in every layer, else 0
 - `text`: receives a line for each layer with weights, such as "conv 6 5: weights, exact"; it lives
-  until the next call, or until the optimizer is freed. Any out-pointer may be NULL
+  as long as the optimizer. Any out-pointer may be NULL
 """
 function bdl_optimizer_noise(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, is_exact::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, text::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_noise, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{Int32}, Ptr{Ptr{UInt8}},), optimizer, is_exact, text)

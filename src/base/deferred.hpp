@@ -1,5 +1,5 @@
-// Numbers that follow from others and are found when somebody first asks for them, by one thread while the
-// others wait: reading a posterior stays const, and safe from several threads.
+// What follows from other things and is found when somebody first asks for it, by one thread while the others
+// wait: reading a handle stays const, and safe from several threads.
 #pragma once
 
 #include <atomic>
@@ -8,10 +8,12 @@ namespace bdl {
 
 class Deferred {
  public:
+  Deferred() = default;
+  explicit Deferred(bool due) : state_(due ? State::due : State::done) {}
   bool is_due() const { return state_.load(std::memory_order_acquire) != State::done; }
   /// Only while nobody reads.
   void set_due(bool due) { leave(due ? State::due : State::done); }
-  /// Runs find() if the numbers are due; they stay due if it fails.
+  /// Runs find() if it is due; it stays due if find() fails.
   template <class Find>
   void settle(Find&& find) {
     while (is_due()) {
