@@ -6,6 +6,7 @@
 #error "a test that replaces operator new belongs in a folder alone: it is a program of its own"
 #endif
 
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -49,6 +50,18 @@ struct Held {
 
  private:
   Held(std::size_t of_numbers, std::size_t of_objects) : numbers(of_numbers), small_objects(of_objects) {}
+};
+
+/// Counts the allocations of later steps: those between the ends of two steps of a fit, whose progress look()
+/// is.
+struct LaterCalls {
+  std::size_t before = 0, steps = 0, calls_since = 0;
+  static std::int32_t look(void* context) {
+    LaterCalls& later = *static_cast<LaterCalls*>(context);
+    if (later.steps++ > 0) later.calls_since += calls - later.before;
+    later.before = calls;
+    return 0;
+  }
 };
 
 }  // namespace counting

@@ -372,17 +372,6 @@ void exact_methods_hold_what_they_state(void**) {
     }
 }
 
-/// From the end of one step of fit to the end of the next, once one has been taken.
-struct LaterCalls {
-  std::size_t before = 0, steps = 0, calls = 0;
-  static std::int32_t look(void* context) {
-    LaterCalls& later = *static_cast<LaterCalls*>(context);
-    if (later.steps++ > 0) later.calls += counting::calls - later.before;
-    later.before = counting::calls;
-    return 0;
-  }
-};
-
 /// Images are augmented on their way into the minibatch.
 template <class T>
 void augmented_fits_allocate_nothing(void**) {
@@ -399,10 +388,11 @@ void augmented_fits_allocate_nothing(void**) {
   std::vector<double> y(60);
   for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<std::uint8_t>(k * k % 7 % 3);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<double>(i % 5);
-  LaterCalls later;
-  fit(optimizer, bdl_u8(x.data(), 60, 40), bdl_f64(y.data(), 60, 1), 4, Progress{LaterCalls::look, &later});
+  counting::LaterCalls later;
+  fit(optimizer, bdl_u8(x.data(), 60, 40), bdl_f64(y.data(), 60, 1), 4,
+      Progress{counting::LaterCalls::look, &later});
   assert_int_equal(later.steps, 12);
-  assert_int_equal(later.calls, 0);
+  assert_int_equal(later.calls_since, 0);
 }
 
 template <class T>

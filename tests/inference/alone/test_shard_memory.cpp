@@ -68,17 +68,6 @@ Data data_for(const Subject& subject) {
   return data;
 }
 
-/// From the end of one step of fit to the end of the next, once one has been taken.
-struct LaterCalls {
-  std::size_t before = 0, steps = 0, calls = 0;
-  static std::int32_t look(void* context) {
-    LaterCalls& later = *static_cast<LaterCalls*>(context);
-    if (later.steps++ > 0) later.calls += counting::calls - later.before;
-    later.before = counting::calls;
-    return 0;
-  }
-};
-
 bool accepts(auto& optimizer, Index shards, const Variation& variation) {
   Options options = optimizer.options();
   options.shards = shards;
@@ -117,12 +106,12 @@ bool check_memory(const Subject& subject, const Method& method, const Kind& kind
                            std::to_string(kind.rank) + ", " + std::to_string(shards) + " shards, " +
                            variation.name + ", " + subject.text;
   const Index stated = optimizer->workspace_bytes(minibatch);
-  LaterCalls later;
+  counting::LaterCalls later;
   const Index targets = model->likelihood.targets();
   fit(*optimizer, bdl_f64(data.x.data(), rows, inputs), bdl_f64(data.y.data(), rows, targets), epochs,
-      Progress{LaterCalls::look, &later});
+      Progress{counting::LaterCalls::look, &later});
   assert_int_equal(later.steps, epochs * rows / minibatch);
-  if (later.calls > 0) fail_msg("%s: %zu allocations in later steps", name.c_str(), later.calls);
+  if (later.calls_since > 0) fail_msg("%s: %zu allocations in later steps", name.c_str(), later.calls_since);
   check_held(name.c_str(), counting::Held::now().since(before), stated);
   check_held(name.c_str(), counting::Held::now().since(before), optimizer->workspace_bytes(minibatch));
   return true;
