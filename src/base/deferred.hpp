@@ -13,6 +13,12 @@ class Deferred {
   bool is_due() const { return state_.load(std::memory_order_acquire) != State::done; }
   /// Only while nobody reads.
   void set_due(bool due) { leave(due ? State::due : State::done); }
+  /// Only while nobody reads either.
+  void swap(Deferred& that) {
+    const bool due = is_due();
+    set_due(that.is_due());
+    that.set_due(due);
+  }
   /// Runs find() if it is due; it stays due if find() fails.
   template <class Find>
   void settle(Find&& find) {

@@ -4,20 +4,11 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <initializer_list>
 
+#include "base/claim.hpp"
+
 namespace bdl {
-
-/// Taken by the call that writes to an object, on whatever thread.
-class Claim {
- public:
-  bool take() noexcept { return !is_taken_.exchange(true, std::memory_order_acquire); }
-  void release() noexcept { is_taken_.store(false, std::memory_order_release); }
-
- private:
-  std::atomic<bool> is_taken_{false};
-};
 
 /// An object that a call is about to use.
 struct UsedObject {

@@ -22,21 +22,21 @@ OutArray for_caller(MatrixView<double> columns) {
   return columns.data ? as_output(columns) : bdl_none_out();
 }
 
-/// One call at a time has the memory into which rows are read.
+/// Lets one call at a time use the buffers that rows are read into; any other fails.
 class Reading {
  public:
-  explicit Reading(std::atomic<bool>& flag) : flag_(flag) {
-    if (flag.exchange(true))
+  explicit Reading(Claim& buffers) : buffers_(buffers) {
+    if (!buffers.take())
       fail(Status::ERROR_INVALID_ARGUMENT,
            "the data set is being read: its read callback, or another thread, cannot read it at the same "
            "time");
   }
-  ~Reading() { flag_ = false; }
+  ~Reading() { buffers_.release(); }
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
 
  private:
-  std::atomic<bool>& flag_;
+  Claim& buffers_;
 };
 
 template <class T>
@@ -64,7 +64,7 @@ void CallbackData::fetch_into(const RowNumbers& examples, const Standardization&
                               MatrixView<T> y) {
   const bool has_x = x.data != nullptr, has_y = y.data != nullptr;
   if (!has_x && !has_y) return;
-  const Reading reading(is_reading_);
+  const Reading reading(buffers_);
   for (Index first = 0; first < examples.count(); first += most_rows()) {
     const Index count = std::min(most_rows(), examples.count() - first);
     const auto inputs = poisoned(x_, inputs_, count, has_x), targets = poisoned(y_, targets_, count, has_y);

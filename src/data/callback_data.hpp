@@ -1,9 +1,8 @@
 // Rows that a function of the caller's writes.
 #pragma once
 
-#include <atomic>
-
 #include "base/callback.hpp"
+#include "base/claim.hpp"
 #include "data/data_set.hpp"
 
 namespace bdl {
@@ -43,7 +42,7 @@ class CallbackData final : public DataSet {
   RowReader reader_;
   std::vector<Index> numbers_;
   Buffer<double> x_, y_;
-  std::atomic<bool> is_reading_{false};
+  Claim buffers_;
 };
 
 }  // namespace bdl

@@ -13,8 +13,8 @@ namespace {
 constexpr double moved = 0.1;       // posterior standard deviations
 constexpr double old_weight = 0.5;  // share of the initial precision in the present one
 constexpr double lowest_share = 0.01, highest_growth = 1e12;
-// Nats an example above the average, and share of all that it has risen. Healthy fits: up to 0.1 nats.
 constexpr double near = 1e-4;  // posterior standard deviations from the optimum
+// Nats an example above the average, and share of all that it has risen. Healthy fits: up to 0.1 nats.
 constexpr double least_rise = 0.15, rising_share = 0.05;
 
 const char* start_advice(bool mean_moved, bool precision_moved) {
@@ -105,9 +105,8 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
   if (state.step == 0) return "no step has been taken: the posterior is its initialisation";
   if (state.distance > near)
     return "the fit has ended before the optimum of the ELBO, more than 0.0001 posterior standard deviations "
-           "from it: fit with more epochs; if it ends early whatever these are, scale inputs to similar "
-           "sizes or "
-           "raise prior_precision";
+           "from it: fit with more epochs; if that does not help, scale the inputs to similar sizes or raise "
+           "prior_precision";
   const char* message = precision_advice(optimizer, precision);
   if (!*message) message = noise_advice(optimizer);
   if (!*message && may_be_still(optimizer)) message = start_advice(mean_moved, precision_moved);

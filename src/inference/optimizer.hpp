@@ -126,8 +126,6 @@ class Optimizer {
   bool start_units(DataSet& data);
   bool start_units(const StepExamples& examples);
   bool start_units(ConstMatrixView<T> y);
-  /// May start_units() change the model?
-  bool asks_targets() const;
   /// Gaussian noise precision where learning starts, or stays without it: initial_noise_precision / Var(y),
   /// unless the caller has set it.
   void start_noise(DataSet& data);
@@ -316,6 +314,8 @@ class Optimizer {
 
   // optimizer_units.cpp
   bool limits_rates() const;
+  /// True if start_units() has to read the targets.
+  bool asks_targets() const;
   bool take_units(ConstSpan<double> sums);
   template <class Add>
   bool learn_units(Add add);

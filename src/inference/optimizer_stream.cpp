@@ -23,7 +23,8 @@ void Optimizer<T>::observe(Index examples, std::span<double> scores, double larg
   for (const double score : scores)
     if (options_.score != ScoreKind::none && !(std::abs(score) <= largest_score))
       fail(Status::ERROR_DIVERGED, "the log density of an observation would be %g", score);
-  start_units(y);  // scores are predictions made before
+  // After the scores, which are predictions. Scales of constants are settled before the rows are filled.
+  if (!model_->standardization.has_constant()) start_units(y);
   Index shortened = state.shortened_steps;
   const auto kept = caller_draws_;
   Posterior<T>& next =

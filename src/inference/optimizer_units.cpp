@@ -91,7 +91,11 @@ bool Optimizer<T>::asks_targets() const {
 template <class T>
 bool Optimizer<T>::take_units(ConstSpan<double> sums) {
   Likelihood& likelihood = model_->likelihood;
-  if (!limits_rates()) return settle_scales(*model_, sums);
+  if (!limits_rates()) {
+    const bool settles = settle_scales(*model_, sums);
+    if (settles) forget_good_state();  // its noise is in units of the scales before
+    return settles;
+  }
   double largest = 0;
   for (const double count : sums.first(static_cast<std::size_t>(likelihood.targets())))
     largest = std::max(largest, count);
@@ -114,7 +118,9 @@ bool Optimizer<T>::learn_units(Add add) {
     team_.attempt(
         [&] { work_.noise_sums.add_own([&](Index v, const auto& out) { add_all(v, out.numbers); }); });
     work_.noise_sums.finish(team_);
-    return take_units(work_.noise_sums.numbers());
+    bool settles = false;
+    team_.attempt([&] { settles = take_units(work_.noise_sums.numbers()); });
+    return settles;
   }
   add_all(0, unit_sums_);
   return take_units(unit_sums_);

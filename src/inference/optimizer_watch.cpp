@@ -96,12 +96,17 @@ bool Optimizer<T>::go_back() {
   if (!good_.is_known || !(std::max(state.watch.ratio(), next_watch_.ratio()) > good)) return false;
   posterior_->assign(*work_.good);
   if (!prior_.is_fixed()) prior_.set_groups(good_.prior);
+  const double limit = model_->likelihood.limit();  // of all targets seen, also since
   model_->likelihood = *good_.likelihood;
+  model_->likelihood.set_limit(limit);
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   work_.first_order.forget();
   work_.kronecker.forget();
   TiedScales<T>& tied = work_.first_order.tied();
-  good_.tied.size() == at(tied.size()) && !good_.tied.empty() ? tied.restore(good_.tied) : tied.forget();
+  if (good_.tied.size() == at(tied.size()) && !good_.tied.empty())
+    tied.restore(good_.tied);
+  else
+    tied.forget();
   work_.point_steps.forget();
   state.momentum_steps = state.snapshots = 0;
   state.running_log_likelihood = good_.running_log_likelihood;

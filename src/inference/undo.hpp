@@ -42,7 +42,9 @@ class Undo {
     if (!optimizer.model()) return;
     units_.emplace(*optimizer.model());
     const Likelihood& likelihood = optimizer.model()->likelihood;
-    if (blank_ || !likelihood.noise_is_set() || !likelihood.log_precision_is_free()) likelihood_ = likelihood;
+    if (blank_ || !likelihood.noise_is_set() || !likelihood.log_precision_is_free() ||
+        optimizer.method().is_exact)
+      likelihood_ = likelihood;
   }
   Undo(const Undo&) = delete;
   Undo& operator=(const Undo&) = delete;

@@ -22,12 +22,10 @@ ExpectedLoss expected_logistic_loss(double m, double v, bool positive) {
   return {sums.loss / total, (positive ? -1 : 1) * sums.slope / total, sums.curvature / total};
 }
 
-/// exp(f) - y f + log y!, as y (exp(d) - 1 - d), d = f - log y, above its least value: for large counts, the
-/// terms of the definition are a million times their sum.
+/// exp(f) - y f + log y!, as half the deviance above its least value: for large counts, the terms of the
+/// definition are a million times their sum.
 double poisson_loss(double f, double y) {
-  if (!(y > 0)) return std::exp(f);
-  const double d = f - std::log(y);
-  return y * (std::expm1(d) - d) - log_poisson(y, y);
+  return half_poisson_deviance(f, y) - log_poisson(y, y);
 }
 
 }  // namespace

@@ -122,18 +122,13 @@ bool meets_limit(const Likelihood& likelihood, double mean, double variance, Ind
              likelihood.limit();
 }
 
-/// E[value(h, E[f | h], Var[f | h])] of target c, by the nodes of visit_components().
+/// E[value(h, E[f | h], Var[f | h])] of target c.
 template <class Value>
 double expectation(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s, Index c,
                    Value value) {
-  const Index t = likelihood.targets() + c;
-  const double h = m[static_cast<std::size_t>(t)], deviation = std::sqrt(s(t, t)),
-               slope = s(c, t) / deviation, rest = std::max(0.0, s(c, c) - slope * slope);
-  const double reach = std::min(9 + deviation, 39.0), step = 0.25 / std::clamp(deviation, 1.0, 300.0);
   double sum = 0, total = 0;
-  place_nodes(-reach, reach, step, [&](double z) {
-    const double weight = std::exp(-z * z / 2), mean = m[static_cast<std::size_t>(c)] + slope * z;
-    sum += weight * value(limited_log_precision(likelihood, h + deviation * z, c), mean, rest);
+  visit_nodes(likelihood, m, s, c, 300, [&](double h, double mean, double variance, double weight) {
+    sum += weight * value(h, mean, variance);
     total += weight;
   });
   return sum / total;

@@ -68,6 +68,22 @@ double expected_noise_variance(const Likelihood& likelihood, ConstSpan<double> m
 double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                               const double* y);
 
+/// add(h, E[f | h], Var[f | h], weight) at nodes of the trapezoidal rule over h of target c, h limited and of
+/// positive variance; `widest` is the deviation of h from which on the nodes are no closer.
+template <class Add>
+void visit_nodes(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s, Index c,
+                 double widest, Add&& add) {
+  const Index t = likelihood.targets() + c;
+  const double h = m[static_cast<std::size_t>(t)], deviation = std::sqrt(s(t, t)),
+               slope = s(c, t) / deviation, rest = std::max(0.0, s(c, c) - slope * slope);
+  const double reach = std::min(9 + deviation, 39.0),  // exp(-39^2 / 2) is no double
+      step = 0.25 / std::clamp(deviation, 1.0, widest);
+  place_nodes(-reach, reach, step, [&](double z) {
+    add(limited_log_precision(likelihood, h + deviation * z, c), m[static_cast<std::size_t>(c)] + slope * z,
+        rest, std::exp(-z * z / 2));
+  });
+}
+
 /// p(y_c | x) as a mixture of normal distributions: add(mean, variance, weight), the weights to be divided by
 /// their sum. f given h is Gaussian, and the trapezoidal rule takes the integral over h to near rounding.
 template <class Add>
@@ -77,16 +93,11 @@ void visit_components(const Likelihood& likelihood, ConstSpan<double> m, ConstMa
   const double tau = likelihood.noise_precision(c), mean = m[static_cast<std::size_t>(c)];
   if (!likelihood.log_precision_is_free()) return add(mean, s(c, c) + 1 / tau, 1.0);
   const double h = m[static_cast<std::size_t>(t)], v = s(t, t), deviation = std::sqrt(std::max(v, 0.0));
-  const auto log_variance_at = [&](double x) {
-    return std::min(-limited_log_precision(likelihood, x, c), largest_log_variance);
-  };
+  const auto variance_at = [&](double x) { return std::exp(std::min(-x, largest_log_variance)) / tau; };
   if (!(deviation > 0) || !std::isfinite(deviation))
-    return add(mean, s(c, c) + std::exp(log_variance_at(h)) / tau, 1.0);
-  const double slope = s(c, t) / deviation, rest = std::max(0.0, s(c, c) - slope * slope);
-  const double reach = std::min(9 + deviation, 39.0),  // exp(-39^2 / 2) is no double
-      step = 0.25 / std::clamp(deviation, 1.0, 30.0);
-  place_nodes(-reach, reach, step, [&](double z) {
-    add(mean + slope * z, rest + std::exp(log_variance_at(h + deviation * z)) / tau, std::exp(-z * z / 2));
+    return add(mean, s(c, c) + variance_at(limited_log_precision(likelihood, h, c)), 1.0);
+  visit_nodes(likelihood, m, s, c, 30, [&](double x, double center, double rest, double weight) {
+    add(center, rest + variance_at(x), weight);
   });
 }
 

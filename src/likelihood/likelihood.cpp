@@ -6,6 +6,7 @@
 
 #include "likelihood/heteroscedastic.hpp"
 #include "likelihood/limited.hpp"
+#include "likelihood/special_functions.hpp"
 #include "likelihood/student_t.hpp"
 #include "likelihood/targets.hpp"
 
@@ -21,13 +22,7 @@ double logistic(double z) {
   return z >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
-/// log(y!); lgamma() itself writes a global sign, which would be a race between threads.
-double log_factorial(double y) {
-  int sign = 0;
-  return lgamma_r(y + 1, &sign);
-}
-
-/// Of a rate beyond a double, no count is likely.
+/// log p(y) of a count; -infinity if the rate overflows.
 double log_count_density(double log_rate, double y) {
   const double rate = std::exp(log_rate);
   return std::isinf(rate) ? -HUGE_VAL : y * log_rate - rate - log_factorial(y);

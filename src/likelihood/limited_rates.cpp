@@ -140,9 +140,8 @@ bool rates_meet_limit(double m, double v, double limit) {
 
 double expected_log_poisson(double m, double v, double count, double limit) {
   if (!(v > 0)) return log_poisson(count, std::exp(limited(m, limit)));
-  const double s = std::sqrt(v);
-  const double log_factorial = count > 0 ? count * (std::log(count) - 1) - log_poisson(count, count) : 0;
-  return expectation(m, s, limit, [count](double g) { return count * g - std::exp(g); }) - log_factorial;
+  const auto log_density = [count](double g) { return count * g - std::exp(g); };
+  return expectation(m, std::sqrt(v), limit, log_density) - log_factorial(count);
 }
 
 double log_poisson_of_normal(double m, double v, double count, double limit) {

@@ -3,19 +3,10 @@
 
 #include "likelihood/heteroscedastic.hpp"
 #include "likelihood/limited.hpp"
+#include "likelihood/special_functions.hpp"
 #include "likelihood/student_t.hpp"
 
 namespace bdl {
-namespace {
-
-/// Half the deviance of a count; d = f - log y loses nothing where f fits.
-double poisson_misfit(double f, double y) {
-  if (y == 0) return std::exp(f);
-  const double d = f - std::log(y);
-  return y * (std::expm1(d) - d);
-}
-
-}  // namespace
 
 template <class T>
 double Likelihood::misfit(const T* f, const T* y) const {
@@ -30,7 +21,7 @@ double Likelihood::misfit(const T* f, const T* y) const {
   for (Index c = 0; c < outputs_; ++c) {
     const double output = static_cast<double>(f[c]), target = static_cast<double>(y[c]);
     if (std::isnan(target)) continue;  // missing
-    sum += kind_ == BDL_POISSON ? std::max(0.0, poisson_misfit(limited(output, limit_), target))
+    sum += kind_ == BDL_POISSON ? std::max(0.0, half_poisson_deviance(limited(output, limit_), target))
                                 : noise_precision(c) * std::pow(target - output, 2) / 2;
   }
   return sum;

@@ -93,6 +93,18 @@ double normal_quantile(double p) {
   return std::min(z, 0.0);
 }
 
+/// lgamma() itself writes a global sign, which would be a race between threads.
+double log_factorial(double count) {
+  int sign = 0;
+  return lgamma_r(count + 1, &sign);
+}
+
+double half_poisson_deviance(double f, double count) {
+  if (!(count > 0)) return std::exp(f);
+  const double d = f - std::log(count);
+  return count * (std::expm1(d) - d);
+}
+
 /// Saddle point form (Loader 2000): no difference of large numbers.
 double log_poisson(double count, double rate) {
   if (count == 0) return -rate;

@@ -1,4 +1,4 @@
-// Tails of the normal and Poisson distributions, each to about 1e-14 relative to itself.
+// Functions of the normal and Poisson distributions, each to about 1e-14 relative to itself.
 #pragma once
 
 namespace bdl {
@@ -11,6 +11,12 @@ double normal_cdf(double z);
 
 /// z with P(Z <= z) = p, for p in (0, 1/2]; below 1e-300 it stays where it is there.
 double normal_quantile(double p);
+
+/// log(count!).
+double log_factorial(double count);
+
+/// Half the deviance of a count for the rate e^f; loses nothing where f is near the log of the count.
+double half_poisson_deviance(double f, double count);
 
 /// log P(Y = count) for Y ~ Poisson(rate).
 double log_poisson(double count, double rate);

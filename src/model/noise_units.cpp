@@ -1,6 +1,7 @@
 #include "model/noise_units.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace bdl {
 
@@ -69,6 +70,9 @@ void set_standardization(Model<T>& model, Standardization standardization) {
         standardized_noise_precision(values, likelihood.targets(), standardization),
         likelihood.noise_origin());
   }
+  // The limit is in units of the targets' scales (Optimizer::start_units()).
+  if (likelihood.kind() == BDL_HETEROSCEDASTIC && !standardization.has_targets())
+    likelihood.set_limit(std::numeric_limits<double>::infinity());
   model.likelihood = std::move(likelihood);
   model.standardization = std::move(standardization);
 }

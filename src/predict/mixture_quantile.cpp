@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "likelihood/limited.hpp"
 #include "likelihood/limited_rates.hpp"
@@ -100,6 +101,7 @@ double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, I
     high = std::max(high, sign * mixture.f(c, k));
   }
   low -= sigma * std::sqrt(-2 * target);
+  if (!std::isfinite(z)) z = std::midpoint(low, high);  // squares of the outputs overflow
   for (int i = 0; i < 200; ++i) {
     const Point point = gaussian_mixture(mixture, c, sign, sigma, z);
     const double error = std::log(point.probability) - target;
@@ -108,7 +110,7 @@ double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, I
     const double bend = newton * (point.slope / point.density - point.density / point.probability) / 2;
     double next = z - newton / std::clamp(1 - bend, 0.5, 2.0);
     const bool inside = next > low && next < high;
-    if (!inside) next = low + (high - low) / 2;
+    if (!inside) next = std::isfinite(high - low) ? low + (high - low) / 2 : std::midpoint(low, high);
     const double step = std::abs(next - z);
     z = next;
     if (step <= (inside ? 1e-5 : 1e-14) * sigma + 4e-16 * std::abs(z)) break;

@@ -30,7 +30,7 @@ void Result::check_numbers() {
   for (std::size_t i = 0; i < values_.size(); ++i) {
     double& value = values_[i];
     if (std::isnan(value))
-      fail(Status::ERROR_DIVERGED, "%s would be %g at row %lld, column %lld", name_, value,
+      fail(Status::ERROR_DIVERGED, "%s would be NaN at row %lld, column %lld (counting from 0)", name_,
            static_cast<long long>(static_cast<Index>(i) / cols_),
            static_cast<long long>(static_cast<Index>(i) % cols_));
     if (std::abs(value) > largest) value = std::copysign(std::numeric_limits<double>::infinity(), value);

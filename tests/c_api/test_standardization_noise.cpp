@@ -123,12 +123,57 @@ void initial_precision_follows_the_variance(void**) {
   assert_relative(precision, 3 / std::pow(t.units.y_scale(0, 0), 2), 1e-13, "precision");
 }
 
+/// Log noise precisions are limited in units of the targets' scales; without scales they have no limit, even
+/// after a fit that had one.
+void limits_go_with_the_scales(void**) {
+  constexpr int64_t rows = 200;
+  std::vector<double> x(rows), y(rows);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = std::sin(static_cast<double>(i));
+    y[i] = 1000 * std::sin(static_cast<double>(3 * i * i));
+  }
+  const bdl_matrix inputs = bdl_f64(x.data(), rows, 1), targets = bdl_f64(y.data(), rows, 1),
+                   none = bdl_none();
+  double noise[2];
+  for (const bool was_standardized : {false, true}) {
+    const int64_t sizes[] = {1, 8, 2};
+    bdl_model* made;
+    OK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_HETEROSCEDASTIC, &made));
+    const Model model(made);
+    const auto fit = [&](int64_t epochs, bdl_posterior** q) {
+      bdl_optimizer* optimizer;
+      OK(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(made), 1, q));
+      OK(bdl_optimizer_create(made, *q, "slang-ggn", rows, &optimizer));
+      OK(bdl_optimizer_fit(optimizer, inputs, targets, epochs, nullptr, nullptr));
+      bdl_optimizer_free(optimizer);
+    };
+    bdl_posterior* q;
+    if (was_standardized) {
+      const double mean = 0, scale = 1000;
+      OK(bdl_model_set_standardization(made, none, none, bdl_f64(&mean, 1, 1), bdl_f64(&scale, 1, 1)));
+      fit(1, &q);
+      bdl_posterior_free(q);
+      OK(bdl_model_set_standardization(made, none, none, none, none));
+    }
+    const double precision = 1e-4;
+    OK(bdl_model_set_noise_precision(made, bdl_f64(&precision, 1, 1)));
+    fit(100, &q);
+    const double at = 0;
+    OK(bdl_predict(made, q, bdl_f64(&at, 1, 1), BDL_LINEARIZED, 0, 1, bdl_none_out(), bdl_none_out(),
+                   bdl_f64_out(&noise[was_standardized], 1, 1)));
+    bdl_posterior_free(q);
+  }
+  assert_true(noise[0] > 300 * 300 && noise[1] == noise[0]);
+}
+
 }  // namespace
 
 int test_standardization_noise() {
-  const CMUnitTest tests[] = {
-      cmocka_unit_test(precisions_keep_their_units), cmocka_unit_test(shared_noise_is_read_per_output),
-      cmocka_unit_test(covariances_keep_their_units), cmocka_unit_test(correlated_noise_is_used_in_its_units),
-      cmocka_unit_test(initial_precision_follows_the_variance)};
+  const CMUnitTest tests[] = {cmocka_unit_test(precisions_keep_their_units),
+                              cmocka_unit_test(shared_noise_is_read_per_output),
+                              cmocka_unit_test(covariances_keep_their_units),
+                              cmocka_unit_test(correlated_noise_is_used_in_its_units),
+                              cmocka_unit_test(initial_precision_follows_the_variance),
+                              cmocka_unit_test(limits_go_with_the_scales)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -140,6 +140,22 @@ void reading_changes_nothing(void**) {
       }
 }
 
+/// After an observation, an output's variance is at most the observation's, to rounding of the numbers that
+/// make it up.
+template <class T>
+void assert_knows(const Posterior<T>& q, const Dense& x, double observed_variance) {
+  std::vector<T> row(x.values.begin(), x.values.end()), marginal(row.size());
+  PosteriorScratch<T> scratch;
+  double variance = 0, size = 0;
+  q.reserve_variances(1, scratch);
+  q.variances({row.data(), q.dimension(), 1}, {&variance, 1}, scratch);
+  q.marginal_variance(marginal, scratch);
+  for (std::size_t i = 0; i < row.size(); ++i)
+    size += static_cast<double>(row[i]) * static_cast<double>(row[i]) * static_cast<double>(marginal[i]);
+  if (!(variance <= observed_variance + (sizeof(T) == 8 ? 1e-9 : 1e-5) * size))
+    fail_msg("variance %g after an observation of variance %g, terms %g", variance, observed_variance, size);
+}
+
 /// Almost exact observations of few directions, noise for some parameters only or for none but one, and
 /// numbers that differ by orders of magnitude: what is held can be factorised, and says what is known.
 template <class T>
@@ -164,6 +180,7 @@ void covariances_stay_positive_definite(void**) {
           if (t % 10 == 9) x = random.normal(1, size);
           for (Index k = 0; k < size; k += 4) x(0, k) *= 1e3;
           std::ignore = stream.observe(x, Dense(1, 1, std::sin(t)));
+          if (kind.family == full_kind.family) assert_knows(*stream.q, x, 1 / precision);
           if (t % 97 == 0) stream.q->complete();
         }
         stream.q->complete();

@@ -114,6 +114,28 @@ void matrices_answer_by_their_factors(void**) {
   }
 }
 
+/// One wrong element of a factor from a file is noticed, in matrices of any size and of any units.
+void factors_belong_to_their_matrices(void**) {
+  Random random(8);
+  for (const Index size : {1, 5, 70, 500}) {
+    const Dense a = positive(size, random), units = random.normal(size, 1);
+    PositiveMatrix matrix(size);
+    for (Index j = 0; j < size; ++j)
+      for (Index i = 0; i < size; ++i)
+        matrix.matrix()(i, j) = a(i, j) * std::exp(5 * (units(i, 0) + units(j, 0)));
+    assert_true(matrix.factorize() && matrix.accept_kept_factor());
+    for (const Index j : {Index{0}, size / 3}) {
+      const Index i = size - 1;
+      double& element = matrix.lower()(i, j);
+      const double right = element;
+      element += 1e-4 * std::sqrt(matrix.matrix()(i, i));
+      assert_false(matrix.accept_kept_factor());
+      element = right;
+    }
+    assert_true(matrix.accept_kept_factor());
+  }
+}
+
 void general_matrices_are_inverted(void**) {
   Random random(7);
   DenseScratch scratch;
@@ -137,6 +159,7 @@ int test_cholesky_update() {
       cmocka_unit_test(values_that_are_not_finite_are_found),
       cmocka_unit_test(smallest_relative_eigenvalues_are_those_of_the_pencil),
       cmocka_unit_test(matrices_answer_by_their_factors),
+      cmocka_unit_test(factors_belong_to_their_matrices),
       cmocka_unit_test(general_matrices_are_inverted),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

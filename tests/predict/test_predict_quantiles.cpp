@@ -62,8 +62,15 @@ void mixture_quantiles_have_their_levels(void**) {
 /// Components far apart, on very different scales, with tiny weights: the level lies between the values of
 /// the distribution function just below and above.
 void hard_mixtures_are_inverted(void**) {
-  const std::vector<std::vector<double>> places = {{0, 1e6},         {-1e6, 0, 1e6}, {0, 1e-3, 1e3},
-                                                   {0, 30, 60, 1e9}, {5, 5, 5},      {1e12, 1e12 + 1}};
+  const std::vector<std::vector<double>> places = {{0, 1e6},
+                                                   {-1e6, 0, 1e6},
+                                                   {0, 1e-3, 1e3},
+                                                   {0, 30, 60, 1e9},
+                                                   {5, 5, 5},
+                                                   {1e12, 1e12 + 1},
+                                                   {0, 1e160},
+                                                   {1e200, -3e200, 2e155, 1},
+                                                   {1.5e308, -1.5e308, 7}};
   for (const auto& f : places)
     for (const bool uneven : {false, true}) {
       std::vector<double> weights(f.size(), 1 / static_cast<double>(f.size()));

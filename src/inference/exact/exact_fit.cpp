@@ -144,12 +144,15 @@ class NoiseSearch {
 
   SearchEnd run(const Iterated& iterated) {
     const Options& options = optimizer_.options();
+    // A fit of few epochs may have ended before the noise was learned from its posterior.
+    if (learns_ && optimizer_.state.step > 0) set_log_precision(log_precision() + residual());
     for (;;) {
       const SearchEnd end = search(elbo_, q_, options, iterated);
       if (!learns_ || end != SearchEnd::converged) return end;
       const double t = log_precision(), residual = this->residual();
       const double next = std::min(root_.next(t, residual), most_);
-      if (std::abs(residual) <= options.tolerance || root_.is_settled()) return end;
+      if (std::abs(residual) <= options.tolerance) return end;
+      if (root_.is_settled()) return SearchEnd::stuck;  // its distance is measured
       set_log_precision(next);
     }
   }
@@ -209,7 +212,7 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   std::optional<Searched<T>> searched;
   const ThreadLimit threads(optimizer.options().threads);
   team.attempt([&] { begin_course(optimizer, epochs, data.rows(), 1, calls.shards); });
-  if (optimizer.asks_targets()) optimizer.start_units(data);
+  optimizer.start_units(data);
   team.attempt([&] { searched.emplace(optimizer, undo, data, calls); });
   team.vote();
   optimizer.start_noise(data);

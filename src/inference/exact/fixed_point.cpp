@@ -38,10 +38,12 @@ Index FixedPoint::bytes(const Posterior<double>& q, const StepSize& step) {
 }
 
 bool FixedPoint::begin() {
+  if (!elbo_.has_quadratic()) {
+    value_ = elbo_.evaluate(q_);
+    return false;
+  }
   const auto here = value_of([&] { return elbo_.evaluate(q_); });
-  if (!here && !elbo_.has_quadratic()) elbo_.evaluate(q_);  // fails
   value_ = here.value_or(ExactElbo::Value{-HUGE_VAL, 0});
-  if (!elbo_.has_quadratic()) return false;
   if (value_of([&] { return elbo_.evaluate_quadratic(q_); }) && try_step(1, here ? value_.rounding() : 0)) {
     accept(1);
     return true;

@@ -80,7 +80,8 @@ void FullCoordinates::place(ConstSpan<double> z, double scale) {
       block.q->set_precision(std::as_const(memory_.second)
                                  .matrix(dimension_, dimension_)
                                  .block(block.offset, block.offset, size, size));
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (error.status() != Status::ERROR_INVALID_ARGUMENT) throw;
       fail(Status::ERROR_DIVERGED, "the posterior's precision is not finite");
     }
   }

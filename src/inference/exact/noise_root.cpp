@@ -5,6 +5,7 @@
 namespace bdl {
 
 double NoiseRoot::next(double t, double residual) {
+  if (residual == 0) return t;
   constexpr double growth = 4, most = 3;  // of a step against the last one, and of steps beyond the residual
   double step = residual;
   if (!is_first_ && t != t_) {
@@ -25,8 +26,8 @@ double NoiseRoot::next(double t, double residual) {
 
 bool NoiseRoot::is_settled() const {
   constexpr int patience = 4;
-  constexpr double little = 1e-3;
-  return waiting_ >= patience && least_ <= little;
+  constexpr double narrow = 1e-3;
+  return waiting_ >= patience && high_ - low_ <= narrow;
 }
 
 }  // namespace bdl

@@ -1,18 +1,18 @@
 // The noise precision of the greatest ELBO: the root of residual(t) = log best(t) - t over t = log tau, where
-// best(t) is the precision that suits the posterior that tau = exp(t) leads to.
+// best(t) is the noise precision that maximises the ELBO for the optimal posterior at tau = exp(t).
 #pragma once
 
 #include <cmath>
 
 namespace bdl {
 
-/// Steps t + residual, as in EM, are never too long, but few of the errors' squares that remain may be due to
-/// noise, and then they crawl. Secants and brackets make them longer.
+/// EM steps t + residual never overshoot, but crawl where most of the squared error comes from the
+/// posterior's uncertainty. Secants within a bracket lengthen them.
 class NoiseRoot {
  public:
-  /// Where to go on from t, which has this residual.
+  /// Returns the next t to try, given the residual at t.
   double next(double t, double residual);
-  /// Rounding has the last word: the residual is small, and has not halved for a while.
+  /// True if only rounding is left: the bracket is narrow, and the residual no longer halves.
   bool is_settled() const;
 
  private:

@@ -21,7 +21,7 @@ bool has_normal_diagonal(ConstMatrixView<double> a) {
   return true;
 }
 
-/// True if A x = C C^T x up to rounding for one x, whose numbers are 1 or -1 in units of the roots of A's
+/// True if A x = C C^T x to about 1e-6 for one x, whose numbers are 1 or -1 in units of the roots of A's
 /// diagonal: O(D^2), where C C^T would take O(D^3).
 bool is_product(ConstMatrixView<double> a, ConstMatrixView<double> c) {
   constexpr double most = 1e-6;  // of each number of A, in the same units
@@ -39,8 +39,9 @@ bool is_product(ConstMatrixView<double> a, ConstMatrixView<double> c) {
     const double y = std::inner_product(of_c + k, of_c + size, x + k, 0.0);
     for (Index i = 0; i < size; ++i) difference[i] += of_c[i] * y - of_a[i] * x[k];
   }
+  const double root = std::sqrt(static_cast<double>(size));  // as sums of signs grow
   for (Index i = 0; i < size; ++i)
-    if (!(std::abs(difference[i]) <= most * static_cast<double>(size) * std::sqrt(a(i, i)))) return false;
+    if (!(std::abs(difference[i]) <= most * root * std::sqrt(a(i, i)))) return false;
   return true;
 }
 

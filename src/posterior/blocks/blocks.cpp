@@ -127,27 +127,30 @@ bool BlocksPosterior<T>::keeps_covariance() const {
   return std::ranges::any_of(members_, [](const auto& member) { return member->keeps_covariance(); });
 }
 
-/// That of block k is called "block<k>.covariance"; blocks that keep none have none.
+namespace {
+
+/// visit(tensor) with the tensor of block k, whose parameters begin at `first`: "block<k>.<its name>".
+template <class Visit>
+auto in_block(Index k, Index first, const Visit& visit) {
+  return [k, first, &visit](auto tensor) {
+    const std::string name = "block" + std::to_string(k) + "." + tensor.name;
+    tensor.name = name.c_str();
+    tensor.first = first;
+    return visit(tensor);
+  };
+}
+
+}  // namespace
+
+/// Blocks that keep no covariance have no such tensor.
 template <class T>
 void BlocksPosterior<T>::read_covariance(const TensorVisitor<const T>& visit) const {
-  for (Index k = 0; k < block_count(); ++k)
-    member(k).read_covariance([&](PosteriorTensor<const T> tensor) {
-      const std::string name = "block" + std::to_string(k) + "." + tensor.name;
-      tensor.name = name.c_str();
-      tensor.first = offset(k);
-      visit(tensor);
-    });
+  for (Index k = 0; k < block_count(); ++k) member(k).read_covariance(in_block(k, offset(k), visit));
 }
 
 template <class T>
 void BlocksPosterior<T>::write_covariance(const TensorSource<T>& source) {
-  for (Index k = 0; k < block_count(); ++k)
-    member(k).write_covariance([&](PosteriorTensor<T> tensor) {
-      const std::string name = "block" + std::to_string(k) + "." + tensor.name;
-      tensor.name = name.c_str();
-      tensor.first = offset(k);
-      return source(tensor);
-    });
+  for (Index k = 0; k < block_count(); ++k) member(k).write_covariance(in_block(k, offset(k), source));
 }
 
 template <class T>

@@ -92,19 +92,15 @@ std::unique_ptr<Posterior<T>> FullPosterior<T>::clone() const {
 template <class T>
 void FullPosterior<T>::assign(const Posterior<T>& other) {
   const FullPosterior& that = as_full(other);
+  const Index size = this->dimension_ * this->dimension_;
+  if (that.form_ != Form::precision) covariance_.reserve(size);
+  if (that.form_ == Form::unsymmetric) whole_precision_.reserve(size);
   this->copy_base(that);
   form_ = that.form_;
   precision_is_due_.set_due(that.precision_is_due_.is_due());
   if (!precision_is_due_.is_due()) precision_.copy(that.precision_);
-  const Index size = this->dimension_ * this->dimension_;
-  if (form_ != Form::precision) {
-    covariance_.reserve(size);
-    copy_in_parts(that.covariance_.data(), size, covariance_.data());
-  }
-  if (form_ == Form::unsymmetric) {
-    whole_precision_.reserve(size);
-    copy_in_parts(that.whole_precision_.data(), size, whole_precision_.data());
-  }
+  if (form_ != Form::precision) copy_in_parts(that.covariance_.data(), size, covariance_.data());
+  if (form_ == Form::unsymmetric) copy_in_parts(that.whole_precision_.data(), size, whole_precision_.data());
 }
 
 template <class T>
@@ -112,9 +108,7 @@ void FullPosterior<T>::swap(Posterior<T>& other) {
   auto& that = dynamic_cast<FullPosterior&>(other);
   this->swap_base(that);
   precision_.swap(that.precision_);
-  const bool due = precision_is_due_.is_due();
-  precision_is_due_.set_due(that.precision_is_due_.is_due());
-  that.precision_is_due_.set_due(due);
+  precision_is_due_.swap(that.precision_is_due_);
   std::swap(form_, that.form_);
   whole_precision_.swap(that.whole_precision_);
   covariance_.swap(that.covariance_);

@@ -76,9 +76,7 @@ void FullMomentPosterior<T>::swap(Posterior<T>& other) {
   auto& that = dynamic_cast<FullMomentPosterior&>(other);
   this->swap_base(that);
   covariance_.swap(that.covariance_);
-  const bool due = factor_is_due_.is_due();
-  factor_is_due_.set_due(that.factor_is_due_.is_due());
-  that.factor_is_due_.set_due(due);
+  factor_is_due_.swap(that.factor_is_due_);
   std::swap(keeps_covariance_, that.keeps_covariance_);
   std::swap(squared_shift_, that.squared_shift_);
 }
