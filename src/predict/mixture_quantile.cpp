@@ -1,7 +1,10 @@
 #include "predict/mixture_quantile.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <numbers>
 #include <numeric>
 
@@ -80,6 +83,23 @@ bool reaches(const CountTails& tails, Tail tail) {
   return tail.upper ? tails.above <= tail.probability : tails.at_most >= tail.probability;
 }
 
+/// The place of a double among all doubles, and the double at a place.
+std::int64_t place_of(double value) {
+  const auto bits = std::bit_cast<std::int64_t>(value);
+  return bits >= 0 ? bits : std::numeric_limits<std::int64_t>::min() - bits;
+}
+double double_at(std::int64_t place) {
+  return std::bit_cast<double>(place >= 0 ? place : std::numeric_limits<std::int64_t>::min() - place);
+}
+
+/// Halves an interval, or the number of doubles in it where it is so wide that its ends are of different
+/// orders of magnitude.
+double half_way(double low, double high, double sigma) {
+  const double width = high - low;
+  if (width < 0x1p60 * sigma) return low + width / 2;
+  return double_at(std::midpoint(place_of(low), place_of(high)));
+}
+
 }  // namespace
 
 Tail tail_at(double level) {
@@ -101,7 +121,7 @@ double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, I
     high = std::max(high, sign * mixture.f(c, k));
   }
   low -= sigma * std::sqrt(-2 * target);
-  if (!std::isfinite(z)) z = std::midpoint(low, high);  // squares of the outputs overflow
+  if (!std::isfinite(z)) z = half_way(low, high, sigma);  // squares of the outputs overflow
   for (int i = 0; i < 200; ++i) {
     const Point point = gaussian_mixture(mixture, c, sign, sigma, z);
     const double error = std::log(point.probability) - target;
@@ -110,7 +130,7 @@ double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, I
     const double bend = newton * (point.slope / point.density - point.density / point.probability) / 2;
     double next = z - newton / std::clamp(1 - bend, 0.5, 2.0);
     const bool inside = next > low && next < high;
-    if (!inside) next = std::isfinite(high - low) ? low + (high - low) / 2 : std::midpoint(low, high);
+    if (!inside) next = half_way(low, high, sigma);
     const double step = std::abs(next - z);
     z = next;
     if (step <= (inside ? 1e-5 : 1e-14) * sigma + 4e-16 * std::abs(z)) break;
