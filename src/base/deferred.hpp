@@ -1,8 +1,11 @@
-// What follows from other things and is found when somebody first asks for it, by one thread while the others
-// wait: reading a handle stays const, and safe from several threads.
+// A value that is computed when it is first read: one thread computes it, others wait, so that const reads stay
+// thread-safe.
 #pragma once
 
 #include <atomic>
+#include <thread>
+
+#include "base/error.hpp"
 
 namespace bdl {
 
@@ -13,21 +16,27 @@ class Deferred {
   bool is_due() const { return state_.load(std::memory_order_acquire) != State::done; }
   /// Only while nobody reads.
   void set_due(bool due) { leave(due ? State::due : State::done); }
-  /// Only while nobody reads either.
+  /// Exchanges two; nobody may read meanwhile.
   void swap(Deferred& that) {
     const bool due = is_due();
     set_due(that.is_due());
     that.set_due(due);
   }
-  /// Runs find() if it is due; it stays due if find() fails.
+  /// Runs find() if it is due; it stays due if find() fails. Fails with ERROR_INVALID_ARGUMENT within find()
+  /// itself, whose interrupt callback may read.
   template <class Find>
   void settle(Find&& find) {
     while (is_due()) {
       State expected = State::due;
       if (!state_.compare_exchange_strong(expected, State::being_found, std::memory_order_acquire)) {
+        if (finder_.load(std::memory_order_relaxed) == std::this_thread::get_id())
+          fail(Status::ERROR_INVALID_ARGUMENT,
+               "this is in use by the call in progress, which is computing it: read it when that call has "
+               "returned");
         state_.wait(State::being_found, std::memory_order_acquire);
         continue;
       }
+      finder_.store(std::this_thread::get_id(), std::memory_order_relaxed);
       try {
         find();
       } catch (...) {
@@ -41,10 +50,12 @@ class Deferred {
  private:
   enum class State : int { done, due, being_found };
   void leave(State state) {
+    finder_.store({}, std::memory_order_relaxed);
     state_.store(state, std::memory_order_release);
     state_.notify_all();
   }
   std::atomic<State> state_{State::done};
+  std::atomic<std::thread::id> finder_{};
 };
 
 }  // namespace bdl

@@ -43,8 +43,7 @@ bool ask(Clock::time_point now) {
   }
 }
 
-/// What the host has thrown ends the whole call, also where a part of it could go on without another that
-/// fails.
+/// Ends the whole call with the host's exception, even where a failing part alone would be tolerated.
 void check_thrown() {
   if (host.has_thrown) fail_thrown("interrupt", host.thrown);
 }
@@ -59,13 +58,13 @@ bool loop_is_interrupted() {
 void set_interrupt(std::int32_t (*function)(void* user_data), void* user_data) {
   host.function = function;
   host.user_data = user_data;
-  host.is_pending = false;
+  host.is_pending = host.has_thrown = false;
 }
 
 InCall::InCall() noexcept : outer_(std::exchange(host.may_stop, false)) {
-  if (!host.function || outer_) return;
-  host.began = Clock::now();
-  host.has_thrown = false;
+  if (outer_) return;
+  if (host.has_thrown) host.is_pending = host.has_thrown = false;  // of a call that is over
+  if (host.function) host.began = Clock::now();
 }
 
 InCall::~InCall() {
@@ -73,10 +72,9 @@ InCall::~InCall() {
 }
 
 bool interrupted() {
-  check_thrown();
-  const bool is_asked_to_stop = peek_interrupted();
+  const bool is_asked_to_stop = host.has_thrown || peek_interrupted();
   host.is_pending = false;
-  if (is_asked_to_stop) check_thrown();
+  check_thrown();
   return is_asked_to_stop;
 }
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <cstdlib>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "bdl/matrix.h"
 
@@ -113,16 +114,19 @@ Index product_modulo(Index a, Index b, Index m) {
   return static_cast<Index>(static_cast<Wide>(a) * static_cast<Wide>(b) % static_cast<Wide>(m));
 }
 
+/// True if a j within [low, high] has a j = v modulo b.
+bool has_multiple(Index a, Index b, Index v, Index low, Index high) {
+  const Index g = std::gcd(a, b), modulus = b / g;
+  if (low > high || v % g != 0) return false;
+  const Index rest = (v / g % modulus + modulus) % modulus;
+  const Index j = product_modulo(rest, inverse(a / g, modulus), modulus);
+  return low + ((j - low) % modulus + modulus) % modulus <= high;
+}
+
 /// Whether j a.step - l b.step = v for a j and an l of the lines.
 bool meet_at(const Line& a, const Line& b, Index v) {
-  const Index g = std::gcd(a.step, b.step), modulus = b.step / g;
-  if (v % g != 0) return false;
-  const Index low = std::max<Index>(0, ceil_divided(v, a.step));
-  const Index high = std::min(a.count - 1, floor_divided(v + b.length(), a.step));
-  if (low > high) return false;
-  const Index rest = (v / g % modulus + modulus) % modulus;
-  const Index j = product_modulo(rest, inverse(a.step / g, modulus), modulus);
-  return low + ((j - low) % modulus + modulus) % modulus <= high;
+  return has_multiple(a.step, b.step, v, std::max<Index>(0, ceil_divided(v, a.step)),
+                      std::min(a.count - 1, floor_divided(v + b.length(), a.step)));
 }
 
 /// Whether elements meet of a run of a and one of b that begins `ahead` bytes behind it.
@@ -140,8 +144,7 @@ bool in_step_meet(const Lattice& a, const Lattice& b, Index ahead) {
   for (Index v = ahead - a.width + 1; v < ahead + b.width; ++v) {
     const Index least = std::max(1 - b.outer.count, ceil_divided(v - a.inner.length(), outer));
     const Index most = std::min(a.outer.count - 1, floor_divided(v + b.inner.length(), outer));
-    for (Index i = least; i <= most; ++i)
-      if ((v - i * outer) % inner == 0) return true;
+    if (has_multiple(outer, inner, v, least, most)) return true;
   }
   return false;
 }
@@ -162,12 +165,35 @@ bool any_runs_meet(const Lattice& a, const Lattice& b, Index ahead) {
   return false;
 }
 
-/// One line as runs of one element each, where the other lattice has runs as far apart.
+/// Splits a line into runs of one element, where these would be a few times as far apart as the other
+/// lattice's, or the other way round.
 Lattice in_runs_like(Lattice lattice, const Lattice& other) {
-  if (lattice.outer.count > 1 || lattice.inner.step != other.outer.step) return lattice;
+  const Index own = lattice.inner.step, others = other.outer.step;
+  if (lattice.outer.count > 1 || (own % others != 0 && others % own != 0)) return lattice;
   lattice.outer = lattice.inner;
   lattice.inner = {other.inner.step, 1};
   return lattice;
+}
+
+/// Every count-th run, from run `first` on.
+Lattice every(Index count, Index first, Lattice lattice) {
+  lattice.first += static_cast<std::uint64_t>(first * lattice.outer.step);
+  lattice.outer = {lattice.outer.step * count, (lattice.outer.count - first + count - 1) / count};
+  return lattice;
+}
+
+/// Runs whose distances have a small common multiple, split into parts whose runs are that far apart; nothing
+/// where they have none.
+std::optional<bool> commensurate_meet(const Lattice& a, const Lattice& b) {
+  constexpr Index most_parts = 8;
+  const Index g = std::gcd(a.outer.step, b.outer.step), of_a = b.outer.step / g, of_b = a.outer.step / g;
+  if (a.inner.step != b.inner.step || of_a > most_parts || of_b > most_parts) return std::nullopt;
+  for (Index i = 0; i < std::min(of_a, a.outer.count); ++i)
+    for (Index k = 0; k < std::min(of_b, b.outer.count); ++k) {
+      const Lattice part = every(of_a, i, a), other = every(of_b, k, b);
+      if (in_step_meet(part, other, static_cast<Index>(other.first - part.first))) return true;
+    }
+  return false;
 }
 
 bool lattices_meet(Lattice a, Lattice b) {
@@ -175,8 +201,8 @@ bool lattices_meet(Lattice a, Lattice b) {
   if (ahead >= a.outer.length() + a.run() || -ahead >= b.outer.length() + b.run()) return false;
   if (a.outer.count > 1) b = in_runs_like(b, a);
   if (b.outer.count > 1) a = in_runs_like(a, b);
-  if (a.outer.count > 1 && b.outer.count > 1 && a.outer.step == b.outer.step && a.inner.step == b.inner.step)
-    return in_step_meet(a, b, ahead);
+  if (a.outer.count > 1 && b.outer.count > 1)
+    if (const auto meet = commensurate_meet(a, b)) return *meet;
   return a.outer.count <= b.outer.count ? any_runs_meet(a, b, ahead) : any_runs_meet(b, a, -ahead);
 }
 

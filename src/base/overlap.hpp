@@ -14,8 +14,7 @@ void check_extent(const Array& array, const char* name);
 /// of distances between its rows and columns, not both 0.
 bool overlaps_itself(const Array& array);
 
-/// Whether some byte is part of an element of both. Exact, but for strides that are no multiples of each
-/// other and so entangled that to know would take millions of comparisons: those are said to.
+/// True if the two share a byte. Also true where deciding would take over a million comparisons.
 bool share_memory(const Array& a, const Array& b);
 
 struct NamedArray {

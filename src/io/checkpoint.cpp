@@ -30,7 +30,7 @@ void check_loads(const RecordWriter& record, const SavedParts<T>& parts) {
   try {
     load_checkpoint<T>(view_of(record), model && !model->graph() ? model->clone() : nullptr);
   } catch (const Error& error) {
-    if (error.status() == Status::STOPPED || error.status() == Status::ERROR_OUT_OF_MEMORY) throw;
+    if (is_of_the_call(error.status())) throw;
     fail(Status::ERROR_INTERNAL,
          "nothing is written, and an older file stays: bdl_load() would refuse this state (please report "
          "it): %s",

@@ -30,14 +30,19 @@ class RecordWriter {
   std::vector<Tensor> tensors_;  // views of memory that outlives the writer
 };
 
-/// read() for values that their objects may refuse: that is an ERROR_FORMAT of the file. Interrupts and lack
-/// of memory stay what they are.
+/// True if an error says nothing about the file: the call was stopped, a callback failed, or memory ran out.
+inline bool is_of_the_call(Status status) {
+  return status == Status::STOPPED || status == Status::ERROR_CALLBACK ||
+         status == Status::ERROR_OUT_OF_MEMORY;
+}
+
+/// read() for values that their objects may refuse: that is an ERROR_FORMAT of the file.
 template <class Read>
 decltype(auto) reading_file(Read&& read) {
   try {
     return read();
   } catch (const Error& error) {
-    if (error.status() == Status::STOPPED || error.status() == Status::ERROR_OUT_OF_MEMORY) throw;
+    if (is_of_the_call(error.status())) throw;
     fail(Status::ERROR_FORMAT, "%s", error.what());
   }
 }

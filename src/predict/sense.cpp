@@ -33,7 +33,8 @@ void check_written(ConstMatrixView<Out> f, Index first) {
   for (Index i = 0; i < f.cols; ++i)
     for (const Out value : f.column(i))
       if (std::isnan(value))
-        fail(Status::ERROR_DIVERGED, "the model's output for example %lld is not finite",
+        fail(Status::ERROR_DIVERGED, "the model's output for example %lld (counting from 0) is NaN: its outputs callback must write "
+             "every output",
              static_cast<long long>(first + i));
 }
 

@@ -107,6 +107,17 @@ void large_arrays_are_told_apart_at_once(void**) {
   assert_false(share_memory(windows, array_at(start + 8 * (n + 49), 8, n, 1, 1, 1)));
   assert_false(share_memory(array_at(start, 8, n, 3, 3, 1), array_at(start + 24 * n, 8, n, 3, 3, 1)));
   assert_true(share_memory(array_at(start, 8, n, 3, 3, 1), array_at(start + 24 * n - 8, 8, n, 3, 3, 1)));
+  const auto every_other_row = [&](Index first, Index count) {
+    return array_at(start + 8 * first, 8, n / 2, count, 10, 1);
+  };
+  assert_false(share_memory(every_other_row(0, 2), columns(2, 3)));
+  assert_false(share_memory(every_other_row(0, 1), columns(2, 3)));
+  assert_false(share_memory(every_other_row(5, 3), columns(3, 2)));
+  assert_true(share_memory(every_other_row(5, 4), columns(3, 2)));
+  assert_true(share_memory(columns(3, 1), every_other_row(5, 4)));
+  assert_false(share_memory(every_other_row(0, 3), every_other_row(5, 3)));
+  constexpr Index more = Index{1} << 40;  // rows of entangled strides
+  assert_true(share_memory(array_at(start, 8, more, 10, 3, 2), array_at(start + 8, 8, more, 10, 3, 2)));
 }
 
 void arrays_lie_in_the_address_space(void**) {

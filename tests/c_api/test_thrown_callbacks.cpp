@@ -266,6 +266,39 @@ void of_interrupts(void**) {
     nanosleep(&pause, nullptr);
     return bdl_search_run(search, x, y, 1, 0, nullptr, nullptr);
   });
+  std::vector<char> file(static_cast<std::size_t>(n * n) * sizeof(double) + 65536);
+  int64_t size = 0;
+  throws(scene, "interrupt", BDL_ERROR_CALLBACK, [&] {
+    return bdl_save_bytes(nullptr, q, nullptr, file.data(), static_cast<int64_t>(file.size()), &size);
+  });
+  throws(scene, "interrupt", BDL_ERROR_CALLBACK, [&] {
+    bdl_posterior* loaded = nullptr;
+    const bdl_status status = bdl_load_bytes(file.data(), size, nullptr, nullptr, &loaded, nullptr);
+    bdl_posterior_free(loaded);
+    return status;
+  });
+  bdl_set_interrupt(nullptr, nullptr);
+}
+
+/// A call of a thread without an interrupt callback knows nothing of what an earlier one has thrown, nor does
+/// one that a callback asks after it.
+void of_an_interrupt_that_is_over(void**) {
+  Scene scene;
+  const timespec pause = {0, 25000000};
+  bdl_set_interrupt(ask, &scene.thrower);
+  scene.thrower.kind = "interrupt";
+  scene.thrower.act = [] { throw std::runtime_error("once"); };
+  nanosleep(&pause, nullptr);
+  assert_int_equal(scene.fit(), BDL_ERROR_CALLBACK);
+  bdl_set_interrupt(nullptr, nullptr);
+  OK(scene.fit());
+  assert_int_equal(bdl_interrupted(), 0);
+  bdl_set_interrupt(ask, &scene.thrower);
+  nanosleep(&pause, nullptr);
+  assert_int_equal(bdl_interrupted(), 1);
+  scene.thrower.act = nullptr;
+  nanosleep(&pause, nullptr);
+  OK(scene.fit());
   bdl_set_interrupt(nullptr, nullptr);
 }
 
@@ -299,6 +332,6 @@ void of_destroying(void**) {
 int test_thrown_callbacks() {
   const CMUnitTest tests[] = {cmocka_unit_test(of_training),   cmocka_unit_test(of_other_calls),
                               cmocka_unit_test(of_searches),   cmocka_unit_test(of_communicators),
-                              cmocka_unit_test(of_interrupts), cmocka_unit_test(of_destroying)};
+                              cmocka_unit_test(of_interrupts), cmocka_unit_test(of_an_interrupt_that_is_over), cmocka_unit_test(of_destroying)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
