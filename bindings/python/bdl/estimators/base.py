@@ -127,7 +127,7 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
 
         Parameters that files do not hold (``save``) have their defaults: set ``samples`` and ``prediction`` again by
         ``set_params``. Files do not say either whether the method was named: one that "auto" takes, in ``fit`` or in
-        ``partial_fit``, is "auto", so that training goes on as by default."""
+        ``partial_fit``, is "auto", so that training goes on as by default. Name it again where it was named."""
         optimizer = checkpoint.load(path).optimizer
         if optimizer is None or optimizer.model is None:
             raise ValueError(f"{os.fspath(path)!r} has no optimizer with a model, expected one of a trained estimator")
