@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import lowlevel
+from .handle import Handle, capsule_of
 from .model import Model
 from .optimizer import Optimizer, _with_parts
 from .posterior import Posterior
@@ -21,11 +22,12 @@ class Checkpoint(NamedTuple):
 
 def save(
     path: str | os.PathLike[str],
-    model: Model | None = None,
+    model: Model | Any | None = None,
     posterior: Posterior | None = None,
     optimizer: Optimizer | None = None,
 ) -> None:
-    """Writes the parts given; an optimizer brings its model and posterior.
+    """Writes the parts given; an optimizer brings its model and posterior. An estimator in place of the model is saved as its
+    own ``save`` does, with its optimizer.
 
     >>> import bdl, os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "q.safetensors")
@@ -33,8 +35,20 @@ def save(
     >>> bdl.load(path).posterior
     <Posterior low_rank: dimension=4, rank=1, dtype='float64'>
     """
-    capsules = (None if part is None else part._handle for part in (model, posterior, optimizer))
-    lowlevel.bdl_save(path, *capsules)
+    if hasattr(model, "save"):
+        return _save_estimator(path, model, posterior, optimizer)
+    parts = {"model": (model, Model), "posterior": (posterior, Posterior), "optimizer": (optimizer, Optimizer)}
+    lowlevel.bdl_save(path, *(_capsule_or_none(part, kind, name) for name, (part, kind) in parts.items()))
+
+
+def _save_estimator(path: str | os.PathLike[str], estimator: Any, *others: Handle | None) -> None:
+    if any(other is not None for other in others):
+        raise TypeError(f"a {type(estimator).__name__} is saved with its own posterior and optimizer, expected no others")
+    estimator.save(path)
+
+
+def _capsule_or_none(part: Any, kind: type[Handle], name: str) -> Any:
+    return None if part is None else capsule_of(part, kind, name)
 
 
 def load(path: str | os.PathLike[str], user_model: Model | None = None) -> Checkpoint:

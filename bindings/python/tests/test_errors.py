@@ -314,6 +314,10 @@ calls = {
     "save: no folder": lambda: bdl.save("/nonexistent/file", model()),
     "save: nothing": lambda: bdl.save("/tmp/nothing"),
     "save: parts that do not fit": lambda: bdl.save("/tmp/nothing", model(), bdl.Posterior.full(4)),
+    "save: a posterior as model": lambda: bdl.save("/tmp/nothing", known()),
+    "save: a number": lambda: bdl.save("/tmp/nothing", optimizer=3),
+    "save: an ensemble": lambda: bdl.save("/tmp/nothing", bdl.DeepEnsembleRegressor()),
+    "save: an estimator and a posterior": lambda: bdl.save("/tmp/nothing", fitted(), known()),
     "bytes": lambda: lowlevel.bdl_load_bytes(b"\x10\0\0\0\0\0\0\0{}", None, False, True, False),
     "bytes of a string": lambda: lowlevel.bdl_load_bytes("text", None, False, True, False),
     # the lowest level

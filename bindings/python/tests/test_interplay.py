@@ -123,6 +123,69 @@ def test_files_of_classifiers_and_glms(blobs, plane, tmp_path):
         bdl.BayesianGLM.load(tmp_path / "posterior")
 
 
+def saved_and_loaded(estimator, path):
+    estimator.save(path)
+    return type(estimator).load(path)
+
+
+def bits_of(estimator):
+    return estimator.posterior_.mean.tobytes(), estimator.posterior_.variance.tobytes(), estimator.optimizer_.method
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, options={"prior_precision": 2.0}),
+        bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, posterior="diagonal", random_state=4),
+        bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, noise="student_t", dtype="float32"),
+        bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, method="vogn"),
+        bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, posterior="dropout", dropout=0.3),
+        bdl.BayesianConvRegressor("dense 4; relu", epochs=3),
+        bdl.BayesianGLM(epochs=3),
+        bdl.BayesianGLM(epochs=3, options={"bias_prior_precision": 1.0}),
+    ],
+)
+def test_training_goes_on_from_files(plane, tmp_path, estimator):
+    """As it does from the estimator that was saved: block by block, and by a new fit."""
+    x, more_x, y, more_y = (part[rows] for part in plane for rows in (slice(120), slice(120, None)))
+    for begin in ("fit", "partial_fit"):
+        original = getattr(clone(estimator), begin)(x, y)
+        loaded = saved_and_loaded(original, tmp_path / "a")
+        assert loaded.method == original.method
+        assert bits_of(loaded.partial_fit(more_x, more_y)) == bits_of(original.partial_fit(more_x, more_y))
+        loaded = saved_and_loaded(original, tmp_path / "b").set_params(epochs=3)
+        assert bits_of(loaded.fit(more_x, more_y)) == bits_of(original.fit(more_x, more_y))
+
+
+def test_files_hold_no_settings_of_predictions(plane, tmp_path):
+    x, y = plane
+    original = bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, samples=7, prediction="linearized").fit(x, y)
+    loaded = saved_and_loaded(original, tmp_path / "a")
+    assert (loaded.samples, loaded.prediction) == (500, "auto")
+    assert np.array_equal(loaded.set_params(samples=7, prediction="linearized").predict(x), original.predict(x))
+    revived = pickle.loads(pickle.dumps(original))
+    assert (revived.samples, revived.prediction) == (7, "linearized")
+
+
+def test_methods_without_streams_keep_their_names(plane, tmp_path):
+    """No stream learns such a posterior: a loaded estimator takes steps, as the one that was saved."""
+    x, y = plane
+    original = bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, method="laplace", posterior="kronecker").fit(x, y)
+    loaded = saved_and_loaded(original, tmp_path / "a")
+    assert loaded.method == "laplace"
+    assert bits_of(loaded.partial_fit(x, y)) == bits_of(original.partial_fit(x, y))
+
+
+def test_save_takes_estimators(blobs, tmp_path):
+    x, y = blobs
+    classifier = bdl.BayesianMLPClassifier(hidden=(5,), epochs=3).fit(x, y)
+    classifier.save(tmp_path / "own")
+    bdl.save(tmp_path / "function", classifier)
+    assert (tmp_path / "own").read_bytes() == (tmp_path / "function").read_bytes()
+    with pytest.raises(ValueError, match="not fitted"):
+        bdl.save(tmp_path / "x", bdl.BayesianMLPClassifier())
+
+
 def test_not_fitted(tmp_path):
     for call in (
         lambda e: e.predict([[0.0]]),

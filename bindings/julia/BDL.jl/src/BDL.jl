@@ -85,7 +85,8 @@ include("show.jl")
 
 function __init__()
     open_library()
-    check_version()
+    # Julia opens the library of a ccall when it compiles the call: a direct one would be compiled together with this function.
+    Base.invokelatest(check_version)
 end
 
 end

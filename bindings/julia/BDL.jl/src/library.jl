@@ -10,9 +10,9 @@ function library_path()
 end
 
 """
-Opens libbdl before the first ccall does: Julia's own way of opening a library (RTLD_DEEPBIND) can bind two halves of
-the C++ unwinder to two libraries, and then every exception inside libbdl aborts the process. Later calls, which know
-the soname only, find the library that is open.
+Opens libbdl before the first ccall is compiled, which opens it as well where the loader knows the soname: Julia's own way
+of opening a library (RTLD_DEEPBIND) can bind two halves of the C++ unwinder to two libraries, and then every exception
+inside libbdl aborts the process. Later calls, which know the soname only, find the library that is open.
 """
 function open_library()
     path = library_path()

@@ -1,5 +1,5 @@
 # Runs by itself: JULIA_DEPOT_PATH=scratch BDL_LIBRARY=path/to/libbdl.so.0 julia --project=BDL.jl BDL.jl/test/runtests.jl
-using BDL, LinearAlgebra, Logging, Random, Serialization, Statistics, Test
+using BDL, Libdl, LinearAlgebra, Logging, Random, Serialization, Statistics, Test
 
 isdefined(Base.Experimental, Symbol("@optlevel")) && @eval Base.Experimental.@optlevel 0  # compiles faster
 

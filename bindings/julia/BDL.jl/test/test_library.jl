@@ -19,6 +19,16 @@ mktempdir() do folder
     write(joinpath(folder, "corrupt"), rand(UInt8, 1000))
     @test_throws FormatError load(joinpath(folder, "corrupt"))
 end
+# So it does where the loader itself finds the library, whose first ccall must not be compiled before it is open.
+let folder = dirname(abspath(Libdl.dlpath(BDL.LibBDL.libbdl))), code = "using BDL; try; Model((0, 1)); catch e; print(typeof(e)); end"
+    by_loader = merge(ENV, Dict("LD_LIBRARY_PATH" => "$folder:$(get(ENV, "LD_LIBRARY_PATH", ""))"))
+    by_both = merge(by_loader, Dict("BDL_LIBRARY" => joinpath(folder, BDL.LibBDL.libbdl)))
+    delete!(by_loader, "BDL_LIBRARY")
+    for environment in (by_loader, by_both), compiled in ("yes", "no")
+        child = setenv(`$CHILD --compiled-modules=$compiled -e $code`, environment)
+        @test read(pipeline(ignorestatus(child); stderr = devnull), String) == "InvalidArgumentError"
+    end
+end
 @test sprint(showerror, ShapeError("text")) == "ShapeError: text"
 
 # An installation without libbdl is told what to do.

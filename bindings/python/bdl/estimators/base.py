@@ -112,13 +112,22 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a checkpoint with everything learned, which every language of the library reads: also class labels that are
-        text, numbers or truth values, and names of features."""
+        text, numbers or truth values, and names of features.
+
+        Of the parameters a file holds what training goes on by: the network, ``method``, ``posterior``, ``rank``,
+        ``dropout``, ``dtype``, the seed, and ``options`` where they are not those that the method has by itself. It does not
+        hold how to predict (``samples``, ``prediction``), nor what only ``fit`` asks for (``epochs``, ``standardize``,
+        ``prior``, ``channels``, early stopping, ``warm_start``, ``verbose``). Pickle keeps all parameters, and ``history_``."""
         check_is_fitted(self, "optimizer_")
         checkpoint.save(path, optimizer=self.optimizer_)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Any:
-        """An estimator of a checkpoint, ready to predict and to train on."""
+        """An estimator of a checkpoint, ready to predict and to train on.
+
+        Parameters that files do not hold (``save``) have their defaults: set ``samples`` and ``prediction`` again by
+        ``set_params``. Files do not say either whether the method was named: one that "auto" takes, in ``fit`` or in
+        ``partial_fit``, is "auto", so that training goes on as by default. Name it again where it was named."""
         optimizer = checkpoint.load(path).optimizer
         if optimizer is None or optimizer.model is None:
             raise ValueError(f"{os.fspath(path)!r} has no optimizer with a model, expected one of a trained estimator")

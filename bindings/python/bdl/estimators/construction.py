@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..dataset import Dataset
-from ..errors import brief
+from ..errors import UnsupportedError, brief
 from ..model import Model
-from ..optimizer import Optimizer
+from ..optimizer import Optimizer, suggest_training
 from ..posterior import Posterior
 from ..tables import defaults
 
@@ -104,19 +104,35 @@ def standardize(model: Model, x: np.ndarray, targets: np.ndarray, prior: Any) ->
 
 def parameters_of(optimizer: Optimizer) -> dict[str, Any]:
     """Parameters of an estimator that would train as this optimizer does."""
-    model, posterior = optimizer.model, optimizer.posterior
-    options = optimizer.options
-    usual = Optimizer(model, posterior, optimizer.method, optimizer.data_size).options
+    posterior, options = optimizer.posterior, optimizer.options
+    usual = usual_options(optimizer)
     changed = {name: value for name, value in options.items() if value != usual[name] and name != "seed"}
     family = family_of(posterior)
     return {
-        "method": optimizer.method,
+        "method": "auto" if is_left_open(optimizer) else optimizer.method,
         "posterior": family,
         "rank": posterior.rank if family == "low_rank" else None,
-        "dtype": model.dtype,
+        "dtype": optimizer.model.dtype,
         "random_state": options["seed"],
         "options": changed or None,
     }
+
+
+def usual_options(optimizer: Optimizer) -> dict[str, Any]:
+    """Options of an estimator's training by the same method, where its user sets none."""
+    usual = Optimizer(optimizer.model, optimizer.posterior, optimizer.method, optimizer.data_size)
+    usual.set_text(suggest_training(usual.model, usual.data_size, False, usual.method).options)
+    return usual.options
+
+
+def is_left_open(optimizer: Optimizer) -> bool:
+    """Whether its method is one of the two, for all data together and for blocks, that method "auto" takes."""
+    family = family_of(optimizer.posterior)
+    try:
+        taken = [suggest_training(optimizer.model, optimizer.data_size, in_blocks, family=family) for in_blocks in (False, True)]
+    except UnsupportedError:  # "auto" learns no such posterior block by block
+        return False
+    return optimizer.method in [training.method for training in taken]
 
 
 def hidden_of(model: Model) -> tuple[int, ...]:

@@ -75,8 +75,10 @@ class BayesianMLP(BayesianEstimator):
 
     @classmethod
     def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
-        shape = {"hidden": construction.hidden_of(optimizer.model), "activation": optimizer.model.activation}
-        return {**super()._parameters_of(optimizer), **shape}
+        found = {"hidden": construction.hidden_of(optimizer.model), "activation": optimizer.model.activation}
+        if optimizer.posterior.family == "dropout":
+            found["dropout"] = optimizer.posterior.dropout_rates
+        return {**super()._parameters_of(optimizer), **found}
 
 
 PARAMETERS = f"""

@@ -6,7 +6,10 @@ checkpoint_parts <- bdl_checkpoint_parts
 
 # A fit is saved as its optimizer, with which its model and posterior come.
 bdl_save <- function(path, model = NULL, posterior = NULL, optimizer = NULL) {
-  if (inherits(model, "bdl")) return(bdl_save(path, optimizer = bdl_handles(model)$optimizer))
+  if (inherits(model, "bdl")) {
+    if (!is.null(posterior) || !is.null(optimizer)) refuse("a fit is saved with its own posterior and optimizer: give no others")
+    return(bdl_save(path, optimizer = bdl_handles(model)$optimizer))
+  }
   save_checkpoint(file_name(path), model, posterior, optimizer)
   invisible(path)
 }

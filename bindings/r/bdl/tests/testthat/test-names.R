@@ -17,6 +17,16 @@ test_that("names and classes of fits are saved with the model", {
   expect_identical(saved(two)$targets, c("height", "depth"))
 })
 
+test_that("a fit is saved as its optimizer, and with no others", {
+  fit <- bdl_glm(y ~ x, data.frame(x = 1:9, y = sin(1:9)), seed = 1)
+  path <- tempfile()
+  expect_identical(bdl_save(path, fit), path)
+  loaded <- bdl_load(path)
+  expect_identical(bdl_optimizer_method(loaded$optimizer), "exact-full")
+  expect_error(bdl_save(path, fit, loaded$posterior), "give no others", class = "bdl_error_invalid_argument")
+  expect_error(bdl_save(path, fit, optimizer = loaded$optimizer), "give no others")
+})
+
 test_that("classes keep their type", {
   model <- bdl_model(c(2, 2), likelihood = "categorical")
   expect_identical(bdl_names(model), list(inputs = NULL, targets = NULL, classes = NULL))
