@@ -49,9 +49,9 @@
  *  - Callbacks may call the library, but not change a handle that their own call uses: that is
  *    BDL_ERROR_INVALID_ARGUMENT, with "in use" in the message, as is a change by another thread while a call
  *    changes the same handle. Training uses the posterior, the model and the communicator of its optimizer as
- *    well. Reading is allowed, and asking to stop. A progress callback reads everything as it is after the
+ *    well. They may read it, and ask training to stop. A progress callback reads everything as it is after the
  *    last step; the other callbacks of training run within a step, which may have changed a part of what they
- *    read. A handle that a callback of its own call frees lives until that call returns.
+ *    read. An interrupt callback that reads what its call is computing gets the same error. A handle that a callback of its own call frees lives until that call returns.
  *  - A callback in C++ may throw: its call fails as if it had reported failure, and bdl_last_error() ends with
  *    the exception's what(). Only what a `destroy` function throws is dropped.
  *  - Arrays are views, one example per row, any strides: bdl_matrix, which is read, of f32, f64, i32 (labels)

@@ -23,8 +23,8 @@ extern "C" {
  * that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that
  * were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new
  * file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.
- * Before anything is written, what bdl_load() would read is read: a state that it would refuse is
- * BDL_ERROR_INTERNAL, and an older file stays. Since 0.1.
+ * Before writing, it checks that bdl_load() accepts the state. If not, it returns BDL_ERROR_INTERNAL and leaves an
+ * older file alone. Since 0.1.
  * @param path      file to write; a symbolic link is replaced, not followed
  * @param model     may be NULL
  * @param posterior may be NULL
@@ -32,7 +32,7 @@ extern "C" {
  *                  arguments must be NULL or those handles. Not all three may be NULL
  * @return BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
  *         BDL_ERROR_UNSUPPORTED (a full posterior after steps with option "matrix_gradient" = "unsymmetric"),
- *         BDL_ERROR_OUT_OF_MEMORY (as much again as is saved is needed while it is checked),
+ *         BDL_ERROR_OUT_OF_MEMORY (the check needs as much memory again as the saved tensors),
  *         BDL_ERROR_INTERNAL (the state would not load)
  */
 BDL_API bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_posterior* posterior,
@@ -45,7 +45,7 @@ BDL_API bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_
  * @param path       file to read
  * @param user_model the callbacks cannot be saved: the model to use if the file's model is a user's own
  *                   (same inputs, outputs, parameters, likelihood, dtype); NULL otherwise. It takes over
- *                   the file's noise precision
+ *                   the file's noise precision, names and class type
  * @param model      receives a new handle (for a user model: another handle of the same object)
  * @param posterior  receives a new handle
  * @param optimizer  receives a new handle sharing the other two. Any out-pointer may be NULL if that

@@ -71,7 +71,7 @@ BDL_API bdl_status bdl_dataset_from_callback(int64_t rows, int64_t inputs, int64
 /**
  * NumPy's files (.npy), mapped and not read: the system fetches what is needed and drops what is not, so they
  * may be larger than memory. Elements are floating-point numbers (f2, f4, f8), integers (i1 to i8, u1 to u8)
- * or truth values (b1), in either byte order, in C or Fortran order. Those that bdl_dtype does not have are
+ * or truth values (b1), in either byte order, in C or Fortran order. Types that bdl_dtype lacks are
  * converted row by row when they are read; integers beyond 2^53 are rounded to doubles. One dimension is one
  * column; of three or more, in C order, all but the first are columns (images). The files must keep their
  * size until bdl_dataset_free(): one that has become shorter is noticed when rows are read (BDL_ERROR_FILE),

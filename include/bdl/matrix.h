@@ -22,8 +22,8 @@ typedef enum bdl_dtype {
 
 /**
  * A strided matrix the caller owns and a function reads: element (i, j) is data[i * row_stride + j *
- * col_stride], strides counted in elements (they may be negative or zero). Where some element would lie outside
- * of the address space, the call returns BDL_ERROR_SHAPE. Its layout is frozen for ever.
+ * col_stride], strides counted in elements (they may be negative or zero). A view with an element outside the
+ * address space is refused with BDL_ERROR_SHAPE. Its layout is frozen for ever.
  */
 typedef struct bdl_matrix {
   const void* data;   /**< first element; NULL only in bdl_none() and for empty matrices */
@@ -38,8 +38,8 @@ typedef struct bdl_matrix {
 /**
  * A matrix that a function writes to, on success only: float or double, and no two elements in the same
  * place. Outputs of one call must not overlap in memory, nor overlap one of its inputs, else BDL_ERROR_SHAPE;
- * interleaved ones, as columns of one buffer, do not, and an output may be an input itself, element
- * for element. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
+ * interleaved views, such as columns of one buffer, are fine, and an output may be exactly the same view as an
+ * input. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
  * cannot be handed over as outputs by mistake.
  */
 typedef struct bdl_matrix_out {
@@ -52,7 +52,7 @@ typedef struct bdl_matrix_out {
   int64_t col_stride; /**< elements between (i, j) and (i, j + 1) */
 } bdl_matrix_out;
 
-/* For the functions below: what no compiler of C99 or C++11 warns of, whatever it is asked. Undefined at the end. */
+/* Casts and null pointers that no C99 or C++11 compiler warns about; undefined again at the end of this file. */
 #ifdef __cplusplus
 #define BDL_INT32(value) static_cast<int32_t>(value)
 #define BDL_NULL nullptr

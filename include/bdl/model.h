@@ -201,7 +201,7 @@ typedef struct bdl_model_callbacks {
 /**
  * A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread
  * of the call that needs them; they must be safe to run concurrently if the caller runs const calls
- * concurrently. What they throw is a failure. Since 0.2.
+ * concurrently. A callback that throws fails the call. Since 0.2.
  * @param dtype      type of every array the callbacks see
  * @param inputs     columns of x, >= 1
  * @param outputs    number of outputs C, >= 1
@@ -375,9 +375,9 @@ BDL_API bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix in
 /**
  * As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by n)
  * of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
- * equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise; training
- * that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c
- * as the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the
+ * equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise. If a
+ * stream or a later fit meets other values, their root mean square deviation from c becomes the scale (read it
+ * with bdl_model_get_standardization()), and learned noise is rescaled with it. Where the
  * network's input is an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one
  * mean and one scale, those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has
  * mean 0, scale 1. Since 0.1.

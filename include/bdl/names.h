@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** What bdl_model_set_name() gives names to. */
+/** The things that have names. */
 typedef enum bdl_named {
   BDL_INPUT = 1,  /**< columns of x: bdl_model_inputs() */
   BDL_TARGET = 2, /**< columns of y: bdl_model_targets() */
@@ -21,7 +21,7 @@ typedef enum bdl_named {
   BDL_NAMED_FORCE_INT32 = 0x7fffffff
 } bdl_named;
 
-/** What the names of classes are the text of, so that every language makes labels of its own of them. */
+/** How class names are to be read, so that each language can restore labels of its own type. */
 typedef enum bdl_class_type {
   BDL_CLASS_TEXT = 1,
   BDL_CLASS_ORDERED = 2, /**< text, and the classes rise from 0 on (ordered factors) */
@@ -44,16 +44,29 @@ BDL_API bdl_status bdl_model_set_name(bdl_model* model, bdl_named what, int64_t 
 
 /**
  * Reads a name. Since 0.2.
- * @param name receives it, "" if there is none; it belongs to the model, and lives until a name is set
+ * @param model a model
+ * @param what  BDL_INPUT, BDL_TARGET or BDL_CLASS
+ * @param index of the column or class, from 0
+ * @param name  receives it, "" if there is none; it belongs to the model, and lives until a name is set
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
  */
 BDL_API bdl_status bdl_model_get_name(const bdl_model* model, bdl_named what, int64_t index,
                                       const char** name);
 
-/** Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
- * A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.2. */
+/**
+ * Sets how class names are to be read; a new model has BDL_CLASS_TEXT. It is saved with the model. Since 0.2.
+ * @param model a model with classes
+ * @param type  a bdl_class_type
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a model without classes)
+ */
 BDL_API bdl_status bdl_model_set_class_type(bdl_model* model, bdl_class_type type);
 
-/** Reads the bdl_class_type of a model with classes. Since 0.2. */
+/**
+ * Reads how class names are to be read. Since 0.2.
+ * @param model a model with classes
+ * @param type  receives a bdl_class_type
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a model without classes)
+ */
 BDL_API bdl_status bdl_model_get_class_type(const bdl_model* model, int32_t* type);
 
 #ifdef __cplusplus

@@ -53,16 +53,16 @@
  * Outputs of 1e8 log odds, or standard deviations of the targets, have no meaning: BDL_ERROR_DIVERGED.
  *
  * Rows do not depend on each other: one that overflows spoils its own numbers only. BDL_OK means that no number
- * is NaN, and that all are finite but where the number itself, or what it is made of, is beyond a double, the
- * model's type or the output's:
+ * is NaN, and that all are finite unless they, or the outputs that they come from, overflow a double, the model's
+ * type or the output's:
  *
  *   means, variances, quantiles, bounds, draws of y   infinite, of the right sign where there is one
- *   log densities                                     -infinity: also where a density is below the doubles
+ *   log densities                                     -infinity, also where a density underflows
  *   class probabilities                               equal for all classes, with no mutual information
  *   means and covariances of outputs                  infinite
  *
- * So the expected count of a linear model with BDL_POISSON is infinite where e^(m + v / 2) is, as far from the
- * data it may be; quantiles may be finite there. Once trained, networks with hidden units have rates below
+ * So the expected count of a linear model with BDL_POISSON is infinite where e^(m + v / 2) is, which far from
+ * the data it may be; quantiles may be finite there. Once trained, networks with hidden units have rates below
  * 27 (1 + the largest count seen in training), and heteroscedastic models with standardised targets have noise
  * below 16.5 standard deviations of y (docs/mathematics/likelihoods.md, "Limits").
  *

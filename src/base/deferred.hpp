@@ -1,5 +1,5 @@
-// A value that is computed when it is first read: one thread computes it, others wait, so that const reads stay
-// thread-safe.
+// A value that is computed when it is first read: one thread computes it, others wait, so that const reads
+// stay thread-safe.
 #pragma once
 
 #include <atomic>

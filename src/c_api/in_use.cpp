@@ -40,9 +40,7 @@ bool InUse::uses(const void* object) const noexcept {
 const char* InUse::claim(const UsedObject& object) const noexcept {
   for (const InUse* use = outer_; use; use = use->outer_)
     if (use->uses(object.object))
-      return "the call in progress, whose callbacks may read it, but not change it: change it when that call "
-             "has "
-             "returned";
+      return "the call in progress, whose callbacks may only read it: change it after that call returns";
   if (object.claim && !object.claim->take())
     return "a call of another thread that changes it: wait until that call has returned";
   return nullptr;

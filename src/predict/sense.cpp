@@ -33,7 +33,8 @@ void check_written(ConstMatrixView<Out> f, Index first) {
   for (Index i = 0; i < f.cols; ++i)
     for (const Out value : f.column(i))
       if (std::isnan(value))
-        fail(Status::ERROR_DIVERGED, "the model's output for example %lld (counting from 0) is NaN: its outputs callback must write "
+        fail(Status::ERROR_DIVERGED,
+             "the model's output for example %lld (counting from 0) is NaN: its outputs callback must write "
              "every output",
              static_cast<long long>(first + i));
 }
@@ -53,7 +54,7 @@ void check_sense(const Model<T>& model, ConstMatrixView<T> x, ConstMatrixView<Ou
       if (!(output <= limit * (1 + size)))
         fail(Status::ERROR_DIVERGED,
              "the network's output %lld for example %lld (counting from 0) is %.3g (standardised), which has "
-             "no meaning: its training ran away",
+             "no meaning: its training diverged",
              static_cast<long long>(c), static_cast<long long>(first + i), output);
     }
   }

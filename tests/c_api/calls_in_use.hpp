@@ -9,11 +9,6 @@
 
 #include "handles.hpp"
 
-struct FreePredictor {
-  void operator()(bdl_predictor* handle) const { bdl_predictor_free(handle); }
-};
-using Predictor = std::unique_ptr<bdl_predictor, FreePredictor>;
-
 /// Handles in use by a call, and what callbacks have found. Assertions are for when it has returned.
 struct Interference {
   // Null: not in use.

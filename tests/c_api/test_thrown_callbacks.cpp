@@ -332,6 +332,7 @@ void of_destroying(void**) {
 int test_thrown_callbacks() {
   const CMUnitTest tests[] = {cmocka_unit_test(of_training),   cmocka_unit_test(of_other_calls),
                               cmocka_unit_test(of_searches),   cmocka_unit_test(of_communicators),
-                              cmocka_unit_test(of_interrupts), cmocka_unit_test(of_an_interrupt_that_is_over), cmocka_unit_test(of_destroying)};
+                              cmocka_unit_test(of_interrupts), cmocka_unit_test(of_an_interrupt_that_is_over),
+                              cmocka_unit_test(of_destroying)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

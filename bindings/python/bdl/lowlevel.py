@@ -297,7 +297,7 @@ def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, callba
     r"""
     A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread
     of the call that needs them; they must be safe to run concurrently if the caller runs const calls
-    concurrently. What they throw is a failure. Since 0.2.
+    concurrently. A callback that throws fails the call. Since 0.2.
     :type dtype: int
     :param dtype:      type of every array the callbacks see
     :type inputs: int64_t
@@ -529,9 +529,9 @@ def bdl_model_standardize(model, x, y):
     r"""
     As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by n)
     of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
-    equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise; training
-    that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c
-    as the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the
+    equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise. If a
+    stream or a later fit meets other values, their root mean square deviation from c becomes the scale (read it
+    with bdl_model_get_standardization()), and learned noise is rescaled with it. Where the
     network's input is an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one
     mean and one scale, those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has
     mean 0, scale 1. Since 0.1.
@@ -721,20 +721,41 @@ def bdl_model_set_name(model, what, index, name):
 def bdl_model_get_name(model, what, index):
     r"""
     Reads a name. Since 0.2.
+    :type model: bdl_model
+    :param model: a model
+    :type what: int
+    :param what:  BDL_INPUT, BDL_TARGET or BDL_CLASS
+    :type index: int64_t
+    :param index: of the column or class, from 0
     :type name: string
-    :param name: receives it, "" if there is none; it belongs to the model, and lives until a name is set
+    :param name:  receives it, "" if there is none; it belongs to the model, and lives until a name is set
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
     """
     return _lowlevel.bdl_model_get_name(model, what, index)
 
 def bdl_model_set_class_type(model, type):
     r"""
-     Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
-    A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.2.
+    Sets how class names are to be read; a new model has BDL_CLASS_TEXT. It is saved with the model. Since 0.2.
+    :type model: bdl_model
+    :param model: a model with classes
+    :type type: int
+    :param type:  a bdl_class_type
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a model without classes)
     """
     return _lowlevel.bdl_model_set_class_type(model, type)
 
 def bdl_model_get_class_type(model):
-    r""" Reads the bdl_class_type of a model with classes. Since 0.2."""
+    r"""
+    Reads how class names are to be read. Since 0.2.
+    :type model: bdl_model
+    :param model: a model with classes
+    :type type: int32_t
+    :param type:  receives a bdl_class_type
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a model without classes)
+    """
     return _lowlevel.bdl_model_get_class_type(model)
 BDL_LOW_RANK = _lowlevel.BDL_LOW_RANK
 r""" bdl_posterior_create_low_rank()"""
@@ -1775,7 +1796,7 @@ def bdl_dataset_from_npy(x_path, y_path):
     r"""
     NumPy's files (.npy), mapped and not read: the system fetches what is needed and drops what is not, so they
     may be larger than memory. Elements are floating-point numbers (f2, f4, f8), integers (i1 to i8, u1 to u8)
-    or truth values (b1), in either byte order, in C or Fortran order. Those that bdl_dtype does not have are
+    or truth values (b1), in either byte order, in C or Fortran order. Types that bdl_dtype lacks are
     converted row by row when they are read; integers beyond 2^53 are rounded to doubles. One dimension is one
     column; of three or more, in C order, all but the first are columns (images). The files must keep their
     size until bdl_dataset_free(): one that has become shorter is noticed when rows are read (BDL_ERROR_FILE),
@@ -2696,8 +2717,8 @@ def bdl_save(path, model, posterior, optimizer):
     that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that
     were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new
     file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.
-    Before anything is written, what bdl_load() would read is read: a state that it would refuse is
-    BDL_ERROR_INTERNAL, and an older file stays. Since 0.1.
+    Before writing, it checks that bdl_load() accepts the state. If not, it returns BDL_ERROR_INTERNAL and leaves an
+    older file alone. Since 0.1.
     :type path: string
     :param path:      file to write; a symbolic link is replaced, not followed
     :type model: bdl_model
@@ -2710,7 +2731,7 @@ def bdl_save(path, model, posterior, optimizer):
     :rtype: int
     :return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
                 BDL_ERROR_UNSUPPORTED (a full posterior after steps with option "matrix_gradient" = "unsymmetric"),
-                BDL_ERROR_OUT_OF_MEMORY (as much again as is saved is needed while it is checked),
+                BDL_ERROR_OUT_OF_MEMORY (the check needs as much memory again as the saved tensors),
                 BDL_ERROR_INTERNAL (the state would not load)
     """
     return _lowlevel.bdl_save(path, model, posterior, optimizer)
@@ -2725,7 +2746,7 @@ def bdl_load(path, user_model, model, posterior, optimizer):
     :type user_model: bdl_model
     :param user_model: the callbacks cannot be saved: the model to use if the file's model is a user's own
                           (same inputs, outputs, parameters, likelihood, dtype); NULL otherwise. It takes over
-                          the file's noise precision
+                          the file's noise precision, names and class type
     :type model: bdl_model
     :param model:      receives a new handle (for a user model: another handle of the same object)
     :type posterior: bdl_posterior

@@ -141,7 +141,8 @@ void check_own_rows(const Optimizer<T>& optimizer, const Array& x, const Array& 
   try {
     check_data(*optimizer.model(), rows_of(x, first, count), rows_of(y, first, count));
   } catch (const Error& error) {
-    fail(error.status(), "%s (row 0 being row %lld of all, counting from 0)", error.what(), static_cast<long long>(first));
+    fail(error.status(), "%s (row 0 being row %lld of all, counting from 0)", error.what(),
+         static_cast<long long>(first));
   }
 }
 

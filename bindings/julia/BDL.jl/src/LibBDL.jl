@@ -254,8 +254,8 @@ const bdl_dtype_names = Dict{Cint,String}(
 
 """
 A strided matrix the caller owns and a function reads: element (i, j) is data[i * row_stride + j *
-col_stride], strides counted in elements (they may be negative or zero). Where some element would lie outside
-of the address space, the call returns BDL_ERROR_SHAPE. Its layout is frozen for ever.
+col_stride], strides counted in elements (they may be negative or zero). A view with an element outside the
+address space is refused with BDL_ERROR_SHAPE. Its layout is frozen for ever.
 
 - `data`: first element; NULL only in bdl_none() and for empty matrices
 - `dtype`: a bdl_dtype
@@ -278,8 +278,8 @@ end
 """
 A matrix that a function writes to, on success only: float or double, and no two elements in the same
 place. Outputs of one call must not overlap in memory, nor overlap one of its inputs, else BDL_ERROR_SHAPE;
-interleaved ones, as columns of one buffer, do not, and an output may be an input itself, element
-for element. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
+interleaved views, such as columns of one buffer, are fine, and an output may be exactly the same view as an
+input. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
 cannot be handed over as outputs by mistake.
 
 - `data`: first element; NULL only in bdl_none_out() and for empty matrices
@@ -568,7 +568,7 @@ end
 """
 A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread
 of the call that needs them; they must be safe to run concurrently if the caller runs const calls
-concurrently. What they throw is a failure. Since 0.2.
+concurrently. A callback that throws fails the call. Since 0.2.
 
 # Arguments
 - `dtype`: type of every array the callbacks see
@@ -834,9 +834,9 @@ end
 """
 As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by n)
 of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
-equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise; training
-that meets rows of another value, in a stream or a later fit, takes their root mean square deviation from c
-as the scale instead (bdl_model_get_standardization() tells), and learned noise goes with it. Where the
+equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise. If a
+stream or a later fit meets other values, their root mean square deviation from c becomes the scale (read it
+with bdl_model_get_standardization()), and learned noise is rescaled with it. Where the
 network's input is an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one
 mean and one scale, those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has
 mean 0, scale 1. Since 0.1.
@@ -982,7 +982,7 @@ function bdl_model_hessian(model::Union{bdl_model,Ptr{bdl_model}}, parameters::U
 end
 
 """
-What bdl_model_set_name() gives names to.
+The things that have names.
 
 - `BDL_INPUT` = 1: columns of x: bdl_model_inputs()
 - `BDL_TARGET` = 2: columns of y: bdl_model_targets()
@@ -999,7 +999,7 @@ const bdl_named_names = Dict{Cint,String}(
 )
 
 """
-What the names of classes are the text of, so that every language makes labels of its own of them.
+How class names are to be read, so that each language can restore labels of its own type.
 
 - `BDL_CLASS_TEXT` = 1
 - `BDL_CLASS_ORDERED` = 2: text, and the classes rise from 0 on (ordered factors)
@@ -1042,22 +1042,41 @@ end
 Reads a name. Since 0.2.
 
 # Arguments
+- `model`: a model
+- `what`: BDL_INPUT, BDL_TARGET or BDL_CLASS
+- `index`: of the column or class, from 0
 - `name`: receives it, "" if there is none; it belongs to the model, and lives until a name is set
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
 """
 function bdl_model_get_name(model::Union{bdl_model,Ptr{bdl_model}}, what::Integer, index::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_model_get_name, libbdl), Cint, (Ptr{bdl_model}, Cint, Int64, Ptr{Ptr{UInt8}},), model, what, index, name)
 end
 
 """
-Says what the names of classes are the text of; a new model has BDL_CLASS_TEXT. It is saved with the model.
-A model without classes: BDL_ERROR_UNSUPPORTED. Since 0.2.
+Sets how class names are to be read; a new model has BDL_CLASS_TEXT. It is saved with the model. Since 0.2.
+
+# Arguments
+- `model`: a model with classes
+- `type`: a bdl_class_type
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a model without classes)
 """
 function bdl_model_set_class_type(model::Union{bdl_model,Ptr{bdl_model}}, type::Integer)
     return ccall((:bdl_model_set_class_type, libbdl), Cint, (Ptr{bdl_model}, Cint,), model, type)
 end
 
 """
-Reads the bdl_class_type of a model with classes. Since 0.2.
+Reads how class names are to be read. Since 0.2.
+
+# Arguments
+- `model`: a model with classes
+- `type`: receives a bdl_class_type
+
+# Returns
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a model without classes)
 """
 function bdl_model_get_class_type(model::Union{bdl_model,Ptr{bdl_model}}, type::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}})
     return ccall((:bdl_model_get_class_type, libbdl), Cint, (Ptr{bdl_model}, Ptr{Int32},), model, type)
@@ -2242,7 +2261,7 @@ end
 """
 NumPy's files (.npy), mapped and not read: the system fetches what is needed and drops what is not, so they
 may be larger than memory. Elements are floating-point numbers (f2, f4, f8), integers (i1 to i8, u1 to u8)
-or truth values (b1), in either byte order, in C or Fortran order. Those that bdl_dtype does not have are
+or truth values (b1), in either byte order, in C or Fortran order. Types that bdl_dtype lacks are
 converted row by row when they are read; integers beyond 2^53 are rounded to doubles. One dimension is one
 column; of three or more, in C order, all but the first are columns (images). The files must keep their
 size until bdl_dataset_free(): one that has become shorter is noticed when rows are read (BDL_ERROR_FILE),
@@ -3414,8 +3433,8 @@ Writes a checkpoint: a temporary file in the same folder is written, flushed, an
 that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that
 were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new
 file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.
-Before anything is written, what bdl_load() would read is read: a state that it would refuse is
-BDL_ERROR_INTERNAL, and an older file stays. Since 0.1.
+Before writing, it checks that bdl_load() accepts the state. If not, it returns BDL_ERROR_INTERNAL and leaves an
+older file alone. Since 0.1.
 
 # Arguments
 - `path`: file to write; a symbolic link is replaced, not followed
@@ -3427,7 +3446,7 @@ BDL_ERROR_INTERNAL, and an older file stays. Since 0.1.
 # Returns
 BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
 BDL_ERROR_UNSUPPORTED (a full posterior after steps with option "matrix_gradient" = "unsymmetric"),
-BDL_ERROR_OUT_OF_MEMORY (as much again as is saved is needed while it is checked),
+BDL_ERROR_OUT_OF_MEMORY (the check needs as much memory again as the saved tensors),
 BDL_ERROR_INTERNAL (the state would not load)
 """
 function bdl_save(path::Union{AbstractString,Cstring}, model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
@@ -3443,7 +3462,7 @@ same bits as training that had never stopped. Since 0.1.
 - `path`: file to read
 - `user_model`: the callbacks cannot be saved: the model to use if the file's model is a user's own
   (same inputs, outputs, parameters, likelihood, dtype); NULL otherwise. It takes over
-  the file's noise precision
+  the file's noise precision, names and class type
 - `model`: receives a new handle (for a user model: another handle of the same object)
 - `posterior`: receives a new handle
 - `optimizer`: receives a new handle sharing the other two. Any out-pointer may be NULL if that
