@@ -69,7 +69,7 @@ Line line_of(Index stride, Index count, Index width) {
   return {std::abs(stride) * width, count};
 }
 
-/// Runs that go on where the former one ends, or that overlap it in step, are one run.
+/// Joins runs that adjoin or overlap in step.
 Lattice joined(Lattice lattice) {
   Line &outer = lattice.outer, &inner = lattice.inner;
   if (outer.count > 1 && (inner.count == 1 || outer.step < inner.step)) std::swap(outer, inner);
@@ -129,7 +129,7 @@ bool meet_at(const Line& a, const Line& b, Index v) {
                       std::min(a.count - 1, floor_divided(v + b.length(), a.step)));
 }
 
-/// Whether elements meet of a run of a and one of b that begins `ahead` bytes behind it.
+/// True if a run of a and a run of b, `ahead` bytes behind it, share a byte.
 bool runs_meet(const Lattice& a, const Lattice& b, Index ahead) {
   if (ahead >= a.run() || -ahead >= b.run()) return false;
   if (a.inner.step <= a.width && b.inner.step <= b.width) return true;
@@ -149,7 +149,7 @@ bool in_step_meet(const Lattice& a, const Lattice& b, Index ahead) {
   return false;
 }
 
-/// Each run of a with the runs of b that reach into its bytes.
+/// Compares each run of a with the runs of b within its bytes.
 bool any_runs_meet(const Lattice& a, const Lattice& b, Index ahead) {
   Index left = Index{1} << 20;  // comparisons
   for (Index i = 0; i < a.outer.count; ++i) {

@@ -69,7 +69,7 @@ std::unique_ptr<Handle> wanted(Handle** out, const std::shared_ptr<Object>& obje
   return handle;
 }
 
-/// The claim of the handle, or of one that nobody has asked for.
+/// Returns the handle's claim, or a new one if the caller did not ask for that handle.
 template <class Handle>
 SharedClaim claim_of(const std::unique_ptr<Handle>& handle) {
   return handle ? handle->claim : std::make_shared<Claim>();

@@ -1,6 +1,6 @@
-// Who uses what a handle stands for. A call that writes has it to itself: meanwhile no other thread and no
-// callback within the call writes to it. Calls that only read are known on their own thread alone, where
-// their callbacks must not write, so that they cost each other nothing.
+// Tracks which objects calls use. A call that writes has an object to itself: no other thread and no callback
+// of the call may write to it meanwhile. Reads are recorded on their own thread only, so concurrent reads
+// cost nothing.
 #pragma once
 
 #include <array>

@@ -94,7 +94,7 @@ void DividedRows<T>::divide(const BlockedRows<T>& rows, const RowsSize& size, In
   divided_ = &rows;
 }
 
-/// The bias is a layer whose only input is 1. Nothing is written here but shapes: plans divide as well.
+/// The bias is a layer whose only input is 1. Writes shapes only, because memory plans call it too.
 template <class T>
 void DividedRows<T>::cut(const OuterRows<T>& layer, Index offset, const ShardRange& outputs, bool has_bias,
                          Shard& shard, std::vector<Block>& blocks) {

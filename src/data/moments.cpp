@@ -81,7 +81,7 @@ double deviation_of(const RunningMoments& moments) {
   return moments.count > 0 ? std::sqrt(moments.square / moments.count) : 0;
 }
 
-/// Constant to rounding; not where squares overflow.
+/// True if the numbers are equal up to rounding; false if their squares overflow.
 bool is_constant(const RunningMoments& moments) {
   const double rounding = 4 * std::numeric_limits<double>::epsilon() * std::abs(moments.mean());
   return deviation_of(moments) <= std::max(rounding, smallest_scale);

@@ -33,7 +33,7 @@ DataMoments moments_of(DataSet& data, const Standardization& units, const Moment
 /// Means and population standard deviations, each for `together` columns: 0 and 1 without numbers, 1 for what
 /// is constant to rounding, not finite where squares overflow.
 ColumnMoments column_moments(const std::vector<RunningMoments>& moments, Index together);
-/// The same of targets: a constant of two or more numbers has scale_of_constant().
+/// column_moments() for targets: a constant of two or more numbers gets scale_of_constant().
 ColumnMoments moments_of_targets(const std::vector<RunningMoments>& moments);
 
 }  // namespace bdl

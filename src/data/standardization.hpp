@@ -22,9 +22,8 @@ inline bool is_scale(double scale) {
   return scale >= smallest_scale && scale <= largest_scale;  // false for NaN
 }
 
-/// The scale of a target that is the constant `mean`: so small that a network's outputs hardly move it.
-/// Training that finds out that the target is no constant takes its deviations instead, see
-/// Standardization::is_constant().
+/// Scale of a target that is the constant `mean`: so small that a network's outputs hardly move it. If later
+/// targets differ, training replaces it by their deviation (Standardization::is_constant()).
 inline double scale_of_constant(double mean) {
   return mean == 0 ? 0x1p-40 : std::clamp(std::abs(mean) * 0x1p-27, smallest_scale, largest_scale);
 }
@@ -33,7 +32,7 @@ inline double scale_of_constant(double mean) {
 /// finite where squares overflow. NaN does not count: a column of nothing else has mean 0. Every `together`
 /// consecutive columns have those of all their numbers.
 ColumnMoments moments_of_columns(const Array& array, Index together = 1);
-/// The same of targets: two or more equal numbers have scale_of_constant().
+/// moments_of_columns() for targets: two or more equal numbers get scale_of_constant().
 ColumnMoments moments_of_targets(const Array& array);
 
 class Standardization {
@@ -49,7 +48,8 @@ class Standardization {
   bool given() const { return inputs().given() || targets().given(); }
   bool has_targets() const { return targets().given(); }
 
-  /// Was target c a constant when its scale was chosen? A scale of data is never so small next to their mean.
+  /// True if target c was constant when its scale was chosen: scales of other data are never so small beside
+  /// their mean.
   bool is_constant(Index c) const {
     return is_scaled(c) && target_scale(c) == scale_of_constant(targets_.mean[static_cast<std::size_t>(c)]);
   }

@@ -30,8 +30,8 @@ const char* start_advice(bool mean_moved, bool precision_moved) {
   return "";
 }
 
-/// Of most parameters: posterior precisions that no data explain. The mode's is no belief, that of streams
-/// may fade, and an optimum is what the data say.
+/// Warns if most posterior precisions are far from any that data explain. Not for map (no covariance),
+/// streams (precision may fade) or exact methods (at the optimum).
 template <class T>
 const char* precision_advice(const Optimizer<T>& optimizer, ConstSpan<T> precision) {
   const Method& method = optimizer.method();
@@ -78,8 +78,8 @@ const char* noise_advice(const Optimizer<T>& optimizer) {
   return "";
 }
 
-/// May its posterior be as it started for want of training? That of streams may, where they say nothing, and
-/// an optimum is one wherever it is.
+/// True if an unmoved posterior means too little training. Streams may stay where they are, and exact methods
+/// end at an optimum.
 template <class T>
 bool may_be_still(const Optimizer<T>& optimizer) {
   return !optimizer.method().is_online && !optimizer.method().is_exact;

@@ -77,7 +77,7 @@ struct TrainingState {
   bool has_diverged = false;  ///< training ran away: this is the state it was taken back to
   bool is_ahead = false;      ///< time has been moved on since the last observation
   bool is_fresh = false;      ///< initialised, and no step taken since
-  /// Of the methods exact-*, from the optimum where a fit has ended, in posterior standard deviations.
+  /// Distance from the optimum at which a fit with exact-* ended, in posterior standard deviations.
   double distance = 0;
   PrequentialSums prequential;
 };
@@ -120,9 +120,8 @@ class Optimizer {
 
   /// Restarts posterior, prior precisions, momentum and state; on failure nothing has changed.
   void initialize();
-  /// What the targets of all shards, of a minibatch that stands in y_to_fill(), or of a block of a stream say
-  /// about their scales and about limits (optimizer_units.cpp). True if scales have changed, so that what has
-  /// been filled is to be filled again.
+  /// Updates target scales and limits from the targets of a data set, of the minibatch in y_to_fill(), or of
+  /// a block of a stream (optimizer_units.cpp). True if scales changed: fill the targets again.
   bool start_units(DataSet& data);
   bool start_units(const StepExamples& examples);
   bool start_units(ConstMatrixView<T> y);
@@ -207,7 +206,7 @@ class Optimizer {
   ShardRange own_shards() const { return shards_of(team_.rank(), team_.size(), state.shards); }
   /// Memory for their sums, without which a rank has no part in a step.
   void reserve_sums(Index shards);
-  /// Bytes that they take, reserved or not.
+  /// Number of bytes of these sums, whether reserved or not.
   Index bytes_of_sums(Index shards) const;
   /// What the other ranks must have, too, for a course of so many rows and epochs. `whole`: each number of
   /// posterior, prior and averages. `option_hashes` has room for one of each option.

@@ -19,7 +19,7 @@ Index Optimizer<T>::numbers_of_shard(const Options& options, Index examples, con
   return work.evidence->shared_numbers(options, examples) + examples * model_->likelihood.targets();
 }
 
-/// Memory for messages of shards that have as many examples as the largest.
+/// Reserves memory for messages, each as long as the largest shard's.
 template <class T>
 void Optimizer<T>::reserve_exchange(const StepSizes& sizes, Workspace& work) const {
   std::ranges::fill(work.exchange.numbers(planned_shards()),
@@ -28,7 +28,7 @@ void Optimizer<T>::reserve_exchange(const StepSizes& sizes, Workspace& work) con
   work.all_y.reserve(sizes.all * model_->likelihood.targets());
 }
 
-/// Where each shard's message will stand.
+/// Sets the place of each shard's message.
 template <class T>
 void Optimizer<T>::lay_out_exchange(const StepExamples& examples) {
   const Options options = seen_options();

@@ -11,12 +11,12 @@
 namespace bdl {
 namespace {
 
-constexpr double most_counts = 10;           // times 1 + the largest one
-constexpr double most_noise_variance = 100;  // of the targets'
-constexpr double most_scales = 3;            // root mean square of what still is a constant
-constexpr Index block_rows = 256;            // that are read at a time
+constexpr double most_counts = 10;           // largest rate, times 1 + the largest count
+constexpr double most_noise_variance = 100;  // in units of the targets'
+constexpr double most_scales = 3;            // largest root mean square of a constant
+constexpr Index block_rows = 256;            // read at a time
 
-/// Adds the targets y of an example: of counts the largest, else squares; then how many there are.
+/// Adds an example: the largest count, or the sum of squares, of each target; then the number of values.
 template <class T>
 void add_example(const Likelihood& likelihood, ConstSpan<T> y, std::span<double> out) {
   for (std::size_t c = 0; c < y.size(); ++c) {
@@ -33,7 +33,7 @@ void add_examples(const Likelihood& likelihood, ConstMatrixView<T> y, const Shar
   for (Index i = columns.first; i < columns.end; ++i) add_example<T>(likelihood, y.column(i), out);
 }
 
-/// The same of a data set's rows.
+/// add_examples() for rows of a data set.
 void add_rows(const Likelihood& likelihood, DataSet& data, const Standardization& units,
               const ShardRange& rows, std::span<double> out) {
   Buffer<double> block(data.targets() * std::min(block_rows, rows.count()));
@@ -46,8 +46,8 @@ void add_rows(const Likelihood& likelihood, DataSet& data, const Standardization
   }
 }
 
-/// The scales of constants that are none any more become their root mean square deviations. Noise that the
-/// caller has set stays as it is in the caller's units, other noise in the scale's.
+/// Gives targets that turned out not to be constant their root mean square deviation as scale. Noise set by
+/// the caller keeps its value in the caller's units.
 template <class T>
 bool settle_scales(Model<T>& model, ConstSpan<double> sums) {
   ColumnMoments targets = model.standardization.target_moments();
@@ -68,7 +68,7 @@ bool settle_scales(Model<T>& model, ConstSpan<double> sums) {
   return true;
 }
 
-/// Of noise that depends on x, in standardised units.
+/// Limits the noise variance of heteroscedastic models with standardised targets.
 template <class T>
 void limit_noise(Model<T>& model) {
   if (model.likelihood.kind() == BDL_HETEROSCEDASTIC && model.standardization.has_targets())

@@ -7,7 +7,7 @@
 
 namespace bdl {
 
-/// Puts units and limits back (Optimizer::start_units()), unless they are kept.
+/// Restores scales and limits that start_units() changed, unless keep() is called.
 template <class T>
 class UndoUnits {
  public:

@@ -17,7 +17,7 @@
 
 namespace bdl {
 
-/// Of OTHER: "" and 0.
+/// Name and width of a type; "" and 0 for OTHER.
 const char* dtype_name(DType dtype);
 std::size_t dtype_width(DType dtype);
 

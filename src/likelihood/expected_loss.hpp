@@ -15,8 +15,8 @@ struct ExpectedLoss {
 /// missing (NaN), not finite where a Poisson rate is beyond a double. Allocates nothing.
 ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y);
 
-/// The same for a quadratic in f instead of a Poisson loss, which has its minimum at about log y and the
-/// loss's curvature there (McCullagh, Nelder 1989, section 2.5): its gradient does not grow like the rate.
+/// expected_loss() for a quadratic approximation of the Poisson loss, with its minimum near log y and its
+/// curvature there (McCullagh, Nelder 1989, section 2.5); its gradient does not grow with the rate.
 ExpectedLoss expected_quadratic_loss(double m, double v, double y);
 
 }  // namespace bdl

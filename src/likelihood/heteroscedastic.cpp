@@ -113,8 +113,7 @@ double hessian_entry(const Likelihood& likelihood, const double* h, Index c, Ind
 
 namespace {
 
-/// Do logs of the noise variance as far as `reach` standard deviations above this mean count, and meet the
-/// limit?
+/// True if log noise variances up to `reach` standard deviations above this mean exceed the limit.
 bool meets_limit(const Likelihood& likelihood, double mean, double variance, Index c) {
   constexpr double reach = 9;
   return likelihood.log_precision_is_free() &&

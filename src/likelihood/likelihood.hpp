@@ -39,8 +39,8 @@ class Likelihood {
   bool log_precision_is_free() const { return log_precision_is_free_; }
   void free_log_precision(bool free) { log_precision_is_free_ = free; }
 
-  /// The log of the largest rate, or of the largest noise variance where it depends on x, that the outputs'
-  /// say without a limit (likelihood/limited.hpp); infinity: of any. Other likelihoods have none.
+  /// Log of the rate (Poisson) or noise variance (heteroscedastic) above which outputs are bent
+  /// (likelihood/limited.hpp); infinity: no limit.
   double limit() const { return limit_; }
   void set_limit(double limit) { limit_ = limit; }
 

@@ -1,6 +1,6 @@
 // Logs of rates and of noise variances that stay within what data can say. Up to its limit a value is taken
 // as it is, to the bit; beyond it, it bends and never reaches limit + 1, but keeps a slope, so that training
-// finds back. The bend has two continuous derivatives.
+// can recover. The bend has two continuous derivatives.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace bdl {
 
-/// Without a limit: infinity.
+/// limited(f) of a log rate or log variance; a limit of infinity changes nothing.
 inline double limited(double f, double limit) {
   if (!(f > limit)) return f;
   const double d = f - limit;
@@ -26,7 +26,7 @@ inline Bend bend_at(double f, double limit) {
   return {r * r * r, r > 0 ? -3 * (d * r) * (r * r) * (r * r) : 0};
 }
 
-/// The same where limited() has the value g.
+/// bend_at() as a function of the value g = limited(f).
 inline Bend bend_of_limited(double g, double limit) {
   if (!(g > limit)) return {};
   const double e = std::min(g - limit, 1.0), square = std::max(0.0, 1 - e * e), r = std::sqrt(square);

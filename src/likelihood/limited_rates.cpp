@@ -76,7 +76,7 @@ class Panels {
   std::size_t count_ = 2;
 };
 
-/// Of f ~ N(m, s^2), and of the bend at the limit.
+/// Panels for f ~ N(m, s^2) and for the bend at the limit.
 Panels panels_of_normal(double m, double s, double low, double high, double limit) {
   Panels panels(low - reach * s, high + reach * s);
   panels.crowd_around(m, s / 2);
@@ -175,7 +175,7 @@ CountTails poisson_tails_of_normal(double m, double v, double count, double limi
   const double s = std::sqrt(v);
   if (!meets_limit(m, s, limit)) return poisson_lognormal_tails(m, v, count);
   const double a = count + 1, center = std::log(a), width = 1 / std::sqrt(a), spread = reach * width + 40 / a;
-  if (!(center - spread < center)) {  // next to which the width is nothing
+  if (!(center - spread < center)) {  // the Gamma's width is below rounding
     const double t = (unlimited(center, limit) - m) / s;
     return {normal_cdf(t), normal_cdf(-t)};
   }

@@ -13,7 +13,7 @@ struct RateMoments {
 /// The mean and the variance may be infinite without a limit.
 RateMoments rate_moments(double m, double v, double limit);
 
-/// Does the limit matter to E[e^f] of f ~ N(m, v)?
+/// True if the limit changes E[e^f], f ~ N(m, v).
 bool rates_meet_limit(double m, double v, double limit);
 
 /// E[log P(Y = count | f)] where it does.

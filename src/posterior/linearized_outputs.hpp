@@ -14,7 +14,7 @@ class LinearizedOutputs {
   explicit LinearizedOutputs(const Model<T>& model) : model_(model), jacobian_(model) {}
   /// Memory for batches of that many examples under posteriors like q: compute() allocates nothing then.
   void reserve(const Posterior<T>& q, Index examples);
-  /// Of the columns of x. An example whose outputs overflow leaves those of the others as they are.
+  /// Computes them for the columns of x; an overflowing example does not change the others.
   void compute(const Posterior<T>& q, ConstMatrixView<T> x);
   /// Fails with ERROR_DIVERGED, naming the example, unless all is finite.
   void check() const;

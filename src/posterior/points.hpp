@@ -37,7 +37,7 @@ void for_each_point(const PointLayout& points, Index first, Index size, Visit&& 
   }
 }
 
-/// The same of the parameters that a step changes.
+/// for_each_point() over the parameters of a step.
 template <class T, class Visit>
 void for_each_point(const PosteriorStep<T>& step, Visit&& visit) {
   for_each_point(step.points ? *step.points : step.from.points(), step.first_parameter, step.from.dimension(),

@@ -62,8 +62,8 @@ struct PosteriorStep {
       Indefinite::shorten;  ///< what becomes of a step that can lose positive definiteness
   ProjectionOptions projection{};
   StreamKey random{};  ///< directions of the randomized projection
-  /// Of the posterior that `from` is a block of, and which of its parameters is the block's first; null:
-  /// from's own.
+  /// Points of the posterior that `from` is a block of, with the number of the block's first parameter; null:
+  /// from's own points.
   const PointLayout* points = nullptr;
   Index first_parameter = 0;
 
@@ -203,16 +203,15 @@ class Posterior {
   /// Finds what follows from written tensors, which fit their roles. Fails with ERROR_INVALID_ARGUMENT if
   /// they make no posterior.
   virtual void accept_tensors() {}
-  /// Finds those of the tensors that are found only when somebody asks: read_tensors() does. It may take long
-  /// and fail with ERROR_DIVERGED.
+  /// Computes tensors that are due, as read_tensors() does first. May take long, or fail with ERROR_DIVERGED.
   virtual void complete() const {}
   /// Do the tensors tell all? Not after an unsymmetric step.
   virtual bool is_whole_in_tensors() const { return true; }
-  /// Do steps keep Sigma itself, as they do after process noise? The tensors tell such a belief up to
-  /// rounding only: a checkpoint keeps what the next two functions visit as well.
+  /// True if steps keep Sigma, as after process noise. Precision and factor then give it up to rounding only,
+  /// so checkpoints also store read_covariance().
   virtual bool keeps_covariance() const { return false; }
   virtual void read_covariance(const TensorVisitor<const T>&) const {}
-  /// After write_tensors(): keeps Sigma again, that of the source.
+  /// Called after write_tensors(): takes Sigma from the source and keeps it.
   virtual void write_covariance(const TensorSource<T>&) {}
 
   /// Sigma^-1 = precision I (> 0); the mean stays. Allocates nothing and cannot fail.

@@ -33,7 +33,7 @@ inline double expected(const Likelihood& likelihood, double value) {
   return std::isnan(value) ? infinity : value;
 }
 
-/// Of an output of which no more is known than its mean.
+/// Returns the quantile of an output of which only the mean is known.
 inline double quantile(const Likelihood& likelihood, double value, Tail tail) {
   const double least = likelihood.kind() == BDL_POISSON ? 0 : -infinity;
   return std::isinf(value) ? std::max(value, least) : tail.upper ? infinity : least;

@@ -20,14 +20,14 @@ double sense_limit(const Model<T>& model, Index output) {
   return noise / std::sqrt(likelihood.noise_precision(output));
 }
 
-/// As far as T can hold it.
+/// Returns |output|, at most the largest T.
 template <class T>
 double size_of(double output) {
   constexpr double largest = std::numeric_limits<T>::max();
   return std::isnan(output) ? largest : std::min(std::abs(output), largest);
 }
 
-/// Those of a model of the caller's own.
+/// Fails if a user's model left an output NaN.
 template <class Out>
 void check_written(ConstMatrixView<Out> f, Index first) {
   for (Index i = 0; i < f.cols; ++i)

@@ -1,5 +1,5 @@
-// What a belief that keeps its covariance finds only when it is asked for (its precision, its factor) is
-// found once, and is the same for all threads that ask at one time.
+// Precision and factor of a posterior that keeps its covariance are computed once, on demand, and all threads
+// read the same.
 #include <thread>
 
 #include "support/streams.hpp"

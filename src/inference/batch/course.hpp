@@ -13,8 +13,8 @@ struct Progress {
   void* context;
 };
 
-/// Most steps that a plan may have, and all epochs of an optimizer together: their number times that of
-/// minibatches does not overflow.
+/// Largest number of steps of a plan, and of all epochs of an optimizer together: epochs times minibatches
+/// does not overflow.
 inline constexpr Index most_steps = INT64_C(1) << 62;
 inline bool are_countable(Index epochs, Index batches) {
   return batches <= most_steps / std::max<Index>(1, epochs);

@@ -22,7 +22,7 @@ double low_rank_root(const Options& options, Index rank) {
                                               : 1 / static_cast<double>(std::max<Index>(1, rank)));
 }
 
-/// The first parameter of a block that is no point, counted from its first one; 0 where all are points.
+/// Returns the index within the block of its first parameter that is not a point; 0 if all are.
 Index first_uncertain(const PointLayout& points, Index offset, Index size) {
   Index lead = 0;
   for (const auto& [first, count] : points.ranges)
@@ -166,7 +166,7 @@ void FirstOrder<T>::step_free(const Averages& averages, ConstSpan<T> by_log_sigm
   });
 }
 
-/// Of a block: as far for all of its parameters, in log sigma, as for their common one.
+/// Moves log sigma of all parameters of a block by the same amount.
 template <class T>
 template <bool adam, class Scale>
 void FirstOrder<T>::step_common(const Averages& averages, ConstSpan<T> by_log_sigma, Index number,

@@ -1,5 +1,5 @@
-// Coordinates of the posteriors of one family around one of them, in which its Fisher information is near the
-// identity, as gradient searches like it.
+// Coordinates of a family of posteriors around one of them, in which the Fisher information is near the
+// identity: gradient searches converge fast.
 #pragma once
 
 #include "inference/exact/exact_elbo.hpp"
@@ -10,11 +10,11 @@ class Coordinates {
  public:
   virtual ~Coordinates() = default;
   virtual Index size() const = 0;
-  /// The posterior, as it is now, is where all coordinates are 0.
+  /// Makes the present posterior the origin.
   virtual void center() = 0;
-  /// The posterior becomes the point with coordinates scale z. Fails with ERROR_DIVERGED if it is none.
+  /// Sets the posterior to the point scale z. Fails with ERROR_DIVERGED if there is none.
   virtual void place(ConstSpan<double> z, double scale) = 0;
-  /// The ELBO at the last point placed, and the derivatives of the loss by the coordinates.
+  /// Returns the ELBO at the last point placed; writes the loss's derivatives by the coordinates.
   virtual ExactElbo::Value differentiate(std::span<double> gradient) = 0;
 };
 

@@ -9,7 +9,7 @@ namespace bdl {
 class DescentSearch {
  public:
   static constexpr Index usual_pairs = 20;
-  /// All must outlive it. q, which the coordinates are of, moves while it runs.
+  /// All arguments must outlive it. q is the posterior of the coordinates; the search moves it.
   DescentSearch(Coordinates& coordinates, const Posterior<double>& q, double tolerance,
                 const Iterated& iterated, Index pairs = usual_pairs);
   /// Until the natural gradient is as short as the tolerance, or rounding leaves nothing more to be gained.
@@ -19,10 +19,10 @@ class DescentSearch {
     center();
     return scale_;
   }
-  /// Of one, beside its coordinates and what libLBFGS takes.
+  /// Bytes of a search, without its coordinates and libLBFGS.
   static Index bytes(Index coordinates) { return bytes_to_reserve<Points>(coordinates); }
-  /// Pairs of steps and gradient differences that L-BFGS keeps: fewer of so many coordinates that each pair
-  /// is as large as the posterior itself.
+  /// Number of step and gradient pairs that L-BFGS keeps: fewer where there are many coordinates, since each
+  /// pair takes as much memory as two of them.
   static Index pairs_for(Index coordinates) {
     return std::clamp<Index>((Index{1} << 24) / coordinates, 4, usual_pairs);
   }

@@ -30,9 +30,9 @@ class ExactElbo {
   /// At q, for a natural-gradient step from it. The views below are of the last call. Fails with
   /// ERROR_DIVERGED where it is not finite.
   Value evaluate(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::exact); }
-  /// The likelihood has a quadratic near it, whose optimum does not depend on where a search begins.
+  /// True if there is a quadratic near the likelihood whose optimum does not depend on where a search begins.
   bool has_quadratic() const { return model_->likelihood.kind() == BDL_POISSON; }
-  /// evaluate() of that quadratic.
+  /// evaluate() with that quadratic in place of the likelihood.
   Value evaluate_quadratic(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::quadratic); }
   /// The same for derivatives by the parameters of a low-rank q, of which `y` are the columns that H is
   /// multiplied with.
@@ -43,7 +43,7 @@ class ExactElbo {
   /// Lambda_0 - Lambda) / 2. Low-rank posteriors take rows: those of the data, or a factor of the matrix that
   /// is H to 1e-10 of its diagonal. Once for each evaluation; fails with ERROR_DIVERGED where it has none.
   Curvature<double> curvature();
-  /// out = (H + Lambda_0) x, after evaluate() of a posterior with full covariance; `h` is square, for H.
+  /// out = (H + Lambda_0) x, after evaluate() of a posterior with full covariance; `h` is scratch, D x D.
   void multiply_target(ConstMatrixView<double> x, MatrixView<double> h, MatrixView<double> out);
   /// diag(H) and H y.
   ConstSpan<double> hessian_diagonal() { return sums_.diagonal(); }

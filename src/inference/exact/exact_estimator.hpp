@@ -16,7 +16,8 @@ bool has_exact_expectations(const Model<T>& model);
 template <class T>
 const DenseShape& exact_layer(const Model<T>& model);
 
-/// What is integrated for each example: its loss, or the quadratic near it at which a search may begin.
+/// The function of each example whose expectation is taken: its loss, or the quadratic near it that starts a
+/// search.
 enum class ExampleLoss { exact, quadratic };
 
 template <class T>

@@ -52,7 +52,7 @@ class Course {
     was_stopped_ = should_stop(optimizer_, calls_.progress, false) && !last;
     return was_stopped_ || last;
   }
-  /// Takes the last iteration of the course back, so that a fit that has failed after it can be finished.
+  /// Undoes the last iteration, so that a fit that fails afterwards can be continued.
   void take_back() {
     if (!has_advanced_ || optimizer_.state.epoch < optimizer_.state.fit_end_epoch) return;
     optimizer_.posterior()->swap(*next_);
@@ -65,7 +65,7 @@ class Course {
   Optimizer<T>& optimizer_;
   Undo<T>& undo_;
   const ExactCalls& calls_;
-  std::unique_ptr<Posterior<T>> next_;  // since an iteration: the one before it
+  std::unique_ptr<Posterior<T>> next_;  // after an iteration: the posterior before it
   TrainingState before_;
   bool was_stopped_ = false, has_advanced_ = false;
 };
@@ -91,7 +91,7 @@ struct Searched {
   Course<T> course;
 };
 
-/// Natural-gradient steps, from a start that suits the likelihood, as far as these get.
+/// Takes natural-gradient steps, from a start that suits the likelihood, until they gain no more.
 SearchEnd step_naturally(ExactElbo& elbo, Posterior<double>& q, const Options& options,
                          const Iterated& iterated) {
   FixedPoint point(elbo, q, projection_options(options));
@@ -129,7 +129,7 @@ SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, 
                     [](DescentSearch& descent) { return descent.run(); });
 }
 
-/// The optimum over q, and over the noise precision as well where that is learned.
+/// Finds the optimum over q, and over the noise precision if it is learned.
 template <class T>
 class NoiseSearch {
  public:
@@ -157,8 +157,8 @@ class NoiseSearch {
     }
   }
 
-  /// Distance from the optimum: the length of the natural gradient, in posterior standard deviations; of the
-  /// noise, in those that a flat prior would leave of log tau.
+  /// Distance from the optimum: the length of the natural gradient in posterior standard deviations, or the
+  /// error of log tau in units of sqrt(2 / N), whichever is larger.
   double distance() {
     const auto ignored = [](const auto&, const auto&) { return true; };
     const double of_q =
@@ -190,7 +190,7 @@ class NoiseSearch {
   NoiseRoot root_;
 };
 
-/// All ranks know it, or none has finished.
+/// Measures the distance on all ranks; if one fails, all undo the last iteration.
 template <class T>
 double distance_of(NoiseSearch<T>& search, Course<T>& course, Team& team) {
   try {

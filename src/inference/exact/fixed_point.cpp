@@ -9,7 +9,7 @@
 namespace bdl {
 namespace {
 
-/// None where the ELBO is not finite, or there is no such step.
+/// Returns nothing if the ELBO is not finite or there is no such step.
 template <class Evaluate>
 std::optional<ExactElbo::Value> value_of(Evaluate&& evaluate) {
   try {
@@ -96,7 +96,7 @@ void FixedPoint::measure(double part) {
     length_ = std::max(length_, std::abs(after[i] / before[i] - 1) / part);
 }
 
-/// Near the optimum the ELBO cannot tell steps apart: there, all of them are taken.
+/// Near the optimum the ELBO's differences are rounding: every step is taken there.
 SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q,
                    const Iterated& iterated) {
   constexpr double least_part = 1e-6;

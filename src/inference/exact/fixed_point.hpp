@@ -15,8 +15,8 @@ using Iterated = std::function<bool(const Posterior<double>& q, const ExactElbo:
 /// How a search has ended: at the optimum, as asked, or where it gets no further.
 enum class SearchEnd { converged, stopped, stuck };
 
-/// The end of a search that gets no further where the natural gradient has this length: rounding hides the
-/// optimum, which is near, or it is stuck.
+/// How a search ended that can go no further at this length of the natural gradient: converged if rounding
+/// hides a near optimum, else stuck.
 SearchEnd end_of_search(double length);
 
 class FixedPoint {
@@ -56,8 +56,8 @@ class FixedPoint {
   double length_ = 0;
 };
 
-/// Steps until they are shorter than the tolerance: for families that hold Lambda_0 + H. Stuck where they
-/// have gained little for a while without becoming shorter, or hardly a part of one raises the ELBO.
+/// Steps until they are shorter than the tolerance, for families that hold Lambda_0 + H. Stuck if steps gain
+/// little and get no shorter, or if only tiny parts of one raise the ELBO.
 SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q, const Iterated& iterated);
 
 }  // namespace bdl

@@ -13,7 +13,7 @@ namespace bdl {
 
 class FullCoordinates final : public Coordinates {
  public:
-  /// Both must outlive it. Each rank has its memory, or none goes on.
+  /// Both must outlive it.
   FullCoordinates(ExactElbo& elbo, Posterior<double>& q);
   Index size() const override { return size_; }
   void center() override;
@@ -21,7 +21,7 @@ class FullCoordinates final : public Coordinates {
   ExactElbo::Value differentiate(std::span<double> gradient) override;
   /// Number of coordinates of posteriors like q.
   static Index count(const Posterior<double>& q);
-  /// Of one, beside ELBO and q.
+  /// Bytes of one, without the ELBO and q.
   static Index bytes(const Posterior<double>& q) { return bytes_to_reserve<Memory>(q.dimension()); }
 
  private:

@@ -15,7 +15,7 @@ class LowRankCoordinates final : public Coordinates {
   void center() override { chart_.center(q_); }
   void place(ConstSpan<double> z, double scale) override { chart_.place(z, scale, q_); }
   ExactElbo::Value differentiate(std::span<double> gradient) override;
-  /// Of one, beside ELBO and q.
+  /// Bytes of one, without the ELBO and q.
   static Index bytes(Index dimension, Index rank) {
     return bytes_to_reserve<LowRankChart>(dimension, rank) +
            bytes_to_reserve<LowRankGradient>(dimension, rank);

@@ -14,7 +14,7 @@
 namespace bdl {
 namespace {
 
-/// False where a number of the diagonal has overflowed, or is too small to be held in full.
+/// False if a diagonal number is infinite or subnormal.
 bool has_normal_diagonal(ConstMatrixView<double> a) {
   for (Index i = 0; i < a.rows; ++i)
     if (!std::isnormal(a(i, i))) return false;

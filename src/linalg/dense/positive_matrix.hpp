@@ -24,7 +24,7 @@ class PositiveMatrix {
   MatrixView<double> lower() { return lower_.matrix(size_, size_); }
   /// From the lower triangle of A. False unless A is positive definite and finite.
   [[nodiscard]] bool factorize();
-  /// The same where both triangles of A are there, which is only read.
+  /// factorize() where both triangles of A are filled; only reads A.
   [[nodiscard]] bool find_factor();
   /// From the lower triangle of A and a C that belongs to it.
   [[nodiscard]] bool accept_factor();

@@ -49,7 +49,7 @@ template <class T>
 void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
                   MatrixView<double> product, TallScratch& scratch);
 
-/// The same, column by column identical for any k: sums are taken in an order that k does not change.
+/// tall_project() whose columns do not depend, to the last bit, on the number k of columns.
 template <class T>
 void tall_project_each(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
                        MatrixView<double> product, TallScratch& scratch);

@@ -18,8 +18,8 @@ bool has_positive_diagonal(ConstMatrixView<double> a) {
   return true;
 }
 
-/// Sum over rows of |x_i| s_i, and the largest |w_i| / s_i, for s_i^2 = Sigma_ii: what a row could be at most
-/// against what it is.
+/// could_be: sum of |x_i| s_i; is: largest |w_i| / s_i, with s_i^2 = Sigma_ii. They bound the rounding of a
+/// row of W.
 struct RowSizes {
   double could_be = 0, is = 0;
 };

@@ -31,7 +31,7 @@ void FullPosterior<T>::set_precision(ConstMatrixView<double> precision) {
   hold_precision();
 }
 
-/// By two inverses' worth of work, once after an observation at most.
+/// Costs two inverses, at most once an observation.
 template <class T>
 const PositiveMatrix& FullPosterior<T>::natural() const {
   precision_is_due_.settle([&] {

@@ -63,9 +63,9 @@ class FullPosterior final : public Posterior<T> {
   double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
 
  private:
-  /// What the belief is held by: P, and Sigma follows; Sigma, and P follows; or both, as they are.
+  /// How the posterior is stored: P, with Sigma derived; Sigma, with P derived; or both (unsymmetric).
   enum class Form { precision, covariance, unsymmetric };
-  /// P, found first where Sigma is newer.
+  /// Returns P, computed first if Sigma is newer.
   const PositiveMatrix& natural() const;
   /// From now on P is what precision_ holds.
   void hold_precision() {
@@ -111,7 +111,7 @@ class FullPosterior final : public Posterior<T> {
   Form form_ = Form::precision;
   Buffer<double> covariance_;       // empty unless there was process noise or an unsymmetric step
   Buffer<double> whole_precision_;  // empty unless there was an unsymmetric step
-  double squared_shift_ = 0;        // of the step by which this came about from a covariance
+  double squared_shift_ = 0;        // d^T Lambda d of the step that made it
 };
 
 /// Fails with ERROR_UNSUPPORTED for other families.

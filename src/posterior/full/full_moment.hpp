@@ -55,7 +55,7 @@ class FullMomentPosterior final : public Posterior<T> {
   double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
 
  private:
-  /// Sigma with its factor, found first where Sigma is newer.
+  /// Returns Sigma with its factor, computed first if due.
   const PositiveMatrix& factorized() const;
   /// From now on L belongs to Sigma, and steps change both; or Sigma is kept and L is to be found.
   void hold_factor() {
@@ -81,7 +81,7 @@ class FullMomentPosterior final : public Posterior<T> {
   mutable PositiveMatrix covariance_;
   mutable Deferred factor_is_due_;
   bool keeps_covariance_ = false;
-  double squared_shift_ = 0;  // of the step by which this came about from a covariance
+  double squared_shift_ = 0;  // d^T Lambda d of the step that made it
 };
 
 /// Fails with ERROR_UNSUPPORTED for other families.

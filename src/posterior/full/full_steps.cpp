@@ -48,7 +48,7 @@ bool FullPosterior<T>::suits_columns(const StepSize& step, FactorUpdate update) 
                                           : step.rows.count + 2 < this->dimension_;
 }
 
-/// Is a step one of a covariance that is held, row by row?
+/// True if the step can update a stored covariance row by row.
 template <class T>
 bool FullPosterior<T>::suits_covariance(const StepSize& step) const {
   return step.descent == Descent::natural && step.has_rows && !step.leaves_prior && !step.goes_on &&

@@ -70,7 +70,7 @@ double FullPosterior<T>::take_unsymmetric(const FullPosterior& from, const Poste
   gemm(Op::none, Op::none, 1.0, inner, covariance, 0.0, product);
   gemm(Op::none, Op::none, 2 * step.curvature_rate, covariance, product, 0.0, change);
   gemm(Op::none, Op::transpose, 4 * step.curvature_rate, {u, size, 1}, {mean, size, 1}, 1.0, change);
-  for_each_point(step, [&](Index p) {  // no part of u mu^T is a point's
+  for_each_point(step, [&](Index p) {  // points are left out of u mu^T
     for (Index i = 0; i < size; ++i) change(i, p) = change(p, i) = 0;
   });
   const auto symmetric = precision_.matrix();

@@ -38,7 +38,7 @@ constexpr Kind kinds[] = {{Family::low_rank, 3},
                           {Family::kronecker, 0},
                           {Family::layerwise_low_rank_moment, 2}};
 
-/// What changes how rows go from shard to shard, or what is made of them.
+/// Options that change how rows are exchanged or used.
 struct Variation {
   const char* name;
   void (*change)(Options&);
