@@ -148,8 +148,8 @@ static void test_user_outputs(void** state) {
   predictions_fail(&t, BDL_ERROR_CALLBACK, "outputs callback returned -1");
   u.outputs_answer = 0;
   u.outputs_value = (double)NAN;
-  outputs_fail(&t, BDL_ERROR_DIVERGED, "not finite");
-  predictions_fail(&t, BDL_ERROR_DIVERGED, "not");
+  outputs_fail(&t, BDL_ERROR_DIVERGED, "(counting from 0) is");
+  predictions_fail(&t, BDL_ERROR_DIVERGED, "is NaN");
   u.outputs_value = -(double)INFINITY;
   outputs_fail(&t, BDL_ERROR_DIVERGED, "not finite");
   infinite_outputs_are_predicted(&t);

@@ -266,7 +266,7 @@ void of_interrupts(void**) {
     nanosleep(&pause, nullptr);
     return bdl_search_run(search, x, y, 1, 0, nullptr, nullptr);
   });
-  std::vector<char> file(static_cast<std::size_t>(n * n) * sizeof(double) + 65536);
+  std::vector<char> file(static_cast<std::size_t>(n * n) * 2 * sizeof(double) + 65536);
   int64_t size = 0;
   throws(scene, "interrupt", BDL_ERROR_CALLBACK, [&] {
     return bdl_save_bytes(nullptr, q, nullptr, file.data(), static_cast<int64_t>(file.size()), &size);
