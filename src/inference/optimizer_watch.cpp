@@ -96,9 +96,9 @@ bool Optimizer<T>::go_back() {
   if (!good_.is_known || !(std::max(state.watch.ratio(), next_watch_.ratio()) > good)) return false;
   posterior_->assign(*work_.good);
   if (!prior_.is_fixed()) prior_.set_groups(good_.prior);
-  const double limit = model_->likelihood.limit();  // of all targets seen, also since
+  const double of_all_targets = model_->likelihood.limit();  // also of those seen since
   model_->likelihood = *good_.likelihood;
-  model_->likelihood.set_limit(limit);
+  model_->likelihood.set_limit(of_all_targets);
   std::fill_n(momentum_.data(), posterior_->dimension(), T(0));
   work_.first_order.forget();
   work_.kronecker.forget();
