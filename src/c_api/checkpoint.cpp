@@ -41,7 +41,8 @@ bool is_f64(const Handle* handle) {
 
 template <class Handle>
 InUse optional_use_of(Handle* handle, const char* name) {
-  return handle ? use_of(*handle, name) : InUse(nullptr, {});
+  if (handle) return use_of(*handle, name);
+  return InUse(nullptr, {});
 }
 
 /// act(parts) in the arithmetic of the handles, at least one of which is there.
