@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "parallel/parallel.hpp"
 #include "support/verify.hpp"

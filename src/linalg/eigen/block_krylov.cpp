@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "linalg/blas/block_products.hpp"
-#include "linalg/blas/lanes.hpp"
+#include "linalg/eigen/lanes.hpp"
 #include "linalg/dense/cholesky.hpp"
 
 namespace bdl {

@@ -2,7 +2,7 @@
 // symmetric (docs/mathematics/natural-gradients.md, "The unsymmetric matrix gradient"): for comparisons.
 #include <algorithm>
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "posterior/full/dense_step.hpp"
 #include "posterior/full/full.hpp"
