@@ -3,32 +3,38 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <atomic>
+#include <iterator>
+
 namespace bdl {
+
+/// A thread's count of the calls that it is in: above 1 if a signal's handler calls the library within one.
+struct Place {
+  std::atomic<int>* inside = nullptr;
+  int depth = 0;
+};
+
 namespace {
 
-constexpr int slots = 64;
-
 /// Threads count themselves in cache lines of their own, as far as there are enough.
-struct alignas(64) Slot {
+struct alignas(64) Line {
   std::atomic<int> inside{0};
 };
 
-Slot all[slots];
+Line lines[64];
 std::atomic<bool> closed{false};
-std::atomic<unsigned> next_slot{0};
-
-thread_local std::atomic<int>* own = nullptr;
-thread_local int own_depth = 0;  // above 0 in a fork: a signal's handler forks within a call
+constinit thread_local Place own;
 
 int count_inside() noexcept {
   int sum = 0;
-  for (const Slot& slot : all) sum += slot.inside.load();
+  for (const Line& line : lines) sum += line.inside.load();
   return sum;
 }
 
+/// The forking thread itself is inside if a signal's handler forks within a call.
 void close_for_fork() noexcept {
   closed.store(true);
-  while (count_inside() > own_depth) sched_yield();
+  while (count_inside() > own.depth) sched_yield();
 }
 
 void open_in_parent() noexcept {
@@ -37,34 +43,35 @@ void open_in_parent() noexcept {
 
 /// The child has one thread.
 void open_in_child() noexcept {
-  for (Slot& slot : all) slot.inside.store(0);
-  if (own) own->store(own_depth);
+  for (Line& line : lines) line.inside.store(0);
+  if (own.inside) own.inside->store(own.depth);
   closed.store(false);
 }
 
-/// Registered after OpenBLAS's own handlers, which its constructor registers, and so called before them.
-std::atomic<int>& slot_of_thread() noexcept {
-  static const int registered = pthread_atfork(close_for_fork, open_in_parent, open_in_child);
-  static_cast<void>(registered);
-  if (!own) own = &all[next_slot.fetch_add(1, std::memory_order_relaxed) % slots].inside;
-  return *own;
+/// OpenBLAS has registered its own handlers when it was loaded: these are called before them.
+void assign_line(Place& place) noexcept {
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(close_for_fork, open_in_parent, open_in_child);
+  static std::atomic<unsigned> next{0};
+  place.inside = &lines[next.fetch_add(1, std::memory_order_relaxed) % std::size(lines)].inside;
 }
 
 }  // namespace
 
-ForkGate::Pass::Pass() noexcept : inside_(slot_of_thread()) {
-  inside_.fetch_add(1);
-  while (closed.load() && own_depth == 0) {
-    inside_.fetch_sub(1);
+ForkGate::Pass::Pass() noexcept : place_(own) {
+  if (!place_.inside) assign_line(place_);
+  place_.inside->fetch_add(1);
+  while (closed.load() && place_.depth == 0) {
+    place_.inside->fetch_sub(1);
     while (closed.load()) sched_yield();
-    inside_.fetch_add(1);
+    place_.inside->fetch_add(1);
   }
-  ++own_depth;
+  ++place_.depth;
 }
 
 ForkGate::Pass::~Pass() {
-  --own_depth;
-  inside_.fetch_sub(1, std::memory_order_release);
+  --place_.depth;
+  place_.inside->fetch_sub(1, std::memory_order_release);
 }
 
 }  // namespace bdl

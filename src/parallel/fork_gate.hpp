@@ -1,8 +1,6 @@
-// A fork of the host waits until no thread is inside BLAS or LAPACK. OpenBLAS guards its buffers by a mutex that no
-// handler of its own holds over a fork: a child of the wrong moment would find it locked for ever.
+// A fork of the host waits until no thread is inside BLAS or LAPACK. OpenBLAS guards its buffers by a mutex
+// that no handler of its own holds over a fork: a child of the wrong moment would find it locked for ever.
 #pragma once
-
-#include <atomic>
 
 namespace bdl {
 
@@ -17,7 +15,7 @@ class ForkGate {
     Pass& operator=(const Pass&) = delete;
 
    private:
-    std::atomic<int>& inside_;
+    struct Place& place_;
   };
 };
 
