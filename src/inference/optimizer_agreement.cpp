@@ -2,6 +2,7 @@
 #include "base/hash.hpp"
 #include "bdl/version.h"
 #include "inference/optimizer.hpp"
+#include "parallel/blas_info.hpp"
 #include "posterior/tensors.hpp"
 
 namespace bdl {
@@ -104,6 +105,8 @@ Agreement Optimizer<T>::agreement(std::uint8_t call, Index rows, Index epochs, I
   const Posterior<T>& q = *posterior_;
   Hash version, shapes, prior, belief;
   version.add(std::string_view(BDL_VERSION_STRING));
+  version.add(std::string_view(blas_kernels()));
+  version.add(static_cast<std::uint64_t>(widest_simd()));
   shapes.add(std::string_view(method_.name));
   shapes.add_all({data_size_, rows, epochs, q.dimension(), static_cast<Index>(q.family()), q.rank(),
                   model_->inputs(), model_->outputs(), model_->likelihood.targets(),

@@ -1,6 +1,5 @@
 #include "parallel/blas_info.hpp"
 
-#include <cblas.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 #include <cstring>
 #include <thread>
 
-#pragma weak cblas_dgemm  // a program that links libbdl.a need not have a BLAS
+extern "C" void dgemm_();  // BLAS itself: only its address is taken
 
 namespace bdl {
 namespace {
@@ -25,12 +24,13 @@ const char* ask(void* library, const char* function) noexcept {
 
 struct BlasInfo {
   char text[PATH_MAX + 512];
+  const char* kernels = text;  // what it says about itself, if it does
   int (*threads)() = nullptr;
   BlasInfo() noexcept {
     Dl_info found{};
     char path[PATH_MAX] = "none in this process";
     void* library = nullptr;
-    if (::dladdr(reinterpret_cast<void*>(&cblas_dgemm), &found) && found.dli_fname) {
+    if (::dladdr(reinterpret_cast<void*>(&dgemm_), &found) && found.dli_fname) {
       // Already loaded, so this only counts a reference: questions go to the library that answers, no other.
       library = ::dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
       if (!::realpath(found.dli_fname, path)) std::snprintf(path, sizeof path, "%s", found.dli_fname);
@@ -43,11 +43,13 @@ struct BlasInfo {
   void describe(const char* path, const char* config, const char* core) noexcept {
     // Builds for one kind of processor leave it out of their configuration.
     const bool add_core = !std::strstr(config, core);
-    if (*config || *core)
-      std::snprintf(text, sizeof text, "%s (%s%s%s)", path, config, *config && add_core ? " " : "",
-                    add_core ? core : "");
-    else
+    if (!*config && !*core) {
       std::snprintf(text, sizeof text, "%s", path);
+      return;
+    }
+    std::snprintf(text, sizeof text, "%s (%s%s%s)", path, config, *config && add_core ? " " : "",
+                  add_core ? core : "");
+    kernels = text + std::strlen(path);
   }
 };
 
@@ -60,6 +62,10 @@ const BlasInfo& info() noexcept {
 
 const char* blas_info() noexcept {
   return info().text;
+}
+
+const char* blas_kernels() noexcept {
+  return info().kernels;
 }
 
 int blas_threads() noexcept {

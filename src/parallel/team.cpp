@@ -141,7 +141,9 @@ void Team::agree(const Agreement& mine, ConstSpan<std::uint32_t> option_hashes,
     for (Index r = 1; r < size(); ++r)
       if (said(r).*field != first.*field) name_difference(r, what);
   };
-  check(&Agreement::version, "the version of libbdl");
+  check(&Agreement::version,
+        "the version of libbdl, or in the BLAS or the processor's vectors, on which results depend: compare "
+        "bdl_build_info()");
   check(&Agreement::call, "the function that it has called");
   check(&Agreement::dtype, "dtype: one computes in f32, the other in f64");
   check(&Agreement::shapes,

@@ -10,7 +10,7 @@
 
 #include "every_method.h"
 
-enum { WIDE = 20000, RANK = 20, FORKS = 100 };
+enum { WIDE = 20000, RANK = 20, FORKS = 300 };
 
 static bdl_posterior* wide_posterior(void) {
   bdl_posterior* q = NULL;
@@ -61,17 +61,22 @@ static int returns_after(const worker* w, int calls) {
 
 static void calls_go_on_when_another_thread_forks(void** state) {
   bdl_posterior* const q = wide_posterior();
-  double* const out = malloc(2 * sizeof(double) * WIDE);
+  double* const out = malloc(4 * sizeof(double) * WIDE); /* this thread's, the child's */
   worker w = {q, out, 0, 0, 0};
   pthread_t thread;
+  int status = 0;
   (void)state;
   assert_int_equal(pthread_create(&thread, NULL, work, &w), 0);
   assert_true(returns_after(&w, 0));
   for (int i = 0; i < FORKS; ++i) {
     const pid_t child = fork();
-    if (child == 0) _exit(0);
+    if (child == 0) {
+      (void)alarm(20);
+      _exit(work_hard(q, out + 2 * WIDE) == BDL_OK ? 0 : 1);
+    }
     assert_true(child > 0);
-    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
     assert_true(returns_after(&w, __atomic_load_n(&w.calls, __ATOMIC_ACQUIRE)));
   }
   __atomic_store_n(&w.stop, 1, __ATOMIC_RELAXED);
