@@ -41,10 +41,7 @@ BatchSize batch_size(const Options& options, Index examples) {
 
 template <class T>
 EvidenceEstimator<T>::EvidenceEstimator(const Model<T>& model)
-    : model_(model), dimension_(model.parameters()) {
-  seen_.push_back({make_estimator(model), {}, {}, {}});
-  see_all();
-}
+    : rows_(make_estimator(model)), model_(model), dimension_(model.parameters()) {}
 
 template <class T>
 void EvidenceEstimator<T>::draw(const Posterior<T>& q, DrawSource<T>& draws, DrawPlace place,
@@ -171,7 +168,7 @@ void EvidenceEstimator<T>::reserve_guard(const Posterior<T>& metric, const Optio
   if (is_exact(options.curvature))
     exact_->reserve_gradients(gradients);
   else
-    for (const Seen& seen : seen_) seen.rows->reserve_gradients(gradients);
+    rows_->reserve_gradients(gradients);
 }
 
 template <class T>

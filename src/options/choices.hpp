@@ -5,8 +5,6 @@ namespace bdl {
 
 enum class ScheduleKind { cosine, power, steps };
 enum class SampleSharing { all, shard };
-/// What steps by curvature rows send: what the rows are made of, or sums over each shard's rows.
-enum class Exchange { automatic, rows, sums };
 enum class Sampling { shuffle, replacement };
 enum class AugmentFill { zero, reflect };
 
