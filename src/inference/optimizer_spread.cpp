@@ -10,8 +10,7 @@ namespace bdl {
 /// With some minibatches.
 template <class T>
 bool Optimizer<T>::may_spread() const {
-  return planned_shards() > 1 && exchanges_rows() && options_.exchange != Exchange::rows &&
-         !why_not_sums(combination(options_));
+  return planned_shards() > 1 && exchanges_rows() && !why_not_sums(combination(options_));
 }
 
 template <class T>

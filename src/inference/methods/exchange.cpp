@@ -81,7 +81,6 @@ double exchange_cost(const Combination& c, const ExchangeSize& size, Exchange ex
 }
 
 Exchange choose_exchange(const Combination& c, const ExchangeSize& size) {
-  if (c.options.exchange != Exchange::automatic) return c.options.exchange;
   const bool is_small = size.rows.count < least_rows;
   if (is_small || why_not_sums(c)) return Exchange::rows;
   return exchange_cost(c, size, Exchange::sums) < exchange_cost(c, size, Exchange::rows) ? Exchange::sums
