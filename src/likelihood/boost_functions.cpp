@@ -29,13 +29,18 @@ double digamma(double x) {
   return boost::math::digamma(x, quiet);
 }
 
-/// P(T < -|z|) = I_x(nu / 2, 1 / 2) / 2 for x = nu / (nu + z^2), by the smaller of x and 1 - x.
+/// P(T < -|z|) = I_x(nu / 2, 1 / 2) / 2 = (1 - I_{1-x}(1 / 2, nu / 2)) / 2 for x = nu / (nu + z^2). ibetac()
+/// is for tails that the difference would cancel; near 0 it loses digits for nu = 1.
 double student_t_cdf(double z, double nu) {
   const double square = z * z, sum = nu + square;
-  const double tail = (square < nu ? boost::math::ibetac(0.5, nu / 2, square / sum, quiet)
-                                   : boost::math::ibeta(nu / 2, 0.5, nu / sum, quiet)) /
-                      2;
-  return z < 0 ? tail : 1 - tail;
+  double twice;
+  if (square < 1)
+    twice = 1 - boost::math::ibeta(0.5, nu / 2, square / sum, quiet);
+  else if (square < nu)
+    twice = boost::math::ibetac(0.5, nu / 2, square / sum, quiet);
+  else
+    twice = boost::math::ibeta(nu / 2, 0.5, nu / sum, quiet);
+  return z < 0 ? twice / 2 : 1 - twice / 2;
 }
 
 }  // namespace bdl
