@@ -244,14 +244,12 @@ Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixVie
         static_cast<std::uint64_t>(options.seed), Stream::layer_noise, static_cast<std::uint64_t>(place.step),
         static_cast<std::uint32_t>(place.iteration * options.samples + place.shard * shard_draws(options))};
     const StreamKey labels{noise.seed, Stream::labels, noise.step, 0};
-    const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
     const double scale = weight / static_cast<double>(samples_);
     statistics_size_ = std::ssize(q.statistics());
     std::ranges::copy(q.statistics(), statistics_.data());
     const Estimate<T> estimate = rows_->estimate(thetas(), x, y,
                                                  {seeds_of(options),
                                                   scale,
-                                                  jitter,
                                                   &noise,
                                                   is_apart(options),
                                                   {q.statistics(), statistics_.first(statistics_size_)},

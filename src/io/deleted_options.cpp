@@ -7,6 +7,8 @@ namespace {
 
 constexpr DeletedOption all_deleted[] = {
     {"exchange", "automatic", "rows"},
+    {"matrix_gradient", "symmetric"},
+    {"moment_jitter", "0"},
 };
 
 void check_deleted_option(const DeletedOption& option, const std::string& value) {

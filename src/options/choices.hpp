@@ -32,7 +32,6 @@ enum class MeanUpdateOption { automatic, projected, unprojected };
 enum class LowRankUpdate { projected, moving_average };
 
 enum class Indefinite { automatic, shorten, error, improved };
-enum class MatrixGradient { symmetric, unsymmetric };
 enum class ScoreKind { none, plug_in, linearized };
 enum class PriorGroups { shared, weights_biases, layers, blocks };
 enum class PriorScaling { unit, fan_in, elrg };
