@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "linalg/blas/product.hpp"
+#include "linalg/blas.hpp"
 #include "machine.hpp"
 #include "timing.hpp"
 
@@ -43,7 +43,7 @@ Record gemm(const Record& parameters) {
   const int calls = quick ? 2 : 5;
   const auto multiply = [](int n, const T* a, const T* b, T* c) { blas(n, a, b, c); };
   const auto own = [](bdl::Index n, const T* a, const T* b, T* c) {
-    bdl::product<T>(bdl::Op::none, bdl::Op::none, T(1), {a, n, n}, {b, n, n}, T(0), {c, n, n}, false);
+    bdl::gemm(bdl::Op::none, bdl::Op::none, T(1), {a, n, n}, {b, n, n}, T(0), {c, n, n});
   };
   return Record(parameters)
       .set("gflops", best_rate<T>(sizes, calls, multiply))

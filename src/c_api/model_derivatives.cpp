@@ -7,7 +7,7 @@
 #include "curvature/hessian.hpp"
 #include "curvature/jacobian.hpp"
 #include "inference/batch/fit.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 
 namespace bdl {
 namespace {

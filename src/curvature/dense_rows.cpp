@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {

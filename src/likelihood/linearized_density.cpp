@@ -7,7 +7,7 @@
 #include "likelihood/heteroscedastic.hpp"
 #include "likelihood/limited_rates.hpp"
 #include "likelihood/student_t.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 
 namespace bdl {

@@ -1,6 +1,6 @@
 #include "network/dense.hpp"
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "network/initialization.hpp"
 #include "network/outer_rows.hpp"
 

@@ -2,7 +2,7 @@
 // in double.
 #pragma once
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "network/block_rows.hpp"
 
 namespace bdl {

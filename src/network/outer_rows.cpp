@@ -1,7 +1,7 @@
 #include "network/outer_rows.hpp"
 
-#include "linalg/blas/blas.hpp"
-#include "linalg/blas/vector_kernels.hpp"
+#include "linalg/blas.hpp"
+#include "linalg/dot.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/profile.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "network/graph.hpp"
 #include "network/pass_on.hpp"
 

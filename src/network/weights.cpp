@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "network/convolution/convolve.hpp"
 
 namespace bdl {

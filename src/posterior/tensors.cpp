@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/loop_turns.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "posterior/points.hpp"
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/interrupt.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "predict/memory.hpp"
 #include "predict/overflow.hpp"
 #include "predict/sense.hpp"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "posterior/families.hpp"
 #include "posterior/low_rank/low_rank.hpp"

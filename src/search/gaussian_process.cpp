@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "base/error.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 
 namespace bdl {

@@ -1,6 +1,6 @@
 // The exact estimate in one-output generalised linear models against dense matrices and plain sums over the
 // normal density: evidence, batch steps and observations of every family; nothing is drawn.
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "support/exact_reference.hpp"
 #include "support/streams.hpp"
 #include "support/user_networks.hpp"

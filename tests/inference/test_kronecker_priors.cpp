@@ -4,7 +4,7 @@
 
 #include "inference/batch/fit.hpp"
 #include "io/checkpoint.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "posterior/families.hpp"
 #include "posterior/points.hpp"
 #include "support/likelihoods.hpp"

@@ -6,7 +6,7 @@ scope=${1:-all}
 source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-objects='c_api/status c_api/checkpoint base/error linalg/blas/triangular parallel/parallel'
+objects='c_api/status c_api/checkpoint base/error linalg/triangular parallel/parallel'
 
 build() { # folder
   mkdir -p "$1"

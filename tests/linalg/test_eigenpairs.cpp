@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "linalg/blas/block_products.hpp"
-#include "linalg/blas/lanes.hpp"
+#include "linalg/eigen/lanes.hpp"
 #include "linalg/eigen/top_eigen.hpp"
 #include "linalg/tall/orthonormal.hpp"
 #include "parallel/parallel.hpp"

@@ -2,7 +2,7 @@
 // however they are held, are those rows.
 #include "curvature/blocked_rows.hpp"
 #include "curvature/data_rows.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "posterior/families.hpp"
 #include "support/posteriors.hpp"
 #include "support/training.hpp"

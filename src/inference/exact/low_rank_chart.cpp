@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 
 namespace bdl {
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "base/error.hpp"
-#include "linalg/blas/vector_kernels.hpp"
+#include "linalg/dot.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "linalg/blas/lanes.hpp"
+#include "linalg/eigen/lanes.hpp"
 
 namespace bdl {
 namespace {

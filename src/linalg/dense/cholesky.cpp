@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "base/interrupt.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
+#include "linalg/lapack.hpp"
 
 namespace bdl {
 
@@ -12,24 +13,7 @@ namespace {
 
 constexpr Index columns_between_questions = 64;
 
-/// Column by column; what is above the diagonal is not touched.
-bool factorize_small(MatrixView<double> a) {
-  for (Index j = 0; j < a.rows; ++j) {
-    double* const column = a.column_data(j);
-    for (Index k = 0; k < j; ++k) {
-      const double* const before = a.column_data(k);
-      const double factor = before[j];
-      for (Index i = j; i < a.rows; ++i) column[i] -= factor * before[i];
-    }
-    if (!(column[j] > 0)) return false;
-    column[j] = std::sqrt(column[j]);
-    const double inverse = 1 / column[j];
-    for (Index i = j + 1; i < a.rows; ++i) column[i] *= inverse;
-  }
-  return true;
-}
-
-/// Beliefs begin diagonal: their factors are no work.
+/// True if nothing is beside the diagonal: posteriors begin so, and need no work.
 bool is_zero(ConstMatrixView<double> a) {
   for (Index j = 0; j < a.cols; ++j)
     for (const double value : a.column(j))
@@ -40,7 +24,8 @@ bool is_zero(ConstMatrixView<double> a) {
 /// Halves: A11 = C11 C11^T, C21 = A21 C11^-T, and the rest is A22 - C21 C21^T.
 bool factorize(MatrixView<double> a) {
   constexpr Index small = 16;
-  if (a.rows <= small) return factorize_small(a);
+  static_assert(small <= most_rows_of_potrf);
+  if (a.rows <= small) return factorize_positive(a);
   check_loop();
   const Index n = (a.rows / 2 + small - 1) / small * small, rest = a.rows - n;
   const auto first = a.block(0, 0, n, n), beside = a.block(n, 0, rest, n), last = a.block(n, n, rest, rest);

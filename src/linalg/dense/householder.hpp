@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "linalg/blas/lanes.hpp"
+#include "linalg/eigen/lanes.hpp"
 
 namespace bdl {
 

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/loop_turns.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 
 namespace bdl {

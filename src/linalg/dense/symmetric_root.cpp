@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 
 namespace bdl {
 

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "linalg/blas/block_products.hpp"
-#include "linalg/blas/lanes.hpp"
 #include "linalg/dense/cholesky.hpp"
+#include "linalg/eigen/lanes.hpp"
 
 namespace bdl {
 namespace {

@@ -1,10 +1,8 @@
 #include "linalg/eigen/direct_eigen.hpp"
 
-#include <optional>
-
 #include "base/interrupt.hpp"
-#include "linalg/blas/blas.hpp"
-#include "linalg/blas/vector_kernels.hpp"
+#include "linalg/blas.hpp"
+#include "linalg/dot.hpp"
 #include "linalg/eigen/large_reduction.hpp"
 #include "linalg/eigen/tridiagonal_pairs.hpp"
 #include "parallel/parallel.hpp"
@@ -147,7 +145,7 @@ void DirectEigen::reserve(Index size, Index count) {
   work_.reserve(work_size(size, count));
   groups_.reserve(lane_padded(count) * size);
   products_.reserve(large_reduction_scratch(size));
-  division_.reserve(size);
+  close_.reserve(size);
 }
 
 bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<double> vectors, Simd simd) {
@@ -168,10 +166,7 @@ bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<
     independent = unpack(p.pairs, vectors);
   }
   if (!independent) {
-    std::optional<Interruptible> work;
-    if (large) work.emplace();
-    if (!division_.compute(size, p.diagonal, p.beside, p.pairs.values, vectors, groups_.data(), simd))
-      return false;
+    if (!largest_tridiagonal_pairs(size, p.diagonal, p.beside, p.pairs.values, vectors, close_)) return false;
     pack(vectors, groups_.data());
     apply_reflectors_to_groups(p.form, groups_.data(), groups, simd);
     for (Index k = 0; k < count; ++k) unpack_column(p.pairs, k, vectors);

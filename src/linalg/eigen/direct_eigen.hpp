@@ -3,7 +3,7 @@
 
 #include "base/simd.hpp"
 #include "base/view.hpp"
-#include "linalg/eigen/divide_and_conquer.hpp"
+#include "linalg/lapack.hpp"
 
 namespace bdl {
 
@@ -17,7 +17,7 @@ class DirectEigen {
 
  private:
   Buffer<double> matrix_, work_, groups_, products_;
-  DivideAndConquer division_;
+  TridiagonalScratch close_;  // for close eigenvalues
 };
 
 }  // namespace bdl

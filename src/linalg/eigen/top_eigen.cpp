@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
-#include "linalg/blas/lanes.hpp"
+#include "linalg/eigen/lanes.hpp"
 
 namespace bdl {
 

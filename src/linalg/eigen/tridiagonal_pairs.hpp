@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "base/interrupt.hpp"
-#include "linalg/blas/lanes.hpp"
+#include "linalg/eigen/lanes.hpp"
 
 namespace bdl {
 

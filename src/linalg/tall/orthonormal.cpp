@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "linalg/blas/matrix_vector.hpp"
+#include "linalg/blas.hpp"
 
 namespace bdl {
 namespace {
@@ -73,8 +73,9 @@ bool Orthonormalizer<T>::project(MatrixView<T> before, T* column) {
   double length = whole;
   for (int pass = 0; pass < most_passes && before.cols > 0; ++pass) {
     const double old = length;
-    matrix_vector<T>(Op::transpose, T(1), before, column, T(0), coefficients_.data());
-    matrix_vector<T>(Op::none, T(-1), before, coefficients_.data(), T(1), column);
+    const MatrixView<T> x{column, rows, 1}, overlaps = coefficients_.matrix(before.cols, 1);
+    gemm(Op::transpose, Op::none, T(1), before, x, T(0), overlaps);
+    gemm(Op::none, Op::none, T(-1), before, overlaps, T(1), x);
     length = norm(column, rows);
     if (!(length > rounding * whole)) return false;
     if (length >= kept * old) break;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/tall/finite_count.hpp"
 #include "linalg/tall/tall_ranks.hpp"
 

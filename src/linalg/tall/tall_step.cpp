@@ -1,6 +1,6 @@
 #include "linalg/tall/tall_step.hpp"
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/tall/tall_blocks.hpp"
 
 namespace bdl {

@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {

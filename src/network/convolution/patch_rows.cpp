@@ -1,6 +1,6 @@
 #include "network/convolution/patch_rows.hpp"
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "network/convolution/convolve.hpp"
 #include "parallel/parallel.hpp"
 

@@ -2,7 +2,7 @@
 // each weight once per example, in dense layers; in convolutions the noise of positions is independent.
 #include <cmath>
 
-#include "linalg/blas/vector_kernels.hpp"
+#include "linalg/dot.hpp"
 #include "network/noise/examples.hpp"
 #include "network/noise/noisy_layer.hpp"
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/simd.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "parallel/parallel.hpp"
 

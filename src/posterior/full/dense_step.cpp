@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "linalg/dense/cholesky_update.hpp"
 

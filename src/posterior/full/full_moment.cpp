@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/loop_turns.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "posterior/full/covariance_step.hpp"
 #include "posterior/full/dense_step.hpp"

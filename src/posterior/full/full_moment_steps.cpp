@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "posterior/full/covariance_step.hpp"
 #include "posterior/full/dense_step.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 
 namespace bdl {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/loop_turns.hpp"
 #include "base/profile.hpp"
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {

@@ -2,7 +2,7 @@
 // forward pass of a network; the second, L products, is taken off where it may matter.
 #include <algorithm>
 
-#include "linalg/blas/blas.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/low_rank/low_rank.hpp"

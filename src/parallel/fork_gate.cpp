@@ -1,0 +1,77 @@
+#include "parallel/fork_gate.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <atomic>
+#include <iterator>
+
+namespace bdl {
+
+/// A thread's count of the calls that it is in: above 1 if a signal's handler calls the library within one.
+struct Place {
+  std::atomic<int>* inside = nullptr;
+  int depth = 0;
+};
+
+namespace {
+
+/// Threads count themselves in cache lines of their own, as far as there are enough.
+struct alignas(64) Line {
+  std::atomic<int> inside{0};
+};
+
+Line lines[64];
+std::atomic<bool> closed{false};
+constinit thread_local Place own;
+
+int count_inside() noexcept {
+  int sum = 0;
+  for (const Line& line : lines) sum += line.inside.load();
+  return sum;
+}
+
+/// The forking thread itself is inside if a signal's handler forks within a call.
+void close_for_fork() noexcept {
+  closed.store(true);
+  while (count_inside() > own.depth) sched_yield();
+}
+
+void open_in_parent() noexcept {
+  closed.store(false);
+}
+
+/// The child has one thread.
+void open_in_child() noexcept {
+  for (Line& line : lines) line.inside.store(0);
+  if (own.inside) own.inside->store(own.depth);
+  closed.store(false);
+}
+
+/// OpenBLAS has registered its own handlers when it was loaded: these are called before them.
+void assign_line(Place& place) noexcept {
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(close_for_fork, open_in_parent, open_in_child);
+  static std::atomic<unsigned> next{0};
+  place.inside = &lines[next.fetch_add(1, std::memory_order_relaxed) % std::size(lines)].inside;
+}
+
+}  // namespace
+
+ForkGate::Pass::Pass() noexcept : place_(own) {
+  if (!place_.inside) assign_line(place_);
+  place_.inside->fetch_add(1);
+  while (closed.load() && place_.depth == 0) {
+    place_.inside->fetch_sub(1);
+    while (closed.load()) sched_yield();
+    place_.inside->fetch_add(1);
+  }
+  ++place_.depth;
+}
+
+ForkGate::Pass::~Pass() {
+  --place_.depth;
+  place_.inside->fetch_sub(1, std::memory_order_release);
+}
+
+}  // namespace bdl
