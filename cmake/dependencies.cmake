@@ -11,12 +11,13 @@ find_path(BDL_RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 find_library(BDL_NLOPT_LIBRARY nlopt REQUIRED)
 find_library(BDL_NLOPT_ARCHIVE libnlopt.a)
 find_path(BDL_NLOPT_INCLUDE_DIR nlopt.h REQUIRED)
+find_path(BDL_BOOST_INCLUDE_DIR boost/math/special_functions/beta.hpp REQUIRED)
 find_path(BDL_JSON_INCLUDE_DIR nlohmann/json.hpp REQUIRED)
 
 add_library(bdl_dependencies INTERFACE)
 target_include_directories(bdl_dependencies SYSTEM INTERFACE
   ${BDL_CBLAS_INCLUDE_DIR} ${BDL_LAPACKE_INCLUDE_DIR} ${BDL_LBFGS_INCLUDE_DIR} ${BDL_RANDOM123_INCLUDE_DIR}
-  ${BDL_JSON_INCLUDE_DIR} ${BDL_NLOPT_INCLUDE_DIR})
+  ${BDL_BOOST_INCLUDE_DIR} ${BDL_JSON_INCLUDE_DIR} ${BDL_NLOPT_INCLUDE_DIR})
 target_link_libraries(bdl_dependencies INTERFACE
   ${BDL_LAPACKE_LIBRARY} ${BDL_BLAS_LIBRARY} ${BDL_LBFGS_LIBRARY} ${BDL_NLOPT_LIBRARY}
   Threads::Threads)

@@ -3,7 +3,8 @@
 # figures' scripts, else all that building and checking need. Root or sudo.
 set -eu
 wanted='build-essential cmake ninja-build xz-utils
-  libopenblas-dev liblapacke-dev liblbfgs-dev librandom123-dev nlohmann-json3-dev libnlopt-dev libcmocka-dev'
+  libopenblas-dev liblapacke-dev liblbfgs-dev librandom123-dev libboost-dev nlohmann-json3-dev libnlopt-dev
+  libcmocka-dev'
 case "${1-}" in
   build) ;;
   plot) wanted='python3 python3-matplotlib' ;;

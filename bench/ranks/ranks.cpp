@@ -5,7 +5,7 @@
 //
 // usage: ranks METHOD[:RANK][,OPTION=VALUE...] NETWORK MINIBATCH STEPS ALPHA BANDWIDTH RANKS ...
 //   e.g. ranks vogn 784,400,400,10 200 20 2e-6 11e9 1 2 4 8
-//        ranks slang:8,exchange=sums,eigen_passes=1 784,400,400,10 3200 5 2e-6 11e9 1 2 4
+//        ranks slang:8,eigen_method=gram 784,400,400,10 3200 5 2e-6 11e9 1 2 4
 // NETWORK: sizes of layers, or a name that bdl_network_description() knows, with its usual images.
 #include <bdl/bdl.h>
 #include <time.h>

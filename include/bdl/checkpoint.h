@@ -31,7 +31,6 @@ extern "C" {
  * @param optimizer may be NULL; if given, its own model and posterior are saved, and the former two
  *                  arguments must be NULL or those handles. Not all three may be NULL
  * @return BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
- *         BDL_ERROR_UNSUPPORTED (a full posterior after steps with option "matrix_gradient" = "unsymmetric"),
  *         BDL_ERROR_OUT_OF_MEMORY (the check needs as much memory again as the saved tensors),
  *         BDL_ERROR_INTERNAL (the state would not load)
  */

@@ -234,7 +234,7 @@ BDL_API bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix 
  * diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
  * any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
  * of its own family and no larger rank, or a diagonal one, or any for full posteriors. BDL_ERROR_UNSUPPORTED
- * for others, for dropout, and after unsymmetrised gradient steps. Since 0.1.
+ * for others and for dropout. Since 0.1.
  * @param optimizer an optimizer
  * @param prior     a Gaussian posterior of as many parameters, of any family and dtype; it is copied
  * @return BDL_OK, BDL_ERROR_UNSUPPORTED as above, BDL_ERROR_SHAPE for another number of parameters,

@@ -317,8 +317,7 @@ BDL_API bdl_status bdl_posterior_tensor_describe(const bdl_posterior* posterior,
                                                  int32_t* dtype);
 
 /**
- * Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not
- * symmetric. Since 0.2.
+ * Reads a tensor. Since 0.2.
  * @param posterior a posterior
  * @param index     0 .. bdl_posterior_tensor_count() - 1
  * @param values    receives rows x cols numbers, of either floating type

@@ -15,13 +15,6 @@ PosteriorTensor<const T> tensor_at(const Posterior<T>& q, Index index) {
   return tensors[static_cast<std::size_t>(index)];
 }
 
-template <class T>
-void check_whole(const Posterior<T>& q) {
-  if (!q.is_whole_in_tensors())
-    fail(Status::ERROR_UNSUPPORTED,
-         "the posterior's covariance is not symmetric, as unsymmetrised gradient steps make it");
-}
-
 /// The caller's names and matrices.
 struct Given {
   const char* const* names;
@@ -91,7 +84,6 @@ bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int64_t inde
     with(posterior, "posterior", [&](const auto& q) {
       using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
       const PosteriorTensor<const T> tensor = tensor_at<T>(q, index);
-      check_whole(q);
       if (tensor.rows() * tensor.cols() == 0 && values.rows * values.cols == 0) return;  // of rank 0
       check_output(values, tensor.rows(), tensor.cols(), "values");
       tensor.with([&]<class S>(MatrixView<S> from) {

@@ -16,7 +16,7 @@ ConstSpan<T> rows_from(ConstSpan<T> w, Index first, Index count) {
 template <class T>
 DataSums<T>::DataSums(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
                       ConstSpan<double> statistics, Index most)
-    : chunks_(model, theta, data, {CurvatureKind::gauss_newton, weight, 0, nullptr, false, {statistics, {}}},
+    : chunks_(model, theta, data, {CurvatureKind::gauss_newton, weight, nullptr, false, {statistics, {}}},
               most),
       data_rows_(data.rows()),
       rows_of_example_(chunks_.estimator().cost({1, 1, CurvatureKind::gauss_newton}).count) {

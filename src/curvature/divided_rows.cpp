@@ -171,30 +171,29 @@ void DividedRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
 
 template <class T>
 void DividedRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
-  combine_then(w, out, [](Index, Index, MatrixView<T>) {});
+  combine_then(w, out, [](Index, Index) {});
 }
 
 template <class T>
 void DividedRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
-  sum_squares_then(w, out, [](Index, Index, MatrixView<T>) {});
+  sum_squares_then(w, out, [](Index, Index) {});
 }
 
 template <class T>
-void DividedRows<T>::combine_then(ConstMatrixView<T> w, MatrixView<T> out, AddMore more) {
+void DividedRows<T>::combine_then(ConstMatrixView<T> w, MatrixView<T> out, EachRange more) {
   spread(out, [&](BlockedRows<T>& rows, MatrixView<T> to) {
     rows.combine(w, to);
-    for_each_share(rows,
-                   [&](Index first, Index count) { more(first, 0, to.block(first, 0, count, to.cols)); });
+    for_each_share(rows, more);
   });
   rows_->clear_points(out);
 }
 
 template <class T>
-void DividedRows<T>::sum_squares_then(ConstSpan<T> w, std::span<T> out, AddMore more) {
+void DividedRows<T>::sum_squares_then(ConstSpan<T> w, std::span<T> out, EachRange more) {
   const MatrixView<T> all(out.data(), dimension(), 1);
   spread(all, [&](BlockedRows<T>& rows, MatrixView<T> to) {
     rows.sum_squares(w, to.column(0));
-    for_each_share(rows, [&](Index first, Index count) { more(first, 0, to.block(first, 0, count, 1)); });
+    for_each_share(rows, more);
   });
   rows_->clear_points(all);
 }

@@ -32,9 +32,6 @@ struct BatchSize {
 struct SeedSpec {
   CurvatureKind kind = CurvatureKind::empirical_fisher;
   double scale = 1;
-  /// > 0: class probabilities are linearised instead of logits, with this added to their covariance, as the
-  /// official BONG code does (docs/mathematics/curvature.md, "Linearised probabilities").
-  double moment_jitter = 0;
   /// Of layers that are random in training; none: they are not.
   const StreamKey* noise = nullptr;
   /// One row per sample and example even where those of one example are multiples of each other.

@@ -7,7 +7,6 @@
 #include "base/error.hpp"
 #include "base/function_ref.hpp"
 #include "base/view.hpp"
-#include "linalg/dense/lower_products.hpp"
 
 namespace bdl {
 
@@ -60,17 +59,17 @@ class Rows {
   virtual void project(ConstMatrixView<T> u, MatrixView<T> out) = 0;
   /// out = B W (D x k) for W: n x k.
   virtual void combine(ConstMatrixView<T> w, MatrixView<T> out) = 0;
-  /// more(parameter, column, the result from there on) adds to blocks that are the whole result together (but
-  /// points).
-  using AddMore = FunctionRef<void(Index first, Index column, MatrixView<T> out)>;
-  /// combine() and sum_squares(), and then `more`: where ranks divide the work, each has blocks of its own.
-  virtual void combine_then(ConstMatrixView<T> w, MatrixView<T> out, AddMore more) {
+  /// more(first parameter, count) of ranges that are all parameters together (but points).
+  using EachRange = FunctionRef<void(Index first, Index count)>;
+  /// combine() and sum_squares(), and then `more` for the same parameters: where ranks divide the work, each
+  /// has its own.
+  virtual void combine_then(ConstMatrixView<T> w, MatrixView<T> out, EachRange more) {
     combine(w, out);
-    more(0, 0, out);
+    more(0, dimension());
   }
-  virtual void sum_squares_then(ConstSpan<T> w, std::span<T> out, AddMore more) {
+  virtual void sum_squares_then(ConstSpan<T> w, std::span<T> out, EachRange more) {
     sum_squares(w, out);
-    more(0, 0, {out.data(), dimension(), 1});
+    more(0, dimension());
   }
   /// Lower triangle of out += sum_r w_r b_r b_r^T (D x D).
   virtual void add_outer(ConstSpan<T> w, MatrixView<double> out) = 0;
@@ -83,14 +82,6 @@ class Rows {
   /// The same rows restricted to parameters offset .. offset + size - 1, in memory of these rows: they live
   /// as long as these stay as they are.
   virtual Rows& part(Index offset, Index size) = 0;
-
-  /// Are these only some of the rows, and others on other ranks? Then count(), c, w and project() are of
-  /// those here, all other operations and cost() of all rows; there is no Gram matrix and no single row.
-  virtual bool is_spread() const { return false; }
-  /// visit(first, count) of the rows that products are made of at a time, in order: shards.
-  virtual void for_each_group(FunctionRef<void(Index first, Index count)> visit) const { visit(0, count()); }
-  /// Lower triangle of out += P P^T for one column of P a row.
-  virtual void add_products(ConstMatrixView<T> p, MatrixView<double> out) { add_lower_products(p, out); }
 };
 
 /// Rows that belong to single examples: row r = k n + j is seed k of example and sample j < n, and

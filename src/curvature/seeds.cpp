@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "curvature/moment_seeds.hpp"
-
 namespace bdl {
 namespace {
 
@@ -23,16 +21,8 @@ void drop_negligible(MatrixView<T> e) {
 }
 
 template <class T>
-void fill_gradients(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
-                    ConstMatrixView<T> y, MatrixView<T> e) {
-  if (spec.moment_jitter > 0 && is_classification(likelihood)) {
-    MomentSeeds seeds(likelihood, spec.moment_jitter);
-    for (Index j = 0; j < f.cols; ++j) {
-      seeds.compute(f.column_data(j), y.column_data(j % y.cols));
-      for (Index c = 0; c < e.rows; ++c) e(c, j) = static_cast<T>(seeds.gradient(c));
-    }
-    return;
-  }
+void fill_gradients(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y,
+                    MatrixView<T> e) {
   for (Index j = 0; j < f.cols; ++j)
     likelihood.gradient(f.column_data(j), y.column_data(j % y.cols), e.column_data(j));
   if (is_classification(likelihood)) drop_negligible(e);
@@ -48,20 +38,6 @@ void fill_held_rows(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMat
     likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, e.column_data(row), &unused);
     c[static_cast<std::size_t>(row)] = 0;
     if (likelihood.log_precision_is_free()) w[static_cast<std::size_t>(row)] = 0;
-  }
-}
-
-template <class T>
-void fill_moment_roots(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
-                       ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c) {
-  MomentSeeds seeds(likelihood, spec.moment_jitter);
-  for (Index j = 0; j < f.cols; ++j) {
-    seeds.compute(f.column_data(j), y.column_data(j % y.cols));
-    for (Index k = 0; k < f.rows; ++k) {
-      const Index row = k * f.cols + j;
-      for (Index i = 0; i < f.rows; ++i) e(i, row) = static_cast<T>(seeds.root(i, k));
-      c[static_cast<std::size_t>(row)] = static_cast<T>(spec.scale * seeds.coefficient(k));
-    }
   }
 }
 
@@ -144,7 +120,7 @@ void fill_gradient_and_curvature(const Likelihood& likelihood, const SeedSpec& s
     fill_labels(likelihood, spec, f, y, behind, w.subspan(gradients));
   else
     fill_label_gradients(likelihood, spec.labels, f, y, first, behind);
-  fill_gradients(likelihood, spec, f, y, first);
+  fill_gradients(likelihood, f, y, first);
 }
 
 }  // namespace
@@ -155,13 +131,11 @@ void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixV
   std::ranges::fill(w, static_cast<T>(spec.scale));
   if (spec.kind == CurvatureKind::empirical_fisher) {
     std::ranges::fill(c, static_cast<T>(spec.scale));
-    fill_gradients(likelihood, spec, f, y, e);
+    fill_gradients(likelihood, f, y, e);
     return fill_held_rows(likelihood, f, y, e, c, w);
   }
   if (spec.kind != CurvatureKind::gauss_newton)
     return fill_gradient_and_curvature(likelihood, spec, f, y, e, c, w);
-  if (spec.moment_jitter > 0 && is_classification(likelihood))
-    return fill_moment_roots(likelihood, spec, f, y, e, c);
   for (Index k = 0; k < likelihood.outputs(); ++k)
     for (Index j = 0; j < f.cols; ++j) {
       const Index row = k * f.cols + j;

@@ -41,10 +41,7 @@ BatchSize batch_size(const Options& options, Index examples) {
 
 template <class T>
 EvidenceEstimator<T>::EvidenceEstimator(const Model<T>& model)
-    : model_(model), dimension_(model.parameters()) {
-  seen_.push_back({make_estimator(model), {}, {}, {}});
-  see_all();
-}
+    : rows_(make_estimator(model)), model_(model), dimension_(model.parameters()) {}
 
 template <class T>
 void EvidenceEstimator<T>::draw(const Posterior<T>& q, DrawSource<T>& draws, DrawPlace place,
@@ -171,7 +168,7 @@ void EvidenceEstimator<T>::reserve_guard(const Posterior<T>& metric, const Optio
   if (is_exact(options.curvature))
     exact_->reserve_gradients(gradients);
   else
-    for (const Seen& seen : seen_) seen.rows->reserve_gradients(gradients);
+    rows_->reserve_gradients(gradients);
 }
 
 template <class T>
@@ -247,14 +244,12 @@ Estimate<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixVie
         static_cast<std::uint64_t>(options.seed), Stream::layer_noise, static_cast<std::uint64_t>(place.step),
         static_cast<std::uint32_t>(place.iteration * options.samples + place.shard * shard_draws(options))};
     const StreamKey labels{noise.seed, Stream::labels, noise.step, 0};
-    const double jitter = is_linearized(kind) ? options.moment_jitter : 0;
     const double scale = weight / static_cast<double>(samples_);
     statistics_size_ = std::ssize(q.statistics());
     std::ranges::copy(q.statistics(), statistics_.data());
     const Estimate<T> estimate = rows_->estimate(thetas(), x, y,
                                                  {seeds_of(options),
                                                   scale,
-                                                  jitter,
                                                   &noise,
                                                   is_apart(options),
                                                   {q.statistics(), statistics_.first(statistics_size_)},

@@ -2,8 +2,6 @@
 // the estimates of docs/mathematics/curvature.md.
 #pragma once
 
-#include <vector>
-
 #include "curvature/curvature.hpp"
 #include "curvature/estimator.hpp"
 #include "curvature/hessian.hpp"
@@ -136,29 +134,7 @@ class EvidenceEstimator {
   /// The last evidence's rows, for what is still to be made of them, in another way.
   void replace_rows(ExampleRows<T>& rows) { estimate_.rows = &rows; }
 
-  // Of shards of a minibatch, each of which has rows of its own that stay (evidence_shards.cpp).
-  /// Memory for so many, of at most so many examples each; without, there is one.
-  void reserve_shards(const Options& options, Index shards, Index examples, const RowsUse& use);
-  /// What is seen from now on is of shard `shard`, or of the whole minibatch, which has the place of the
-  /// first one.
-  void see_shard(Index shard) { rows_ = seen_[static_cast<std::size_t>(shard)].rows.get(); }
-  void see_all() { see_shard(0); }
-  /// The last evidence is the shard's.
-  void keep_shard(Index shard);
-  const Estimate<T>& estimate_of_shard(Index shard) const {
-    return seen_[static_cast<std::size_t>(shard)].estimate;
-  }
-  /// Coefficients of a shard's rows in guarded_gradient(), until the next call.
-  ConstSpan<T> guarded_coefficients(Index shard, const Posterior<T>& metric, double rate, double limit,
-                                    bool& held);
-
  private:
-  struct Seen {
-    std::unique_ptr<Estimator<T>> rows;
-    Estimate<T> estimate;
-    ConstMatrixView<T> outputs, y;
-  };
-  Seen& seen(Index shard) { return seen_[static_cast<std::size_t>(shard)]; }
   void reserve_own(const Posterior<T>& q, const Options& options, Index examples,
                    PosteriorScratch<T>& scratch);
   void reserve_hessian(const Posterior<T>& q, const Options& options, Index examples);
@@ -177,8 +153,7 @@ class EvidenceEstimator {
   Evidence<T> masked(const DropoutPosterior<T>& q, const Estimate<T>& estimate);
   Evidence<T> noisy(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, const Options& options,
                     double weight, DrawPlace place);
-  std::vector<Seen> seen_;
-  Estimator<T>* rows_;  // one of theirs
+  std::unique_ptr<Estimator<T>> rows_;
   const Model<T>& model_;
   std::unique_ptr<HessianEstimator<T>> hessian_;  // when first needed: a user's model has none
   std::unique_ptr<ExactEstimator<T>> exact_;      // likewise: few models have one

@@ -10,7 +10,6 @@
 #include "base/deferred.hpp"
 #include "curvature/dense_rows.hpp"
 #include "curvature/divided_rows.hpp"
-#include "curvature/spread_rows.hpp"
 #include "data/strata.hpp"
 #include "inference/batch/first_order.hpp"
 #include "inference/batch/freed_log_precision.hpp"
@@ -244,11 +243,10 @@ class Optimizer {
     TreeSums<double> noise_sums;      // of their targets
     ShardExchange<T> exchange;        // of what their rows are made of
     DividedRows<T> divided;           // of all shards
-    SpreadRows<T> spread;             // of own shards, in place of the two
     NoiseGradient<T> noise_gradient;  // of all shards
     Buffer<T> all_y;                  // likewise
     Buffer<double> hessian;           // likewise, lower triangle
-    Buffer<T> x, y, zeros, gradient, slope, next_momentum, c, w, moments, point_squares;
+    Buffer<T> x, y, zeros, gradient, slope, next_momentum, c, moments, point_squares;
   };
 
   [[noreturn]] static void fail_points_changed();
@@ -342,13 +340,6 @@ class Optimizer {
   void draw_together();
   void reserve_divided(Index examples, const RowsUse& use, Workspace& work) const;
 
-  // optimizer_spread.cpp
-  bool may_spread() const;
-  bool spreads_rows(Index examples) const;
-  void keep_rows(Index shard, ConstMatrixView<T> y, std::span<T> values);
-  Evidence<T> spread_rows(const StepExamples& examples);
-  ConstSpan<T> guarded_gradient(const Posterior<T>& metric, double rate);
-
   // optimizer_shards.cpp
   Index sum_count() const;
   Index number_count() const;
@@ -368,13 +359,6 @@ class Optimizer {
     Index examples = 0, together = 0, all = 0;
     bool operator==(const StepSizes&) const = default;
   };
-  /// Of a step.
-  struct StepRows {
-    bool are_there = true;
-    RowsCost cost;
-    bool spread = false;
-  };
-  void reserve_spread(const StepSizes& sizes, const RowsUse& use, Workspace& work) const;
   void reserve_exchange(const StepSizes& sizes, Workspace& work) const;
   void reserve(Use use, const StepSizes& sizes);
   void reserve(Use use, const StepSizes& sizes, Workspace& work, PriorScratch& of_prior) const;
@@ -383,7 +367,7 @@ class Optimizer {
   void reserve_rows(Index count, Workspace& work, PriorScratch& of_prior) const;
   void reserve_batch(const StepSizes& sizes, Workspace& work, PriorScratch& of_prior) const;
   void reserve_descent(Workspace& work, PriorScratch& of_prior) const;
-  RowsUse reserve_step(const StepRows& rows, Workspace& work, PriorScratch& of_prior) const;
+  RowsUse reserve_step(bool has_rows, const RowsCost& rows, Workspace& work, PriorScratch& of_prior) const;
   void reserve_stream(Index examples, Workspace& work) const;
 
   std::shared_ptr<Model<T>> model_;
@@ -418,7 +402,6 @@ class Optimizer {
   Team team_;
   TallRanks tall_ranks_{team_};
   bool has_drawn_ = false;  // the samples of this step, for all shards
-  bool spreads_ = false;    // does this step leave rows with their shards?
   Buffer<T> momentum_, initial_mean_, initial_precision_;
   std::vector<double> unit_sums_;
   StepSizes reserved_for_;  // 0: not for these options

@@ -143,11 +143,7 @@ ConstSpan<T> Optimizer<T>::slope(ConstSpan<T> gradient) {
                work_.next_momentum.first(dimension), work_.slope.first(dimension));
   if (scales_points()) {
     const PointLayout& points = posterior_->points();
-    const std::span<T> squares = work_.point_steps.squares(points.parameters());
-    if (spreads_)
-      std::ranges::copy(work_.sums.values(), squares.begin());
-    else
-      work_.evidence->point_squares(squares);
+    work_.evidence->point_squares(work_.point_steps.squares(points.parameters()));
     work_.point_steps.slope(points,
                             {curvature_rate(), static_cast<double>(data_size_), options_.point_damping},
                             work_.slope.first(dimension));

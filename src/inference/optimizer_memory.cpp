@@ -71,26 +71,24 @@ void Optimizer<T>::reserve_rows(Index count, Workspace& work, PriorScratch& of_p
   work.c.reserve(count);
   work.gradient.reserve(dimension);
   if (MemoryPlan::is_active()) work.rows.reserve(dimension, count);
-  work.rows.reserve_use(dimension, count, reserve_step({true, cost, false}, work, of_prior));
+  work.rows.reserve_use(dimension, count, reserve_step(true, cost, work, of_prior));
 }
 
 template <class T>
 void Optimizer<T>::reserve_batch(const StepSizes& sizes, Workspace& work, PriorScratch& of_prior) const {
   const Posterior<T>& q = *posterior_;
-  const bool spreads = spreads_rows(sizes.all), joins = planned_shards() > 1 && exchanges_rows() && !spreads;
+  const bool joins = planned_shards() > 1 && exchanges_rows();
   const Index examples = joins ? sizes.all : sizes.together;
   RowsUse use;
   work.zeros.reserve(model_->outputs());
   if (is_first_order())
     reserve_descent(work, of_prior);
   else
-    use = reserve_step({gives_rows(options_.curvature),
-                        work.evidence->cost(options_, spreads ? sizes.all : examples), spreads},
-                       work, of_prior);
+    use =
+        reserve_step(gives_rows(options_.curvature), work.evidence->cost(options_, examples), work, of_prior);
   work.evidence->reserve(q, options_, (examples + options_.sample_groups - 1) / options_.sample_groups, use,
                          work.scratch);
   if (is_newton()) work.evidence->reserve_groups(q, options_, examples);
-  if (spreads) reserve_spread(sizes, use, work);
   if (samples_for_scales()) work.evidence->reserve_samples(q, options_, examples, work.scratch);
   if (learns_prior() && is_noisy()) work.moments.reserve(2 * q.dimension());
   if (is_guarded()) work.evidence->reserve_guard(q, options_, examples);
@@ -127,16 +125,16 @@ void Optimizer<T>::reserve_descent(Workspace& work, PriorScratch& of_prior) cons
 
 /// The step that begin_batch_step() begins; what it asks of the rows.
 template <class T>
-RowsUse Optimizer<T>::reserve_step(const StepRows& rows, Workspace& work, PriorScratch& of_prior) const {
+RowsUse Optimizer<T>::reserve_step(bool has_rows, const RowsCost& rows, Workspace& work,
+                                   PriorScratch& of_prior) const {
   const Posterior<T>& q = *posterior_;
   work.slope.reserve(q.dimension());
   work.next_momentum.reserve(q.dimension());
   reserve_copy(q, work.next);
   if (scales_points()) work.point_steps.reserve(q.points().parameters());
   StepSize size = size_of(begin_step<T>(q, options_, false, {}));
-  size.has_rows = rows.are_there;
-  if (rows.are_there) size.rows = rows.cost;
-  size.projection.spread = rows.spread;
+  size.has_rows = has_rows;
+  if (has_rows) size.rows = rows;
   size.most_rate = options_.curvature_rate;
   prior_.enter(size);
   const RowsUse use = q.use_of_rows(size);

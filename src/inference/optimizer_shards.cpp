@@ -55,7 +55,6 @@ void Optimizer<T>::check_shards() const {
 template <class T>
 Index Optimizer<T>::sum_count() const {
   const Index dimension = posterior_->dimension();
-  if (exchanges_rows() && may_spread()) return scales_points() ? posterior_->points().parameters() : 0;
   if (exchanges_rows()) return hessian_numbers();
   if (is_noisy()) {
     const bool learns_s = options_.diagonal_part != DiagonalPart::fixed;
@@ -118,7 +117,7 @@ double Optimizer<T>::variance_of_shards(DataSet& data) {
 
 template <class T>
 void Optimizer<T>::sum_shards(const StepExamples& examples, double weight, Index epoch_steps) {
-  if (exchanges_rows() && !spreads_) lay_out_exchange(examples);
+  if (exchanges_rows()) lay_out_exchange(examples);
   work_.sums.add_own(
       [&](Index shard, const Summand<T>& out) { add_shard(examples, shard, weight, epoch_steps, out); });
 }
@@ -134,11 +133,10 @@ void Optimizer<T>::add_shard(const StepExamples& examples, Index shard, double w
   const auto y = y_to_fill(examples.here()).columns(range.first, range.count());
   const bool shared = options_.sample_sharing == SampleSharing::all;
   const DrawPlace place{state.step, shared ? 0 : shard * options_.sample_groups, shard};
-  if (spreads_) evidence.see_shard(shard - first);
   evidence.keep_samples(has_drawn_ || (shared && shard > first && options_.sample_groups == 1));
   Evidence<T> seen = assess(x, y, weight, place);
   if (exchanges_rows()) {
-    keep_rows(shard, y, out.values);
+    write_rows(shard, y);
     if (!gives_rows(options_.curvature)) write_hessian(seen.curvature, out.values);
   } else {
     if (seen.gradient.empty()) seen.gradient = evidence.gradient();

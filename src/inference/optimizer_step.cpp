@@ -74,9 +74,7 @@ bool Optimizer<T>::step(const StepExamples& examples, bool may_ask) {
     draw_together();
     team_.attempt([&] { sum_shards(examples, 1 / part, epoch_steps); });
     work_.sums.finish(team_);
-    evidence = !exchanges_rows() ? evidence_of_shards()
-               : spreads_        ? spread_rows(examples)
-                                 : exchange_rows(examples, 1 / part);
+    evidence = exchanges_rows() ? exchange_rows(examples, 1 / part) : evidence_of_shards();
     misfit = misfits_of_shards(examples.all);
   }
   team_.attempt([&] {
@@ -122,8 +120,6 @@ template <class T>
 void Optimizer<T>::prepare_step(const StepExamples& examples, Index epoch_steps, FreedLogPrecision& freed) {
   check_use(Use::step);
   if (posterior_->is_blank()) initialize();
-  spreads_ = is_sharded() && spreads_rows(examples.all);
-  work_.evidence->see_all();
   check_loop();  // large matrices are copied and reserved here
   scales_.reserve(prior_.groups().size(), static_cast<std::size_t>(model_->likelihood.targets()));
   if (is_due(options_.heteroscedastic_from, epoch_steps)) freed.free();
@@ -206,7 +202,7 @@ void Optimizer<T>::take_guarded(const Evidence<T>& evidence) {
   }
   part_ = work_.next->take(step, work_.update);
   const Posterior<T>& metric = work_.next->moves_by_former_covariance() ? *posterior_ : *work_.next;
-  step.m = slope(guarded_gradient(metric, part_ * step.mean_rate));
+  step.m = slope(work_.evidence->guarded_gradient(metric, part_ * step.mean_rate, options_.guard, held_));
   if (together)
     part_ = work_.next->take(step, work_.update);
   else
@@ -223,7 +219,6 @@ PosteriorStep<T> Optimizer<T>::begin_batch_step(const Evidence<T>& evidence) {
   step.curvature = evidence.curvature;
   step.mean_rate = mean_rate();
   step.curvature_rate = curvature_rate();
-  step.projection.spread = spreads_;
   prior_.enter(step);
   return step;
 }

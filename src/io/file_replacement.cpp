@@ -1,6 +1,7 @@
 #include "io/file_replacement.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
 #include "io/file.hpp"
-#include "io/file_size_signal.hpp"
 
 namespace bdl {
 namespace {
@@ -35,6 +35,15 @@ std::optional<mode_t> old_permissions(const std::string& path) {
   }
   if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == -1) fail_with_errno(path, "replace");
   return info.st_mode & 0777;
+}
+
+/// False, with errno EFBIG, if the process may not have a file of this size (RLIMIT_FSIZE): writing it would
+/// raise SIGXFSZ, which ends a process that does not expect it.
+bool is_allowed(std::uint64_t size) {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == -1 || size <= limit.rlim_cur) return true;
+  errno = EFBIG;
+  return false;
 }
 
 /// Some network and user-space file systems have no fsync; that is not an error of the data.
@@ -69,16 +78,13 @@ FileReplacement::FileReplacement(const std::string& path, const std::string& fol
 }
 
 void FileReplacement::write(std::span<const std::byte> bytes) {
-  FileSizeSignalBlocked signal;
   while (!bytes.empty()) {
     check_loop();
     const std::size_t wanted = std::min(bytes.size(), largest_transfer);
-    const ssize_t done =
-        retry_interrupted([&] { return ::write(temporary_.number(), bytes.data(), wanted); });
-    if (done == -1) {
-      if (errno == EFBIG) signal.take_back();
-      fail_with_errno(path_, "write");
-    }
+    const ssize_t done = retry_interrupted(
+        [&] { return is_allowed(size_ + wanted) ? ::write(temporary_.number(), bytes.data(), wanted) : -1; });
+    if (done == -1) fail_with_errno(path_, "write");
+    size_ += static_cast<std::uint64_t>(done);
     bytes = bytes.subspan(static_cast<std::size_t>(done));
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@ class FileReplacement {
  private:
   std::string path_, folder_;
   TemporaryFile temporary_;
+  std::uint64_t size_ = 0;  // bytes written
 };
 
 /// Replaces the file by what `write` writes, in one step: before that, and after any failure, the old file is

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
+#include "io/deleted_options.hpp"
 #include "io/training_record.hpp"
 
 namespace bdl {
@@ -21,6 +22,7 @@ void write_options(RecordWriter& record, const Options& options) {
 
 /// Options the file does not have (of an older version) are as they were then.
 Options read_options(const RecordReader& record, Options options) {
+  check_deleted_options(record);
   options.guard = options.start_share = 0;
   options.minibatches = 200;
   options.prior_scaling = PriorScaling::unit;

@@ -257,10 +257,6 @@ void write_tensor(RecordWriter& record, const TensorNames& names, const Posterio
 template <class T>
 void write_posterior(RecordWriter& record, const Posterior<T>& posterior, const std::string& prefix) {
   const TensorNames names(prefix);
-  if (!posterior.is_whole_in_tensors())
-    fail(Status::ERROR_UNSUPPORTED,
-         "the posterior's covariance is not symmetric, as unsymmetrised gradient steps make it: there is no "
-         "checkpoint format for that");
   const PosteriorKind kind = posterior.kind();
   record.text(names("family"), family_word(kind.family));
   record.integer(names("blank"), posterior.is_blank() ? 1 : 0);

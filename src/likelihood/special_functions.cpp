@@ -80,19 +80,6 @@ double normal_cdf(double z) {
   return std::erfc(-z / std::numbers::sqrt2) / 2;
 }
 
-/// log P(Z <= z) is concave, and P(Z <= -r) <= exp(-r^2 / 2): Newton from there never overshoots.
-double normal_quantile(double p) {
-  const double log_p = std::log(std::max(p, 1e-300));
-  double z = -std::sqrt(-2 * log_p), step = 1;
-  for (int i = 0; i < 50 && step > 1e-16 * (1 - z); ++i) {
-    const double cdf = normal_cdf(z);
-    const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
-    step = (log_p - std::log(cdf)) * cdf / density;
-    z += step;
-  }
-  return std::min(z, 0.0);
-}
-
 /// lgamma() itself writes a global sign, which would be a race between threads.
 double log_factorial(double count) {
   int sign = 0;

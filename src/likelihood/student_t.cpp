@@ -3,6 +3,8 @@
 #include <limits>
 #include <numbers>
 
+#include "likelihood/special_functions.hpp"
+
 namespace bdl::student_t {
 namespace {
 
@@ -26,25 +28,6 @@ double square(const Likelihood& likelihood, const T* f, const T* y, Index c) {
 /// -log of (1 + q / nu)^(-(nu + 1) / 2).
 double loss(double nu, double q) {
   return (nu + 1) / 2 * std::log1p(q / nu);
-}
-
-/// The continued fraction of the incomplete beta function I_x(a, b), for x < (a + 1) / (a + b + 2), by Lentz.
-double beta_fraction(double a, double b, double x) {
-  constexpr double tiny = 1e-300;
-  const auto safe = [](double value) { return std::abs(value) < tiny ? tiny : value; };
-  double c = 1, d = 1 / safe(1 - (a + b) * x / (a + 1)), h = d;
-  for (int i = 1; i <= 10000; ++i) {
-    const double m = i, even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-                 odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 / safe(1 + even * d);
-    c = safe(1 + even / c);
-    h *= d * c;
-    d = 1 / safe(1 + odd * d);
-    c = safe(1 + odd / c);
-    h *= d * c;
-    if (std::abs(d * c - 1) < 1e-16) break;
-  }
-  return h;
 }
 
 }  // namespace
@@ -115,10 +98,8 @@ void hessian_terms(const Likelihood& likelihood, const T* f, const T* y, double*
   }
 }
 
-/// The normaliser's part by a central difference of a smooth function.
 double score(double nu, double q) {
-  constexpr double h = 1e-3;
-  const double slope = (log_normaliser(nu * std::exp(h)) - log_normaliser(nu * std::exp(-h))) / (2 * h);
+  const double slope = (nu * (digamma((nu + 1) / 2) - digamma(nu / 2)) - 1) / 2;
   return slope - nu / 2 * std::log1p(q / nu) + (nu + 1) / 2 * q / (nu + q);
 }
 
@@ -150,19 +131,6 @@ double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m,
 
 double density(double z, double nu) {
   return std::exp(log_normaliser(nu) - loss(nu, z * z));
-}
-
-/// I_x(nu / 2, 1 / 2) / 2 with x = nu / (nu + z^2) is P(T < -|z|).
-double cdf(double z, double nu) {
-  const double a = nu / 2, b = 0.5, x = nu / (nu + z * z), rest = z * z / (nu + z * z);
-  if (rest == 0) return 0.5;
-  const double log_front =
-      log_gamma(a + b) - log_gamma(a) - log_gamma(b) - a * std::log1p(z * z / nu) + b * std::log(rest);
-  const double front = std::exp(log_front);
-  const bool small = x < (a + 1) / (a + b + 2);
-  const double tail =
-      small ? front * beta_fraction(a, b, x) / a / 2 : (1 - front * beta_fraction(b, a, rest) / b) / 2;
-  return z < 0 ? tail : 1 - tail;
 }
 
 #define BDL_INSTANTIATE(T)                                                                   \

@@ -40,8 +40,7 @@ double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, C
 double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                               const double* y);
 
-/// P(T <= z) of Student's t.
-double cdf(double z, double degrees);
+/// Of t itself.
 double density(double z, double degrees);
 
 /// p(y_c | x) as a mixture of normal distributions: add(mean, variance, weight), the weights to be divided by

@@ -5,8 +5,6 @@ namespace bdl {
 
 enum class ScheduleKind { cosine, power, steps };
 enum class SampleSharing { all, shard };
-/// What steps by curvature rows send: what the rows are made of, or sums over each shard's rows.
-enum class Exchange { automatic, rows, sums };
 enum class Sampling { shuffle, replacement };
 enum class AugmentFill { zero, reflect };
 
@@ -34,7 +32,6 @@ enum class MeanUpdateOption { automatic, projected, unprojected };
 enum class LowRankUpdate { projected, moving_average };
 
 enum class Indefinite { automatic, shorten, error, improved };
-enum class MatrixGradient { symmetric, unsymmetric };
 enum class ScoreKind { none, plug_in, linearized };
 enum class PriorGroups { shared, weights_biases, layers, blocks };
 enum class PriorScaling { unit, fan_in, elrg };

@@ -131,7 +131,6 @@ StepSize size_of(const PosteriorStep<T>& step) {
   size.has_prior = step.prior != nullptr;
   size.prior_rank = step.prior ? step.prior->rank() : 0;
   size.most_rate = step.curvature_rate;
-  size.unsymmetric = step.unsymmetric;
   size.goes_on = step.goes_on;
   size.projection = step.projection;
   return size;

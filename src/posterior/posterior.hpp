@@ -53,10 +53,6 @@ struct PosteriorStep {
   ConstSpan<T> prior_precision{};
   MeanUpdate mean_update = MeanUpdate::projected;
   LowRankUpdate low_rank_update = LowRankUpdate::projected;
-  /// With full covariance and plain descent: the matrix gradient before it is made symmetric, as the official
-  /// BONG code has it (docs/mathematics/natural-gradients.md, "The unsymmetric matrix gradient"); for
-  /// comparisons.
-  bool unsymmetric = false;
   bool goes_on = false;  ///< steps that leave the prior follow, and ask for the result's precision
   Indefinite indefinite =
       Indefinite::shorten;  ///< what becomes of a step that can lose positive definiteness
@@ -89,7 +85,6 @@ struct StepSize {
   bool leaves_prior = false, has_prior = false;  ///< has_prior: Lambda_0 is a posterior's, of this rank
   Index prior_rank = 0;
   double most_rate = 1;  ///< of the curvature
-  bool unsymmetric = false;
   bool goes_on = false;
   bool after_noise = false;  ///< time adds noise to Sigma before the step
   ProjectionOptions projection{};
@@ -205,8 +200,6 @@ class Posterior {
   virtual void accept_tensors() {}
   /// Computes tensors that are due, as read_tensors() does first. May take long, or fail with ERROR_DIVERGED.
   virtual void complete() const {}
-  /// Do the tensors tell all? Not after an unsymmetric step.
-  virtual bool is_whole_in_tensors() const { return true; }
   /// True if steps keep Sigma, as after process noise. Precision and factor then give it up to rounding only,
   /// so checkpoints also store read_covariance().
   virtual bool keeps_covariance() const { return false; }

@@ -17,7 +17,7 @@ struct Point {
 };
 
 Point standard(double u, double degrees) {
-  if (degrees > 0) return {student_t::cdf(u, degrees), student_t::density(u, degrees)};
+  if (degrees > 0) return {student_t_cdf(u, degrees), student_t::density(u, degrees)};
   return {normal_cdf(u), std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi)};
 }
 

@@ -17,9 +17,6 @@ template <class T>
 void check_belief(const Posterior<T>& belief, const PosteriorKind& learned) {
   if (!belief.is_gaussian())
     fail(Status::ERROR_UNSUPPORTED, "the prior is a dropout posterior, expected a Gaussian one");
-  if (!belief.is_whole_in_tensors())
-    fail(Status::ERROR_UNSUPPORTED,
-         "the prior's covariance is not symmetric, as unsymmetrised gradient steps make it");
   if (learned.family == Family::dropout)
     fail(Status::ERROR_UNSUPPORTED,
          "a dropout posterior takes no posterior as prior: bdl_optimizer_set_prior() gives it precisions");

@@ -81,21 +81,6 @@ void JoinedRows<T>::write_row(Index r, Index first, std::span<T> out) const {
     columns_.write_row(r - n, first, out);
 }
 
-/// The columns, which all ranks have, are a group of their own where the rows are spread.
-template <class T>
-void JoinedRows<T>::for_each_group(FunctionRef<void(Index first, Index count)> visit) const {
-  if (!is_spread()) return visit(0, count());
-  rows_->for_each_group(visit);
-  visit(rows_->count(), columns_.count());
-}
-
-template <class T>
-void JoinedRows<T>::add_products(ConstMatrixView<T> p, MatrixView<double> out) {
-  const Index n = rows_->count();
-  rows_->add_products(p.columns(0, n), out);
-  columns_.add_products(p.columns(n, columns_.count()), out);
-}
-
 template <class T>
 RowsCost JoinedRows<T>::joined(RowsCost rows, Index dimension, Index columns) {
   const auto d = static_cast<double>(dimension), k = static_cast<double>(columns);

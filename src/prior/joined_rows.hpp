@@ -23,9 +23,6 @@ class JoinedRows final : public Rows<T> {
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
   void write_row(Index r, Index first, std::span<T> out) const override;
   Rows<T>& part(Index offset, Index size) override { return parts_.of(*this, offset, size); }
-  bool is_spread() const override { return rows_->is_spread(); }
-  void for_each_group(FunctionRef<void(Index first, Index count)> visit) const override;
-  void add_products(ConstMatrixView<T> p, MatrixView<double> out) override;
   RowsCost cost() const override { return joined(rows_->cost(), columns_.dimension(), columns_.count()); }
   /// Of `columns` columns after rows of that cost.
   static RowsCost joined(RowsCost rows, Index dimension, Index columns);

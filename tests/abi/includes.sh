@@ -1,6 +1,6 @@
 #!/bin/sh
 # Includes in src go down the layers only; BLAS is seen in linalg only (and in parallel, which asks for its threads), libLBFGS and
-# NLopt in optimize only; extern "C" is said in c_api only.
+# NLopt in optimize only, Boost in likelihood only; extern "C" is said in c_api only.
 set -eu
 cd "$(dirname "$0")/../../src"
 find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
@@ -19,6 +19,7 @@ find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
     header = $0
     gsub(/^[^"<]*["<]|[">].*$/, "", header)
     if (header ~ /(^|\/)(f77blas|cblas|lapack|lapacke)[a-z_0-9]*\.h$/ && here != "parallel") wrong(header " outside parallel")
+    if (header ~ /^boost\// && here != "likelihood") wrong(header " outside likelihood")
     if (header ~ /^(nlopt|lbfgs)\.h$/ && here != "optimize") wrong(header " outside optimize")
     if ($0 !~ /"/ || header ~ /^bdl\//) next
     there = folder_of(header)

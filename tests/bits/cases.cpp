@@ -54,9 +54,7 @@ const std::vector<std::string> stream_options = {
     "forgetting=0.9 guard=0",
     "score=plug_in",
     "mean_update=projected",
-    "moment_jitter=1e-5",
     "curvature=mc-hess probes=2",
-    "rule=bog matrix_gradient=unsymmetric",
 };
 
 /// Each rule with each estimate of the curvature.

@@ -141,10 +141,10 @@ struct Settings {
 /// Options that say what is done, alone and in pairs; how much of it is no matter of combinations. `more`:
 /// others to meet the rules.
 inline Settings settings(std::initializer_list<const char*> more = {}) {
-  std::vector<std::string> single = {
-      "laplace=1",    "learn_prior=1",     "learn_noise=1", "learning_rate=2", "probes=2",
-      "iterations=2", "moment_jitter=0.1", "guard=0",       "transition=0.9",  "initial_noise_precision=2",
-      "learn_from=0", "augment_flip=1"};
+  std::vector<std::string> single = {"laplace=1",       "learn_prior=1",  "learn_noise=1",
+                                     "learning_rate=2", "probes=2",       "iterations=2",
+                                     "guard=0",         "transition=0.9", "initial_noise_precision=2",
+                                     "learn_from=0",    "augment_flip=1"};
   single.insert(single.end(), more.begin(), more.end());
   for_each_choice([&](const std::string& text) { single.push_back(text); });
   std::vector<std::string> all;

@@ -88,11 +88,51 @@ void old_files_give_the_numbers_that_they_gave(void**) {
   for (const fs::path& path : golden_files()) check(path);
 }
 
+std::string contents_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// A file without checksums, with one more entry in its metadata.
+std::string with_entry(const std::string& file, const std::string& entry) {
+  constexpr std::size_t length_bytes = 8;
+  uint64_t length = 0;
+  std::memcpy(&length, file.data(), length_bytes);
+  const std::size_t at = file.find("\"option.");
+  assert_true(at < length);
+  std::string changed = file;
+  changed.insert(at, entry + ",");
+  length += entry.size() + 1;
+  std::memcpy(changed.data(), &length, length_bytes);
+  return changed;
+}
+
+bdl_status load_with_entry(const std::string& file, const std::string& entry) {
+  const std::string changed = with_entry(file, entry);
+  bdl_optimizer* optimizer = nullptr;
+  const bdl_status status = bdl_load_bytes(changed.data(), static_cast<int64_t>(changed.size()), nullptr,
+                                           nullptr, nullptr, &optimizer);
+  assert_true((status == BDL_OK) == (optimizer != nullptr));
+  bdl_optimizer_free(optimizer);
+  return status;
+}
+
+/// Option "exchange" was in files of 0.2 and is no more.
+void files_with_deleted_options_load_at_the_default(void**) {
+  const std::string file = contents_of(fs::path(std::getenv("BDL_SOURCE_DIR")) /
+                                       "tests/golden/checkpoints/0.2/optimizer-slang.safetensors");
+  OK(load_with_entry(file, "\"option.exchange\":\"automatic\""));
+  OK(load_with_entry(file, "\"option.exchange\":\"rows\""));
+  assert_int_equal(load_with_entry(file, "\"option.exchange\":\"sums\""), BDL_ERROR_FORMAT);
+  assert_non_null(
+      std::strstr(bdl_last_error(), "option \"exchange\" is \"sums\", but this version has no such"));
+  assert_non_null(std::strstr(bdl_last_error(), "set the option to \"automatic\" and save it again"));
+}
+
 /// What the fuzz target asks for, of files with one bit changed and of files cut short.
 void damaged_files_load_or_are_refused(void**) {
   for (const fs::path& path : golden_files()) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string whole((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::string whole = contents_of(path);
     for (std::size_t at = path.string().size() % 17; at < whole.size();
          at += 17 * bdl::testing::sanitized_stride) {
       std::string damaged = whole;
@@ -108,6 +148,7 @@ void damaged_files_load_or_are_refused(void**) {
 
 int test_golden_checkpoints() {
   const CMUnitTest tests[] = {cmocka_unit_test(old_files_give_the_numbers_that_they_gave),
+                              cmocka_unit_test(files_with_deleted_options_load_at_the_default),
                               cmocka_unit_test(damaged_files_load_or_are_refused)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -59,6 +59,9 @@ const Case cases[] = {
     {"von-full", BDL_GAUSSIAN, BDL_F32, "learn_noise=1 samples=2"},
     {"swag", BDL_CATEGORICAL, BDL_F64, ""},
     {"swag", BDL_GAUSSIAN, BDL_F32, "learning_rate=0.01"},
+    {"slang", BDL_CATEGORICAL, BDL_F64, "eigen_method=randomized", nullptr, true},
+    {"slang", BDL_GAUSSIAN, BDL_F32, "learn_noise=1", nullptr, true},
+    {"slang", BDL_CATEGORICAL, BDL_F64, "", "input 4\ndense 8\nbatchnorm\nrelu\ndense 3\n"},
 };
 
 void bits_do_not_depend_on_the_number_of_ranks(void**) {

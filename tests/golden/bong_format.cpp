@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "bong_problem.hpp"
+#include "bong_variants.hpp"
 
 namespace golden {
 namespace {
@@ -43,15 +43,12 @@ Owned<bdl_optimizer> make_optimizer(bdl_model* model, bdl_posterior* q, const Js
   check(bdl_optimizer_set_double(o, "guard", 0));  // the published algorithms have no line search,
   check(bdl_optimizer_set_choice(o, "indefinite", "shorten"));  // nor steps to second order
   check(bdl_optimizer_set_int(o, "samples", problem.at("S").get<std::int64_t>()));
-  if (algorithm.is("literal")) {
-    check(bdl_optimizer_set_choice(o, "matrix_gradient", "unsymmetric"));
-  } else if (algorithm.is("klmean")) {
+  if (algorithm.is("klmean")) {
     check(bdl_optimizer_set_choice(o, "mean_update", "unprojected"));
   } else if (algorithm.is("hutchinson")) {
     check(bdl_optimizer_set_int(o, "probes", static_cast<std::int64_t>(problem.at("probes")[0][0].size())));
-  } else if (algorithm.variant.starts_with("jitter")) {
-    check(bdl_optimizer_set_double(o, "moment_jitter", std::stod(algorithm.variant.substr(6))));
-  } else if (!algorithm.variant.empty() && !algorithm.is("dyn") && !algorithm.is("W0zero")) {
+  } else if (!algorithm.variant.empty() && !algorithm.is("dyn") && !algorithm.is("W0zero") &&
+             !algorithm.has_jitter()) {
     throw std::runtime_error("unknown variant " + algorithm.variant);
   }
   return owned;
@@ -60,7 +57,7 @@ Owned<bdl_optimizer> make_optimizer(bdl_model* model, bdl_posterior* q, const Js
 double compare(const bdl_posterior* q, const Algorithm& algorithm, const Json& expected) {
   double worst = error(mean_of(q).values, expected.at("mu").get<Vector>());
   if (algorithm.family.starts_with("fc"))
-    return std::max(worst, error(covariance_of(q).values, transposed(dense(expected.at("Sigma"))).values));
+    return std::max(worst, error(covariance_of(q).values, dense(expected.at("Sigma")).values));
   if (algorithm.family.starts_with("diag"))
     return std::max(worst, error(variance_of(q), expected.at("var").get<Vector>()));
   const LowRank parts(q);
@@ -70,7 +67,7 @@ double compare(const bdl_posterior* q, const Algorithm& algorithm, const Json& e
 
 /// The stream; q is left as it is at its end.
 double replay_stream(const Json& file, const Json& problem, const Algorithm& algorithm, const Json& result,
-                     bdl_model* model, bdl_posterior* q) {
+                     bdl_model* model, const Dense& x, const Dense& y, bdl_posterior* q) {
   Draws draws{problem, algorithm};
   const auto optimizer = make_optimizer(model, q, problem, algorithm, result.at("alpha").get<double>(), 1);
   bdl_optimizer* const o = optimizer.get();
@@ -80,7 +77,6 @@ double replay_stream(const Json& file, const Json& problem, const Algorithm& alg
     check(bdl_optimizer_set_double(o, "transition", file.at("gamma").get<double>()));
     check(bdl_optimizer_set_double(o, "process_noise", file.at("q").get<double>()));
   }
-  const Dense x = dense(problem.at("X")), y = targets(problem, problem.at("Y"));
   double worst = 0;
   std::size_t compared = 0;
   for (std::int64_t t = 0; t < x.rows; ++t) {
@@ -93,6 +89,18 @@ double replay_stream(const Json& file, const Json& problem, const Algorithm& alg
   if (compared != result.at("after").size()) throw std::runtime_error("an observation is missing");
   if (bdl_optimizer_shortened_steps(o) > 0) throw std::runtime_error("a step was shortened");
   return worst;
+}
+
+/// A stream of the library's own algorithms, or of what it can be made to do.
+double replay_entry(const Json& file, const Json& problem, const Algorithm& algorithm, const Json& result,
+                    bdl_model* model, bdl_posterior* q) {
+  if (algorithm.is("literal")) return replay_literal(problem, algorithm, result, model);
+  const Dense x = dense(problem.at("X")), y = targets(problem, problem.at("Y"));
+  if (!algorithm.has_jitter()) return replay_stream(file, problem, algorithm, result, model, x, y, q);
+  const auto probabilities = make_probability_model(model, std::stod(algorithm.variant.substr(6)));
+  const Dense hot = dense(problem.at("Y"));
+  return replay_stream(file, problem, algorithm, result, probabilities.get(), beside(x, hot),
+                       Dense(hot.rows, hot.cols), q);
 }
 
 double replay_batch(const Json& problem, const Algorithm& algorithm, const Json& result, bdl_model* model) {
@@ -198,7 +206,7 @@ bool replay_bong(const Json& file) {
     for (const auto& [key, result] : problem.at("results").items()) {
       const Algorithm algorithm(key);
       const auto q = make_posterior(problem, algorithm);
-      report.add(name, key, replay_stream(file, problem, algorithm, result, model.get(), q.get()));
+      report.add(name, key, replay_entry(file, problem, algorithm, result, model.get(), q.get()));
       const Json predictive = problem.value("predictive", Json::object());
       if (key == "bong-lin-hess-" + algorithm.family && predictive.contains(algorithm.family))
         report.add(name, "predictive " + algorithm.family,

@@ -22,6 +22,7 @@ struct Algorithm {
   std::string rule, estimator, family, variant;
   explicit Algorithm(const std::string& key);
   bool is(const char* name) const { return variant == name; }
+  bool has_jitter() const { return variant.starts_with("jitter"); }
 };
 
 Owned<bdl_model> make_model(const Json& problem);

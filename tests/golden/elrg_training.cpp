@@ -70,8 +70,8 @@ class Training {
   Estimate assess_mean(double weight) {
     if (!plain_) plain_ = bdl::make_estimator<double>(p_.model);
     const bdl::ConstMatrixView<double> theta(std::as_const(*p_.q).mean().data(), p_.graph->parameters(), 1);
-    const auto estimate = plain_->estimate(
-        theta, p_.x(), p_.y(), {bdl::CurvatureKind::empirical_fisher, weight, 0, nullptr, true, {}});
+    const auto estimate = plain_->estimate(theta, p_.x(), p_.y(),
+                                           {bdl::CurvatureKind::empirical_fisher, weight, nullptr, true, {}});
     mean_gradient_.resize(size(p_.graph->parameters()));
     estimate.rows->sum(estimate.c, mean_gradient_);
     return {{mean_gradient_, {}, {}}, 0};

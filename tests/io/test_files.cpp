@@ -158,13 +158,6 @@ void test_missing_permission(void**) {
   old.expect_untouched();
 }
 
-bool is_blocked_or_waiting(int signal) {
-  sigset_t blocked, waiting;
-  assert_int_equal(::pthread_sigmask(SIG_BLOCK, nullptr, &blocked), 0);
-  assert_int_equal(::sigpending(&waiting), 0);
-  return sigismember(&blocked, signal) == 1 || sigismember(&waiting, signal) == 1;
-}
-
 /// Files of at most 5000 bytes: the header fits, the tensor does not.
 class SmallFiles {
  public:
@@ -195,28 +188,10 @@ void test_limit_of_file_size(void**) {
       const SmallFiles limit;
       expect_write_error(old.path, "cannot write: File too large");
     }
-    assert_false(is_blocked_or_waiting(SIGXFSZ));
     assert_true(std::signal(SIGXFSZ, previous) == action);
     old.expect_untouched();
   }
   assert_int_equal(handled, 0);
-}
-
-/// A signal that was waiting before, for a thread that blocks it, waits after.
-void test_a_waiting_signal_keeps_waiting(void**) {
-  const OldFile old;
-  sigset_t set, previous;
-  sigemptyset(&set);
-  sigaddset(&set, SIGXFSZ);
-  assert_int_equal(::pthread_sigmask(SIG_BLOCK, &set, &previous), 0);
-  assert_int_equal(::pthread_kill(::pthread_self(), SIGXFSZ), 0);
-  {
-    const SmallFiles limit;
-    expect_write_error(old.path, "cannot write: File too large");
-  }
-  const std::timespec none{};
-  assert_int_equal(::sigtimedwait(&set, nullptr, &none), SIGXFSZ);
-  assert_int_equal(::pthread_sigmask(SIG_SETMASK, &previous, nullptr), 0);
 }
 
 void replace(const std::string& path, const Bytes& bytes) {
@@ -345,7 +320,6 @@ int test_files() {
       cmocka_unit_test(test_a_device_is_not_replaced),
       cmocka_unit_test(test_missing_permission),
       cmocka_unit_test(test_limit_of_file_size),
-      cmocka_unit_test(test_a_waiting_signal_keeps_waiting),
       cmocka_unit_test(test_failing_rename),
       cmocka_unit_test(test_abandoned_replacement),
       cmocka_unit_test(test_permissions),

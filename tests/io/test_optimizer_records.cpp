@@ -4,6 +4,7 @@
 
 #include "inference/batch/course.hpp"
 #include "io/checkpoint.hpp"
+#include "io/deleted_options.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
 
@@ -146,14 +147,33 @@ void files_without_a_scaling_of_the_prior_have_none(void**) {
   assert_close("without", column_of(old->prior().precision()), Dense(13, 1, 1), 0);
 }
 
+/// A checkpoint may say of an option that is no more what this version does; the name never gets a new
+/// meaning.
+void deleted_options_load_where_they_change_nothing(void**) {
+  for (const DeletedOption& option : deleted_options()) {
+    expect_error(Status::ERROR_UNKNOWN_OPTION, option.name, [&] { find_option(option.name); });
+    const std::string key = std::string("option.") + option.name, name = std::string("\"") + option.name;
+    const auto check = [&](const char* value) {
+      const Metadata metadata = {{key, value}};
+      check_deleted_options(RecordReader(metadata));
+    };
+    check(option.default_value);
+    if (option.same_value) check(option.same_value);
+    for (const char* value : {"", "no such value", "\x01"})
+      expect_error(Status::ERROR_FORMAT, name.c_str(), [&] { check(value); });
+  }
+}
+
 }  // namespace
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
 
 int test_optimizer_records() {
-  const CMUnitTest tests[] = {BOTH(averages_survive_a_file), BOTH(wrong_averages_are_refused),
+  const CMUnitTest tests[] = {BOTH(averages_survive_a_file),
+                              BOTH(wrong_averages_are_refused),
                               BOTH(states_that_would_not_load_are_not_saved),
                               cmocka_unit_test(large_counters_survive_a_file),
-                              cmocka_unit_test(files_without_a_scaling_of_the_prior_have_none)};
+                              cmocka_unit_test(files_without_a_scaling_of_the_prior_have_none),
+                              cmocka_unit_test(deleted_options_load_where_they_change_nothing)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -137,18 +137,6 @@ void blocks_that_do_not_fit_are_refused(void**) {
   }
 }
 
-template <class T>
-void unsymmetric_covariances_are_not_saved(void**) {
-  StepProblem<T> problem(Family::full, 4, PriorForm::none, CurvatureForm::few_rows, 2);
-  auto step = problem.step(Descent::plain);
-  step.unsymmetric = true;
-  FullPosterior<T> q(4);
-  UpdateWorkspace<T> workspace;
-  q.take(step, workspace);
-  RecordWriter record;
-  expect_error(Status::ERROR_UNSUPPORTED, "not symmetric", [&] { write_posterior<T>(record, q); });
-}
-
 }  // namespace
 
 #define BOTH(test) cmocka_unit_test(test<float>), cmocka_unit_test(test<double>)
@@ -159,7 +147,6 @@ int test_posterior_records() {
                               BOTH(kronecker_factored_posteriors_survive_a_file),
                               cmocka_unit_test(matrices_that_do_not_fit_are_refused),
                               BOTH(blocks_survive_a_file),
-                              cmocka_unit_test(blocks_that_do_not_fit_are_refused),
-                              BOTH(unsymmetric_covariances_are_not_saved)};
+                              cmocka_unit_test(blocks_that_do_not_fit_are_refused)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

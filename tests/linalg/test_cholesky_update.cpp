@@ -136,19 +136,6 @@ void factors_belong_to_their_matrices(void**) {
   }
 }
 
-void general_matrices_are_inverted(void**) {
-  Random random(7);
-  DenseScratch scratch;
-  for (const Index size : {1, 2, 30}) {
-    const Dense a = random.normal(size, size) + 2.0 * identity(size);
-    Padded<double> inverse(a, 1);
-    assert_true(invert_general(inverse.view(), scratch));
-    assert_close("A A^-1", a * inverse.dense(), identity(size), 1e-10);
-    Padded<double> singular(Dense(size, size), 1);
-    assert_false(invert_general(singular.view(), scratch));
-  }
-}
-
 }  // namespace
 
 int test_cholesky_update() {
@@ -160,7 +147,6 @@ int test_cholesky_update() {
       cmocka_unit_test(smallest_relative_eigenvalues_are_those_of_the_pencil),
       cmocka_unit_test(matrices_answer_by_their_factors),
       cmocka_unit_test(factors_belong_to_their_matrices),
-      cmocka_unit_test(general_matrices_are_inverted),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

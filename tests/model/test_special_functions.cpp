@@ -1,4 +1,4 @@
-// Tails of the normal and Poisson distributions against values computed with 60 digits.
+// Tails of the normal, Poisson and Student-t distributions against values computed with 60 digits.
 #include "likelihood/special_functions.hpp"
 #include "predict/predict_test.hpp"
 
@@ -122,6 +122,37 @@ void log_excess_keeps_its_precision(void**) {
   for (const auto& [mu, value] : cases) assert_close(log_excess(mu), value, 2e-15);
 }
 
+void digamma_is_accurate(void**) {
+  constexpr Pair cases[] = {
+      {0.001, -1000.5755719318103}, {0.5, -1.9635100260214235}, {1, -0.57721566490153286},
+      {2, 0.42278433509846714},     {7.25, 1.910453526883736},  {60, 4.0859880813835383},
+      {1e4, 9.2102903711428494},    {1e9, 20.723265836446411},
+  };
+  for (const auto& [x, value] : cases) assert_close(digamma(x), value, 1e-15);
+}
+
+struct StudentCase {
+  double z, nu, below;
+};
+
+void student_t_tails_are_accurate(void**) {
+  constexpr StudentCase cases[] = {
+      {-1e-6, 1, 0.49999968169011383},   {-0.7, 0.02, 0.47757324839179221},
+      {-0.5, 1.5, 0.34028355533497},     {-3, 2.5, 0.036288047774515922},
+      {-40, 3.3, 7.5294436408996808e-6}, {-1e-8, 7, 0.49999999615008549},
+      {-2, 30, 0.027312522481491552},    {-6, 40.5, 2.2602263843533205e-7},
+      {-25, 50, 3.2133327069435542e-30}, {-1.3, 1000, 0.096950264207728648},
+      {-8, 1e4, 6.910604364532691e-16},  {-0.1, 1e5, 0.46017226295336311},
+      {-3, 1e6, 0.0013499312707108985},  {-5, 1e9, 2.8665162019758142e-7},
+  };
+  for (const auto& [z, nu, below] : cases) {
+    assert_close(student_t_cdf(z, nu), below, 5e-14);
+    assert_close(student_t_cdf(-z, nu), 1 - below, 1e-15);
+  }
+  assert_true(student_t_cdf(-infinity, 3) == 0 && student_t_cdf(infinity, 3) == 1);
+  assert_true(student_t_cdf(0, 3) == 0.5 && std::isnan(student_t_cdf(std::nan(""), 3)));
+}
+
 }  // namespace
 
 int test_special_functions() {
@@ -131,6 +162,8 @@ int test_special_functions() {
       cmocka_unit_test(poisson_extremes_have_limits),
       cmocka_unit_test(normal_quantiles_are_accurate),
       cmocka_unit_test(log_excess_keeps_its_precision),
+      cmocka_unit_test(digamma_is_accurate),
+      cmocka_unit_test(student_t_tails_are_accurate),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

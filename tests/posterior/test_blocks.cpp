@@ -165,7 +165,7 @@ void parts_of_rows_are_their_blocks(void**) {
       y(random.normal(2, examples));
   const auto estimator = make_estimator<T>(*network);
   const Estimate<T> estimate =
-      estimator->estimate(thetas.get(), x.get(), y.get(), {CurvatureKind::gauss_newton, 1, 0});
+      estimator->estimate(thetas.get(), x.get(), y.get(), {CurvatureKind::gauss_newton, 1});
   const Index n = estimate.rows->count();
   Padded<T> all(poison(dimension, n));
   for (Index r = 0; r < n; ++r) estimate.rows->write_row(r, 0, all.view().column(r));

@@ -101,8 +101,7 @@ struct Model {
   }
 };
 
-std::unique_ptr<Posterior<double>> stepped(const Model& model, Family family, Descent descent,
-                                           bool unsymmetric) {
+std::unique_ptr<Posterior<double>> stepped(const Model& model, Family family, Descent descent) {
   const auto old = posterior_of<double>(family, model.q), prior = posterior_of<double>(family, model.prior);
   DenseRows<double> rows;
   rows.view({model.x.values.data(), size, examples});
@@ -111,7 +110,6 @@ std::unique_ptr<Posterior<double>> stepped(const Model& model, Family family, De
   step.curvature.rows = &rows;
   step.curvature.w = w.column();
   step.mean_rate = step.curvature_rate = rate;
-  step.unsymmetric = unsymmetric;
   if (model.kl) step.prior = prior.get();
   UpdateWorkspace<double> workspace;
   auto next = posterior_of<double>(family, model.q);
@@ -121,7 +119,7 @@ std::unique_ptr<Posterior<double>> stepped(const Model& model, Family family, De
 
 /// What the step adds to the parameters of the family.
 Dense step_taken(const Model& model, Family family, Descent descent) {
-  const auto next = stepped(model, family, descent, false);
+  const auto next = stepped(model, family, descent);
   return parameters_of(family, gaussian_of(*next)) - parameters_of(family, model.q);
 }
 
@@ -154,46 +152,12 @@ void natural_steps_descend_the_natural_gradient(void**) {
   });
 }
 
-/// The unsymmetric step is the gradient with respect to every element of -1/2 Sigma^-1 by itself.
-void unsymmetric_steps_descend_the_unconstrained_gradient(void**) {
-  constexpr double h = 1e-5;
-  for (const std::uint64_t seed : {1, 2, 3}) {
-    const Model model(seed, false);
-    const Dense first = model.q.precision * model.q.mean, second = -0.5 * model.q.precision;
-    const auto loss = [&](const Dense& vector, const Dense& matrix) {
-      const Dense covariance = inverse_of(-2.0 * matrix);
-      return model.loss({covariance * vector, -2.0 * matrix, covariance});
-    };
-    Dense gradient(size, size), mean_gradient(size, 1);
-    for (Index i = 0; i < size; ++i)
-      for (const double sign : {1.0, -1.0}) {
-        Dense vector = first;
-        vector(i, 0) += sign * h;
-        mean_gradient(i, 0) += sign * loss(vector, second) / (2 * h);
-        for (Index j = 0; j < size; ++j) {
-          Dense matrix = second;
-          matrix(i, j) += sign * h;
-          gradient(i, j) += sign * loss(first, matrix) / (2 * h);
-        }
-      }
-    const Dense precision = -2.0 * (second - rate * gradient), covariance = inverse_of(precision);
-    const Dense mean = covariance * (first - rate * mean_gradient);
-    const auto next = stepped(model, Family::full, Descent::plain, true);
-    Padded<double> solution(identity(size));
-    PosteriorScratch<double> scratch;
-    next->solve(solution.view(), scratch);
-    assert_close("covariance", solution.dense(), covariance, 1e-8);
-    assert_close("mean", column_of(std::as_const(*next).mean()), mean, 1e-8);
-  }
-}
-
 }  // namespace
 
 int test_full_gradients() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(plain_steps_descend_the_gradient),
       cmocka_unit_test(natural_steps_descend_the_natural_gradient),
-      cmocka_unit_test(unsymmetric_steps_descend_the_unconstrained_gradient),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -63,7 +63,6 @@ struct WithPoints {
   WithPoints(const StepProblem<T>& p, const PosteriorStep<T>& own, const Posterior<T>& from)
       : m(vector_with(p.m.dense(), point_slopes)), prior(Dense(all, 1, 1)), w(p.w.dense()), step{from} {
     step.descent = own.descent;
-    step.unsymmetric = own.unsymmetric;
     step.mean_rate = own.mean_rate;
     step.curvature_rate = own.curvature_rate;
     step.m = std::as_const(m).column();
@@ -99,23 +98,21 @@ void compare(const Gaussian& got, const Gaussian& expected, double mean_rate) {
 
 template <class T>
 void steps_are_those_without_points(void**) {
-  for (const bool unsymmetric : {false, true})
-    for (const auto& [prior, form] : {std::pair(PriorForm::none, CurvatureForm::one_row),
-                                      std::pair(PriorForm::none, CurvatureForm::matrix),
-                                      std::pair(PriorForm::diagonal, CurvatureForm::few_rows),
-                                      std::pair(PriorForm::diagonal, CurvatureForm::matrix)}) {
-      StepProblem<T> problem(Family::full, 3, prior, form, 5);
-      PosteriorStep<T> own = problem.step(Descent::plain);
-      own.unsymmetric = unsymmetric;
-      FullPosterior<T> expected(3), got(all);
-      UpdateWorkspace<T> workspace;
-      assert_true(expected.take(own, workspace) == 1);
-      const auto from = posterior_of<T>(Family::full, with_points<T>(problem.from));
-      from->adopt(points);
-      WithPoints<T> same(problem, own, *from);
-      assert_true(got.take(same.step, workspace) == 1);
-      compare<T>(gaussian_of<T>(got), gaussian_of<T>(expected), own.mean_rate);
-    }
+  for (const auto& [prior, form] :
+       {std::pair(PriorForm::none, CurvatureForm::one_row), std::pair(PriorForm::none, CurvatureForm::matrix),
+        std::pair(PriorForm::diagonal, CurvatureForm::few_rows),
+        std::pair(PriorForm::diagonal, CurvatureForm::matrix)}) {
+    StepProblem<T> problem(Family::full, 3, prior, form, 5);
+    const PosteriorStep<T> own = problem.step(Descent::plain);
+    FullPosterior<T> expected(3), got(all);
+    UpdateWorkspace<T> workspace;
+    assert_true(expected.take(own, workspace) == 1);
+    const auto from = posterior_of<T>(Family::full, with_points<T>(problem.from));
+    from->adopt(points);
+    WithPoints<T> same(problem, own, *from);
+    assert_true(got.take(same.step, workspace) == 1);
+    compare<T>(gaussian_of<T>(got), gaussian_of<T>(expected), own.mean_rate);
+  }
 }
 
 /// A point at the end of one block and at the start of the next.

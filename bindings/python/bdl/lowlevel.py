@@ -1110,8 +1110,7 @@ def bdl_posterior_tensor_describe(posterior, index):
 
 def bdl_posterior_get_tensor(posterior, index, values):
     r"""
-    Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not
-    symmetric. Since 0.2.
+    Reads a tensor. Since 0.2.
     :type posterior: bdl_posterior
     :param posterior: a posterior
     :type index: int64_t
@@ -1511,7 +1510,7 @@ def bdl_optimizer_set_prior_posterior(optimizer, prior):
     diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
     any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
     of its own family and no larger rank, or a diagonal one, or any for full posteriors. BDL_ERROR_UNSUPPORTED
-    for others, for dropout, and after unsymmetrised gradient steps. Since 0.1.
+    for others and for dropout. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type prior: bdl_posterior
@@ -2730,7 +2729,6 @@ def bdl_save(path, model, posterior, optimizer):
                          arguments must be NULL or those handles. Not all three may be NULL
     :rtype: int
     :return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
-                BDL_ERROR_UNSUPPORTED (a full posterior after steps with option "matrix_gradient" = "unsymmetric"),
                 BDL_ERROR_OUT_OF_MEMORY (the check needs as much memory again as the saved tensors),
                 BDL_ERROR_INTERNAL (the state would not load)
     """

@@ -17093,8 +17093,7 @@ static PyMethodDef SwigMethods[] = {
 		"                     BDL_F64\n"
 		""},
 	 { "bdl_posterior_get_tensor", _wrap_bdl_posterior_get_tensor, METH_VARARGS, "\n"
-		"Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not\n"
-		"symmetric. Since 0.2.\n"
+		"Reads a tensor. Since 0.2.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior: a posterior\n"
 		":type index: int64_t\n"
@@ -17378,7 +17377,7 @@ static PyMethodDef SwigMethods[] = {
 		"diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take\n"
 		"any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one\n"
 		"of its own family and no larger rank, or a diagonal one, or any for full posteriors. BDL_ERROR_UNSUPPORTED\n"
-		"for others, for dropout, and after unsymmetrised gradient steps. Since 0.1.\n"
+		"for others and for dropout. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer\n"
 		":type prior: bdl_posterior\n"
@@ -18294,7 +18293,6 @@ static PyMethodDef SwigMethods[] = {
 		"                     arguments must be NULL or those handles. Not all three may be NULL\n"
 		":rtype: int\n"
 		":return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),\n"
-		"            BDL_ERROR_UNSUPPORTED (a full posterior after steps with option \"matrix_gradient\" = \"unsymmetric\"),\n"
 		"            BDL_ERROR_OUT_OF_MEMORY (the check needs as much memory again as the saved tensors),\n"
 		"            BDL_ERROR_INTERNAL (the state would not load)\n"
 		""},

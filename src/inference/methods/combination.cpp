@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "data/augmentation.hpp"
-#include "inference/methods/exchange.hpp"
 #include "inference/methods/rule.hpp"
 #include "posterior/low_rank_moment/members.hpp"
 
@@ -333,12 +332,6 @@ void check_sums(const Combination& c) {
     fail(Status::ERROR_UNSUPPORTED,
          "method \"%s\" does not work on shards of the data: a stream's observations depend on each other",
          c.method.name);
-  const bool by_rows = c.options.rule != Rule::map && !descends_newton(c) && !is_low_rank_moment(c.family) &&
-                       !(c.options.rule == Rule::bbb && c.is_diagonal());
-  if (c.options.exchange != Exchange::sums || c.method.is_exact || !by_rows) return;
-  if (const char* const why = why_not_sums(c))
-    fail(Status::ERROR_UNSUPPORTED, "option \"exchange\" is \"sums\", but %s: use \"rows\" or \"automatic\"",
-         why);
 }
 
 void check_together(Use use) {

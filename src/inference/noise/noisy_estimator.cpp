@@ -70,7 +70,7 @@ NoisyEstimate<T> NoisyEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixV
   graph.forward(network_, samples, x, tape_, f, &layer_noise, statistics);
   for (Index s = 0; s < samples; ++s) check_outputs_finite<T>(f.columns(s * x.cols, x.cols));
   const BatchSize size = noisy_size(options, x.cols);
-  const SeedSpec seeds{size.kind, weight / static_cast<double>(samples), 0, nullptr, true, {}};
+  const SeedSpec seeds{size.kind, weight / static_cast<double>(samples), nullptr, true, {}};
   const auto c = c_.first(columns_);
   fill_seeds<T>(model_.likelihood, seeds, f, y, graph.seeds(tape_, columns_), c, w_.first(columns_));
   graph.backward(network_, tape_, 1);

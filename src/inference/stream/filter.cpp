@@ -59,7 +59,6 @@ PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bo
   step.descent = descent_of(options.rule);
   step.mean_update = mean_update(options, from, online);
   step.low_rank_update = options.low_rank_update;
-  step.unsymmetric = options.matrix_gradient == MatrixGradient::unsymmetric;
   step.indefinite = indefinite(options, from, online);
   step.projection = projection_options(options);
   step.random = random;

@@ -73,7 +73,6 @@ enum class FactorUpdate { automatic, rotate, refactorize };
 /// Scratch of steps on dense matrices.
 struct DenseScratch {
   Buffer<double> square, product, columns, moved, gram, vector;
-  Buffer<int> pivots;
   DirectEigen eigen;
   FactorUpdate update = FactorUpdate::automatic;
 };
@@ -85,11 +84,5 @@ double smallest_relative_eigenvalue(ConstMatrixView<double> lower, MatrixView<do
 void reserve_eigenvalue(Index size, DenseScratch& scratch);
 /// The largest eigenvalue of a symmetric matrix (lower triangle read); NaN if it is not finite.
 double largest_eigenvalue(ConstMatrixView<double> a, DenseScratch& scratch);
-
-/// Memory for invert_general().
-void reserve_inverse(Index size, DenseScratch& scratch);
-/// A^-1 by elimination with pivots, for matrices that need not be symmetric; false if A is singular or not
-/// finite.
-[[nodiscard]] bool invert_general(MatrixView<double> a, DenseScratch& scratch);
 
 }  // namespace bdl

@@ -30,14 +30,9 @@ double outer_cost(const ProjectionSize& s) {
   return rows * rows * static_cast<double>(s.cols) + eigen_flops(s.rows, s.rank);
 }
 
-double randomized_products(const ProjectionSize& s, const ProjectionOptions& options) {
-  const auto columns = static_cast<double>(basis_columns(s, options));
-  return columns * s.product_flops * (2 * static_cast<double>(options.passes) + 2);
-}
-
 double randomized_cost(const ProjectionSize& s, const ProjectionOptions& options) {
   const auto columns = static_cast<double>(basis_columns(s, options)), rows = static_cast<double>(s.rows);
-  return randomized_products(s, options) +
+  return columns * s.product_flops * (2 * static_cast<double>(options.passes) + 2) +
          eigen_penalty * 4 * rows * columns * columns * static_cast<double>(options.passes) +
          static_cast<double>(s.cols) * columns * columns;
 }
@@ -73,35 +68,13 @@ void fill_zero(MatrixView<T> a) {
 
 EigenMethod choose_method(const ProjectionSize& size, const ProjectionOptions& options) {
   if (options.method != EigenMethod::automatic) return options.method;
-  const double gram = options.spread ? std::numeric_limits<double>::infinity() : gram_cost(size),
-               outer = outer_cost(size);
+  const double gram = gram_cost(size), outer = outer_cost(size);
   if (randomized_cost(size, options) < std::min(gram, outer) / 2) return EigenMethod::randomized;
   return outer < gram ? EigenMethod::outer : EigenMethod::gram;
 }
 
 Index basis_columns(const ProjectionSize& size, const ProjectionOptions& options) {
   return std::min(size.rank + options.oversampling, size.rows);
-}
-
-/// Orthonormal bases that ranks make together cost two products of the tall matrix with small ones.
-ProjectionCost projection_cost(const ProjectionSize& size, const ProjectionOptions& options) {
-  switch (choose_method(size, options)) {
-    case EigenMethod::gram: {
-      const double eigen = eigen_flops(size.cols, size.rank);
-      return {gram_cost(size) - eigen, eigen};
-    }
-    case EigenMethod::outer: {
-      const double eigen = eigen_flops(size.rows, size.rank), products = outer_cost(size) - eigen;
-      return options.spread ? ProjectionCost{products, eigen} : ProjectionCost{0, products + eigen};
-    }
-    default: {
-      const auto columns = static_cast<double>(basis_columns(size, options));
-      const double products = randomized_products(size, options),
-                   basis = 4 * static_cast<double>(size.rows) * columns * columns *
-                           static_cast<double>(options.passes + 1);
-      return {products, options.spread ? basis : randomized_cost(size, options) - products};
-    }
-  }
 }
 
 template <class T>
@@ -127,7 +100,6 @@ void LowRankProjection<T>::reserve(const ProjectionSize& size, const ProjectionO
       basis_.reserve(size.rows * columns);
       image_.reserve(size.rows * columns);
       orthonormalizer_.reserve(columns);
-      if (options.spread) reserve_spread(columns);
   }
 }
 
@@ -148,7 +120,7 @@ void LowRankProjection<T>::apply(Factor<T>& factor, const ProjectionSize& size,
     case EigenMethod::outer:
       return by_outer(factor, u);
     default:
-      return by_range(factor, size, options, u);
+      return by_range(factor, basis_columns(size, options), options.passes, u);
   }
 }
 
@@ -184,49 +156,40 @@ void LowRankProjection<T>::by_outer(Factor<T>& factor, MatrixView<T> u) {
 /// V with orthonormal V, not Q Z: then U U^T never exceeds A A^T, and the diagonal correction stays
 /// non-negative.
 template <class T>
-void LowRankProjection<T>::by_range(Factor<T>& factor, const ProjectionSize& size,
-                                    const ProjectionOptions& options, MatrixView<T> u) {
-  const Index here = factor.cols();
-  Index columns = orthonormalize(factor, u.rows, basis_columns(size, options), options.passes == 0);
-  const auto projected = [&] { return projected_.matrix(columns, here); };
-  for (Index pass = 0; pass < options.passes; ++pass) {
-    factor.project(basis_.matrix(u.rows, columns), projected());
-    const auto weights = weights_.matrix(here, columns);
+void LowRankProjection<T>::by_range(Factor<T>& factor, Index columns, Index passes, MatrixView<T> u) {
+  const Index size = factor.cols();
+  const auto projected = projected_.matrix(columns, size);
+  const auto weights = weights_.matrix(size, columns);
+  orthonormalizer_.apply(basis_.matrix(u.rows, columns));
+  for (Index pass = 0; pass < passes; ++pass) {
+    factor.project(basis_.matrix(u.rows, columns), projected);
     for (Index j = 0; j < columns; ++j)
-      for (Index i = 0; i < here; ++i) weights(i, j) = projected()(j, i);
+      for (Index i = 0; i < size; ++i) weights(i, j) = projected(j, i);
     factor.combine(weights, image_.matrix(u.rows, columns));
     basis_.swap(image_);
-    columns = orthonormalize(factor, u.rows, columns, pass + 1 == options.passes);
+    orthonormalizer_.apply(basis_.matrix(u.rows, columns));
   }
-  factor.project(basis_.matrix(u.rows, columns), projected());  // B = Q^T A
-  const Index rank = decompose_small(factor, projected(), size.cols, std::min(u.cols, columns));
-  const auto right = weights_.matrix(here, rank);  // V = B^T Z S^-1
-  factor.for_each_group([&](Index first, Index count) {
-    gemm(Op::transpose, Op::none, T(1), projected().columns(first, count), mixing_.matrix(columns, rank),
-         T(0), right.block(first, 0, count, rank));
-  });
+  factor.project(basis_.matrix(u.rows, columns), projected);  // B = Q^T A
+  const Index rank = decompose_small(projected, std::min(u.cols, columns));
+  const auto right = weights_.matrix(size, rank);  // V = B^T Z S^-1
+  gemm(Op::transpose, Op::none, T(1), projected, mixing_.matrix(columns, rank), T(0), right);
   factor.combine(right, u.columns(0, rank));
   fill_zero(u.columns(rank, u.cols - rank));
 }
 
-/// The basis; how many columns it has then. Before further products, near to orthonormal will do.
+/// Writes Z S^-1 of B B^T = Z S^2 Z^T into mixing_; the numerical rank.
 template <class T>
-Index LowRankProjection<T>::orthonormalize(Factor<T>& factor, Index rows, Index columns, bool is_last) {
-  if (TallScratch* const scratch = factor.spread())
-    return orthonormalize_spread(rows, columns, is_last ? 2 : 1, *scratch);
-  orthonormalizer_.apply(basis_.matrix(rows, columns));
-  return columns;
-}
-
-/// Writes Z S^-1 of B B^T = Z S^2 Z^T into mixing_, for so many columns of A in all; the numerical rank.
-template <class T>
-Index LowRankProjection<T>::decompose_small(Factor<T>& factor, ConstMatrixView<T> b, Index columns,
-                                            Index count) {
+Index LowRankProjection<T>::decompose_small(ConstMatrixView<T> b, Index count) {
   const auto small = matrix_.matrix(b.rows, b.rows);
-  factor.products(b, small);
+  for (Index j = 0; j < b.rows; ++j)
+    for (Index i = j; i < b.rows; ++i) {
+      double sum = 0;
+      for (Index k = 0; k < b.cols; ++k) sum += static_cast<double>(b(i, k)) * static_cast<double>(b(j, k));
+      small(i, j) = sum;
+    }
   eigen_.compute(small, count, eigen_tolerance<T>);
   const auto values = eigen_.values();
-  const Index rank = numerical_rank(values, columns, std::numeric_limits<T>::epsilon());
+  const Index rank = numerical_rank(values, b.cols, std::numeric_limits<T>::epsilon());
   const auto mixing = mixing_.matrix(b.rows, rank);
   for (Index k = 0; k < rank; ++k)
     for (Index i = 0; i < b.rows; ++i)

@@ -164,11 +164,6 @@ double BlocksPosterior<T>::squared_shift(const Posterior<T>& from, ConstSpan<T> 
 }
 
 template <class T>
-bool BlocksPosterior<T>::is_whole_in_tensors() const {
-  return std::ranges::all_of(members_, [](const auto& member) { return member->is_whole_in_tensors(); });
-}
-
-template <class T>
 bool BlocksPosterior<T>::takes_matrix() const {
   return std::ranges::all_of(members_, [](const auto& member) { return member->takes_matrix(); });
 }

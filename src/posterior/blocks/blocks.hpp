@@ -34,7 +34,6 @@ class BlocksPosterior final : public Posterior<T> {
   void tensors(const TensorVisitor<T>& visit) override;
   void accept_tensors() override;
   void complete() const override;
-  bool is_whole_in_tensors() const override;
   bool keeps_covariance() const override;
   void read_covariance(const TensorVisitor<const T>& visit) const override;
   void write_covariance(const TensorSource<T>& source) override;

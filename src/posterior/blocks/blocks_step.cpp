@@ -32,7 +32,6 @@ PosteriorStep<T> BlocksPosterior<T>::step_of(Index k, const PosteriorStep<T>& st
   own.prior_precision = part(k, step.prior_precision);
   own.mean_update = step.mean_update;
   own.low_rank_update = step.low_rank_update;
-  own.unsymmetric = step.unsymmetric;
   own.goes_on = step.goes_on;
   own.indefinite = step.indefinite;
   own.projection = step.projection;

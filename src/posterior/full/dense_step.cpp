@@ -216,13 +216,6 @@ void scale_mean(ConstSpan<T> from, double factor, std::span<T> mean) {
 }
 
 template <class T>
-void inflate(const Drift<T>& drift, MatrixView<double> covariance) {
-  for (Index j = 0; j < covariance.cols; ++j)
-    for (double& value : covariance.column(j)) value *= drift.inflation;
-  if (!drift.noise.empty()) add_prior_diagonal(drift.noise, 1, covariance);
-}
-
-template <class T>
 void add_mean(ConstSpan<T> mean, const double* values, std::span<T> out) {
   for (std::size_t i = 0; i < out.size(); ++i)
     out[i] = static_cast<T>((mean.empty() ? 0 : static_cast<double>(mean[i])) + values[i]);
@@ -262,7 +255,6 @@ Buffer<double> diagonal_matrix(ConstSpan<T> values, bool inverse) {
   template void move_mean(ConstSpan<T>, double, const double*, std::span<T>);                         \
   template void store_mean(const double*, std::span<T>);                                              \
   template void scale_mean(ConstSpan<T>, double, std::span<T>);                                       \
-  template void inflate(const Drift<T>&, MatrixView<double>);                                         \
   template Buffer<double> diagonal_matrix(ConstSpan<T>, bool);                                        \
   template void add_mean(ConstSpan<T>, const double*, std::span<T>);                                  \
   template double trace_of_product(ConstMatrixView<double>, const Posterior<T>&, PosteriorScratch<T>&);

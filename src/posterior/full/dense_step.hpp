@@ -95,10 +95,6 @@ void store_mean(const double* values, std::span<T> mean);
 template <class T>
 void scale_mean(ConstSpan<T> from, double factor, std::span<T> mean);
 
-/// covariance = inflation covariance + diag(noise).
-template <class T>
-void inflate(const Drift<T>& drift, MatrixView<double> covariance);
-
 /// out = mean + values; an empty mean is 0.
 template <class T>
 void add_mean(ConstSpan<T> mean, const double* values, std::span<T> out);

@@ -46,10 +46,8 @@ const PositiveMatrix& FullPosterior<T>::natural() const {
 
 template <class T>
 Index FullPosterior<T>::bytes_to_grow(const StepSize& step) const {
-  const bool unsymmetric = step.descent == Descent::plain && step.unsymmetric;
   const Index bytes = this->dimension_ * this->dimension_ * static_cast<Index>(sizeof(double));
-  return (unsymmetric || step.after_noise ? bytes - covariance_.bytes() : 0) +
-         (unsymmetric ? bytes - whole_precision_.bytes() : 0);
+  return step.after_noise ? bytes - covariance_.bytes() : 0;
 }
 
 template <class T>
@@ -93,14 +91,12 @@ template <class T>
 void FullPosterior<T>::assign(const Posterior<T>& other) {
   const FullPosterior& that = as_full(other);
   const Index size = this->dimension_ * this->dimension_;
-  if (that.form_ != Form::precision) covariance_.reserve(size);
-  if (that.form_ == Form::unsymmetric) whole_precision_.reserve(size);
+  if (that.keeps_covariance_) covariance_.reserve(size);
   this->copy_base(that);
-  form_ = that.form_;
+  keeps_covariance_ = that.keeps_covariance_;
   precision_is_due_.set_due(that.precision_is_due_.is_due());
   if (!precision_is_due_.is_due()) precision_.copy(that.precision_);
-  if (form_ != Form::precision) copy_in_parts(that.covariance_.data(), size, covariance_.data());
-  if (form_ == Form::unsymmetric) copy_in_parts(that.whole_precision_.data(), size, whole_precision_.data());
+  if (keeps_covariance_) copy_in_parts(that.covariance_.data(), size, covariance_.data());
 }
 
 template <class T>
@@ -109,15 +105,14 @@ void FullPosterior<T>::swap(Posterior<T>& other) {
   this->swap_base(that);
   precision_.swap(that.precision_);
   precision_is_due_.swap(that.precision_is_due_);
-  std::swap(form_, that.form_);
-  whole_precision_.swap(that.whole_precision_);
+  std::swap(keeps_covariance_, that.keeps_covariance_);
   covariance_.swap(that.covariance_);
   std::swap(squared_shift_, that.squared_shift_);
 }
 
 template <class T>
 Index FullPosterior<T>::bytes() const {
-  return Posterior<T>::bytes() + precision_.bytes() + whole_precision_.bytes() + covariance_.bytes();
+  return Posterior<T>::bytes() + precision_.bytes() + covariance_.bytes();
 }
 
 template <class T>
@@ -132,20 +127,11 @@ void FullPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::u
   set_precision(diagonal_matrix<T>(precision, false).matrix(this->dimension_, this->dimension_));
 }
 
-/// An unsymmetric covariance has its inverse found where it will stand.
-template <class T>
-void FullPosterior<T>::reserve_drift(bool, UpdateWorkspace<T>& workspace) const {
-  if (is_unsymmetric()) reserve_inverse(this->dimension_, workspace.dense);
-}
-
 /// Sigma' = inflation Sigma + diag(noise).
 template <class T>
-void FullPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) {
+void FullPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>&) {
   const FullPosterior& old = as_full(from);
-  old.reserve_drift(!drift.noise.empty(), workspace);
-  if (old.is_unsymmetric()) {
-    drift_unsymmetric(old, drift, workspace);
-  } else if (!drift.noise.empty() || old.keeps_covariance()) {
+  if (!drift.noise.empty() || old.keeps_covariance()) {
     drift_covariance(old, drift);
   } else {
     if (!precision_.set_multiple(old.precision_, 1 / drift.inflation)) fail_not_positive();
@@ -169,30 +155,13 @@ void FullPosterior<T>::drift_covariance(const FullPosterior& from, const Drift<T
 }
 
 template <class T>
-void FullPosterior<T>::drift_unsymmetric(const FullPosterior& from, const Drift<T>& drift,
-                                         UpdateWorkspace<T>& workspace) {
-  reserve_unsymmetric();
-  const auto covariance = held(covariance_), precision = held(whole_precision_);
-  std::copy_n(from.covariance_.data(), covariance.size(), covariance.data);
-  inflate(drift, covariance);
-  std::copy_n(covariance.data, covariance.size(), precision.data);
-  if (!invert_general(precision, workspace.dense)) fail_not_positive();
-  const auto symmetric = precision_.matrix();
-  for (Index j = 0; j < precision.cols; ++j)
-    for (Index i = j; i < precision.rows; ++i) symmetric(i, j) = (precision(i, j) + precision(j, i)) / 2;
-  if (!precision_.factorize()) fail_not_positive();
-  hold_precision();
-  form_ = Form::unsymmetric;
-}
-
-template <class T>
 void FullPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
                                           PosteriorScratch<T>& scratch) const {
   const Index size = this->dimension_;
   reserve(1, scratch);
   double *from = scratch.small.data(), *to = from + size;
   std::ranges::copy(x, from);
-  gemm(Op::none, Op::none, 1.0, whole_precision(), {from, size, 1}, 0.0, {to, size, 1});
+  gemm(Op::none, Op::none, 1.0, precision(), {from, size, 1}, 0.0, {to, size, 1});
   std::transform(to, to + size, out.begin(), [](double value) { return static_cast<T>(value); });
 }
 
@@ -209,7 +178,7 @@ void FullPosterior<T>::reserve_variances(Index columns, PosteriorScratch<T>& scr
 
 template <class T>
 void FullPosterior<T>::reserve_marginals(PosteriorScratch<T>& scratch) const {
-  if (form_ == Form::precision) precision_.reserve_inverse_diagonal(scratch.small);
+  if (!keeps_covariance_) precision_.reserve_inverse_diagonal(scratch.small);
 }
 
 template <class T>
@@ -219,7 +188,7 @@ void FullPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) cons
   double *from = scratch.small.data(), *to = from + size;
   for (Index k = 0; k < x.cols; ++k) {
     std::ranges::copy(x.column(k), from);
-    if (form_ != Form::precision)
+    if (keeps_covariance_)
       gemm(Op::none, Op::none, 1.0, held(covariance_), {from, size, 1}, 0.0, {to, size, 1});
     else
       precision_.solve(std::copy_n(from, size, to) - size);
@@ -230,14 +199,14 @@ void FullPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) cons
 /// |C^-1 x|^2, or x^T Sigma x where Sigma is held.
 template <class T>
 void FullPosterior<T>::variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const {
-  if (form_ != Form::precision) {
+  if (keeps_covariance_) {
     for (Index k = 0; k < x.cols; ++k) {
       reserve(1, scratch);
       double *from = scratch.small.data(), *to = from + this->dimension_;
       std::ranges::copy(x.column(k), from);
       gemm(Op::none, Op::none, 1.0, held(covariance_), {from, x.rows, 1}, 0.0, {to, x.rows, 1});
       const double value = std::inner_product(from, from + x.rows, to, 0.0);
-      out[static_cast<std::size_t>(k)] = keeps_covariance() ? std::max(value, 0.0) : value;
+      out[static_cast<std::size_t>(k)] = std::max(value, 0.0);
     }
     return;
   }
@@ -262,7 +231,7 @@ void FullPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixVi
 
 template <class T>
 void FullPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const {
-  if (form_ == Form::precision) return precision_.inverse_diagonal(out, scratch.small);
+  if (!keeps_covariance_) return precision_.inverse_diagonal(out, scratch.small);
   for (std::size_t i = 0; i < out.size(); ++i)
     out[i] = static_cast<T>(held(covariance_)(static_cast<Index>(i), static_cast<Index>(i)));
 }

@@ -16,15 +16,11 @@ class FullPosterior final : public Posterior<T> {
   Family family() const override { return Family::full; }
   Index rank() const override { return this->dimension_; }
   bool takes_matrix() const override { return true; }
-  /// P, or its symmetric part.
   ConstMatrixView<double> precision() const { return natural().matrix(); }
   /// Sets P from its lower triangle; fails with ERROR_INVALID_ARGUMENT unless positive definite.
   void set_precision(ConstMatrixView<double> precision);
   /// Its Cholesky factor; rank-one updates make it differ in rounding from a new one.
   ConstMatrixView<double> factor() const { return natural().lower(); }
-  /// After an unsymmetric step, P and Sigma are not symmetric: solve(), marginal_variance() and
-  /// multiply_precision() use them as they are, everything else the symmetric part of P.
-  bool is_unsymmetric() const { return form_ == Form::unsymmetric; }
 
   std::unique_ptr<Posterior<T>> clone() const override;
   void assign(const Posterior<T>& other) override;
@@ -34,8 +30,7 @@ class FullPosterior final : public Posterior<T> {
   void tensors(const TensorVisitor<T>& visit) override;
   void accept_tensors() override;
   void complete() const override { natural(); }
-  bool is_whole_in_tensors() const override { return !is_unsymmetric(); }
-  bool keeps_covariance() const override { return form_ == Form::covariance; }
+  bool keeps_covariance() const override { return keeps_covariance_; }
   void read_covariance(const TensorVisitor<const T>& visit) const override;
   void write_covariance(const TensorSource<T>& source) override;
   void set_isotropic(double precision) override;
@@ -46,7 +41,7 @@ class FullPosterior final : public Posterior<T> {
   void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
   void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const override;
   RowsUse use_of_rows(const StepSize& step) const override;
-  void reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const override;
+  void reserve_drift(bool, UpdateWorkspace<T>&) const override {}
   void reserve_noise() override { covariance_.reserve(this->dimension_ * this->dimension_); }
   void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
   void reserve_marginals(PosteriorScratch<T>& scratch) const override;
@@ -63,17 +58,15 @@ class FullPosterior final : public Posterior<T> {
   double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
 
  private:
-  /// How the posterior is stored: P, with Sigma derived; Sigma, with P derived; or both (unsymmetric).
-  enum class Form { precision, covariance, unsymmetric };
   /// Returns P, computed first if Sigma is newer.
   const PositiveMatrix& natural() const;
   /// From now on P is what precision_ holds.
   void hold_precision() {
-    form_ = Form::precision;
+    keeps_covariance_ = false;
     precision_is_due_.set_due(false);
   }
   void hold_covariance() {
-    form_ = Form::covariance;
+    keeps_covariance_ = true;
     precision_is_due_.set_due(true);
   }
   bool suits_columns(const StepSize& step, FactorUpdate update) const;
@@ -83,22 +76,11 @@ class FullPosterior final : public Posterior<T> {
   double take_by_covariance(const FullPosterior& from, const PosteriorStep<T>& step,
                             UpdateWorkspace<T>& workspace);
   double take_plain(const FullPosterior& from, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
-  double take_unsymmetric(const FullPosterior& from, const PosteriorStep<T>& step,
-                          UpdateWorkspace<T>& workspace);
-  static void twice_gradient(const FullPosterior& from, const PosteriorStep<T>& step, MatrixView<double> out,
-                             UpdateWorkspace<T>& workspace);
   double plain_by_columns(const FullPosterior& from, const PosteriorStep<T>& step, const double* u,
                           UpdateWorkspace<T>& workspace);
   double plain_by_products(const FullPosterior& from, const PosteriorStep<T>& step, const double* u,
                            UpdateWorkspace<T>& workspace);
-  ConstMatrixView<double> whole_precision() const;
   void drift_covariance(const FullPosterior& from, const Drift<T>& drift);
-  void drift_unsymmetric(const FullPosterior& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace);
-  void reserve_unsymmetric() {
-    whole_precision_.reserve(this->dimension_ * this->dimension_);
-    covariance_.reserve(this->dimension_ * this->dimension_);
-  }
-  void reserve_unsymmetric_step(const StepSize& step, UpdateWorkspace<T>& workspace) const;
   MatrixView<double> held(Buffer<double>& buffer) {
     return buffer.matrix(this->dimension_, this->dimension_);
   }
@@ -106,12 +88,11 @@ class FullPosterior final : public Posterior<T> {
     return buffer.matrix(this->dimension_, this->dimension_);
   }
 
-  mutable PositiveMatrix precision_;  // P, or its symmetric part
+  mutable PositiveMatrix precision_;  // P
   mutable Deferred precision_is_due_;
-  Form form_ = Form::precision;
-  Buffer<double> covariance_;       // empty unless there was process noise or an unsymmetric step
-  Buffer<double> whole_precision_;  // empty unless there was an unsymmetric step
-  double squared_shift_ = 0;        // d^T Lambda d of the step that made it
+  bool keeps_covariance_ = false;  // Sigma is stored, and P derived
+  Buffer<double> covariance_;      // empty unless there was process noise
+  double squared_shift_ = 0;       // d^T Lambda d of the step that made it
 };
 
 /// Fails with ERROR_UNSUPPORTED for other families.

@@ -74,9 +74,7 @@ void FullPosterior<T>::reserve_step(const StepSize& step, bool by_covariance,
     return reserve_covariance_step(size, n, workspace.dense);
   }
   if (!natural || !step.has_rows || kept < 2 * safe_pivot) reserve_settle(size, workspace.dense);
-  if (!natural && step.unsymmetric) {
-    reserve_unsymmetric_step(step, workspace);
-  } else if (suits_columns(step, workspace.dense.update)) {
+  if (suits_columns(step, workspace.dense.update)) {
     reserve_dense_columns(size, n, natural ? 0 : 2, workspace);
     reserve_rotations(size, natural ? n : n + 2, workspace.dense);
   } else {
@@ -87,10 +85,9 @@ void FullPosterior<T>::reserve_step(const StepSize& step, bool by_covariance,
 
 template <class T>
 RowsUse FullPosterior<T>::use_of_rows(const StepSize& step) const {
-  const bool unsymmetric = step.descent == Descent::plain && step.unsymmetric;
   if (!step.has_rows) return {};
   if ((step.after_noise || keeps_covariance()) && suits_covariance(step)) return {false, step.rows.count, 0};
-  if (!unsymmetric && suits_columns(step, FactorUpdate::automatic)) return {false, step.rows.count, 0};
+  if (suits_columns(step, FactorUpdate::automatic)) return {false, step.rows.count, 0};
   return {false, 0, this->dimension_};
 }
 
@@ -102,8 +99,8 @@ double FullPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& 
   reserve_step(size, from.keeps_covariance(), workspace);
   if (from.keeps_covariance() && suits_covariance(size)) return take_by_covariance(from, step, workspace);
   hold_precision();
-  if (step.descent == Descent::natural) return take_natural(from, step, workspace);
-  return step.unsymmetric ? take_unsymmetric(from, step, workspace) : take_plain(from, step, workspace);
+  return step.descent == Descent::natural ? take_natural(from, step, workspace)
+                                          : take_plain(from, step, workspace);
 }
 
 /// Bayes' rule for rows X as a Kalman filter has it: Sigma' = Sigma - W W^T, mu' = mu - a Sigma' m with

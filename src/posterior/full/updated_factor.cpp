@@ -39,7 +39,6 @@ void UpdatedFactor<T>::reserve(const ProjectionSize& size, Index rank, const Row
     default:
       reserve_project(size.rows, rank, columns, workspace);
       reserve_combine(size.rows, rank, n, columns, workspace);
-      if (options.spread) workspace.scratch.tall.reserve(size.rows, columns, columns);
   }
 }
 
@@ -142,26 +141,10 @@ void UpdatedFactor<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
     for (Index i = 0; i < rank; ++i) top(i, j) = keep * w(i, j);
     for (Index r = 0; r < n; ++r) scaled(r, j) = root_w_[static_cast<std::size_t>(r)] * w(rank + r, j);
   }
-  rows_.combine_then(scaled, out, [&](Index first, Index column, MatrixView<T> some) {
-    tall_combine<T>(u_.block(first, 0, some.rows, rank), top.columns(column, some.cols), true, some,
+  rows_.combine_then(scaled, out, [&](Index first, Index count) {
+    tall_combine<T>(u_.block(first, 0, count, rank), top, true, out.block(first, 0, count, out.cols),
                     workspace_.scratch.tall);
   });
-}
-
-/// Those of U first.
-template <class T>
-void UpdatedFactor<T>::for_each_group(FunctionRef<void(Index first, Index count)> visit) const {
-  const Index rank = u_.cols;
-  if (!rows_.is_spread()) return visit(0, cols());
-  if (rank > 0) visit(0, rank);
-  rows_.for_each_group([&](Index first, Index count) { visit(rank + first, count); });
-}
-
-template <class T>
-void UpdatedFactor<T>::products(ConstMatrixView<T> p, MatrixView<double> out) {
-  clear_lower(out);
-  add_lower_products(p.columns(0, u_.cols), out);
-  rows_.add_products(p.columns(u_.cols, rows_.count()), out);
 }
 
 template class UpdatedFactor<float>;

@@ -23,9 +23,6 @@ class UpdatedFactor final : public Factor<T> {
   void outer(MatrixView<double> out) override;
   void project(ConstMatrixView<T> q, MatrixView<T> out) override;
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
-  TallScratch* spread() override { return rows_.is_spread() ? &workspace_.scratch.tall : nullptr; }
-  void for_each_group(FunctionRef<void(Index first, Index count)> visit) const override;
-  void products(ConstMatrixView<T> p, MatrixView<double> out) override;
 
   static RowsUse use_of_rows(const ProjectionSize& size, const ProjectionOptions& options);
 

@@ -123,9 +123,10 @@ void LowRankPosterior<T>::project_rows(const PosteriorStep<T>& step, UpdateWorks
   const ProjectionSize size = UpdatedFactor<T>::size(this->dimension_, rank_, rows.cost());
   project(factor, size, old, step, u_.matrix(this->dimension_, rank_), workspace);
   const std::span<T> d = d_.first(this->dimension_);
-  rows.sum_squares_then(w, d, [&](Index first, Index, MatrixView<T> some) {
-    add_row_squares<T>(old.u().block(first, 0, some.rows, rank_), keep, some.column(0));
-    add_row_squares<T>(u().block(first, 0, some.rows, rank_), -1, some.column(0));
+  rows.sum_squares_then(w, d, [&](Index first, Index count) {
+    const std::span<T> some = d.subspan(at(first), at(count));
+    add_row_squares<T>(old.u().block(first, 0, count, rank_), keep, some);
+    add_row_squares<T>(u().block(first, 0, count, rank_), -1, some);
   });
   correct_diagonal(old, step);
   factorize(workspace.scratch.tall);

@@ -63,21 +63,19 @@ struct Case {
   int64_t rows = RankData::rows;
 };
 constexpr int64_t kronecker = -100, swag = -101;
-constexpr Case cases[] = {
-    {"exact-full", FULL, 0, 40, ""},
-    {"exact-low-rank", 1, 0, 40, ""},
-    {"vogn", 0, 5, 1, "minibatch=48"},
-    {"slang", 2, 5, 1, "minibatch=48 eigen_method=gram"},
-    {"slang", 2, 5, 1, "minibatch=48 eigen_method=randomized guard=0.001"},
-    {"slang", 2, 5, 1, "minibatch=48 exchange=sums eigen_method=randomized guard=0.001"},
-    {"vogn-full", FULL, 3, 1, "minibatch=48 exchange=sums"},
-    {"von-full", FULL, 5, 1, "minibatch=48"},
-    {"slang-exact-hess", 2, 0, 1, "minibatch=48"},
-    {"laplace", kronecker, 0, 1, "minibatch=96"},
-    {"laplace", FULL, 0, 1, "minibatch=96"},
-    {"laplace", 1, 0, 1, "minibatch=96 eigen_method=gram"},
-    {"laplace", 1, 0, 1, "minibatch=2112 eigen_method=randomized", most_rows},
-    {"swag", swag, 0, 1, "minibatch=24 swag_every=1 swag_from=0 learning_rate=0.001"}};
+constexpr Case cases[] = {{"exact-full", FULL, 0, 40, ""},
+                          {"exact-low-rank", 1, 0, 40, ""},
+                          {"vogn", 0, 5, 1, "minibatch=48"},
+                          {"slang", 2, 5, 1, "minibatch=48 eigen_method=gram"},
+                          {"slang", 2, 5, 1, "minibatch=48 eigen_method=randomized guard=0.001"},
+                          {"vogn-full", FULL, 3, 1, "minibatch=48"},
+                          {"von-full", FULL, 5, 1, "minibatch=48"},
+                          {"slang-exact-hess", 2, 0, 1, "minibatch=48"},
+                          {"laplace", kronecker, 0, 1, "minibatch=96"},
+                          {"laplace", FULL, 0, 1, "minibatch=96"},
+                          {"laplace", 1, 0, 1, "minibatch=96 eigen_method=gram"},
+                          {"laplace", 1, 0, 1, "minibatch=2112 eigen_method=randomized", most_rows},
+                          {"swag", swag, 0, 1, "minibatch=24 swag_every=1 swag_from=0 learning_rate=0.001"}};
 
 Model model_of(const Case& c) {
   if (c.rank == swag) {

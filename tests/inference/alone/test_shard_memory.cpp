@@ -45,13 +45,8 @@ struct Variation {
 };
 constexpr Variation variations[] = {
     {"as it is", [](Options&) {}},
-    {"sums", [](Options& o) { o.exchange = Exchange::sums; }},
     {"rows by their Gram matrix", [](Options& o) { o.eigen_method = EigenMethod::gram; }},
-    {"rows by the range finder",
-     [](Options& o) {
-       o.exchange = Exchange::rows;
-       o.eigen_method = EigenMethod::randomized;
-     }},
+    {"rows by the range finder", [](Options& o) { o.eigen_method = EigenMethod::randomized; }},
     {"without a guard", [](Options& o) { o.guard = 0; }},
     {"draws of each shard's own", [](Options& o) { o.sample_sharing = SampleSharing::shard; }}};
 

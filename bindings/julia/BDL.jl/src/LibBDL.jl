@@ -1488,8 +1488,7 @@ function bdl_posterior_tensor_describe(posterior::Union{bdl_posterior,Ptr{bdl_po
 end
 
 """
-Reads a tensor. BDL_ERROR_UNSUPPORTED after unsymmetrised gradient steps, whose covariance is not
-symmetric. Since 0.2.
+Reads a tensor. Since 0.2.
 
 # Arguments
 - `posterior`: a posterior
@@ -1943,7 +1942,7 @@ ones maximise the ELBO with it over their own families. Low-rank posteriors of a
 diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
 any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
 of its own family and no larger rank, or a diagonal one, or any for full posteriors. BDL_ERROR_UNSUPPORTED
-for others, for dropout, and after unsymmetrised gradient steps. Since 0.1.
+for others and for dropout. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
@@ -3445,7 +3444,6 @@ older file alone. Since 0.1.
 
 # Returns
 BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
-BDL_ERROR_UNSUPPORTED (a full posterior after steps with option "matrix_gradient" = "unsymmetric"),
 BDL_ERROR_OUT_OF_MEMORY (the check needs as much memory again as the saved tensors),
 BDL_ERROR_INTERNAL (the state would not load)
 """
