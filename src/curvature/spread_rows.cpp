@@ -5,10 +5,6 @@
 namespace bdl {
 namespace {
 
-Index triangle(Index size) {
-  return size * (size + 1) / 2;
-}
-
 /// Columns of the lower triangle of A, one after the other.
 double* write_lower(ConstMatrixView<double> a, double* to) {
   for (Index j = 0; j < a.cols; ++j) to = std::copy_n(a.column_data(j) + j, a.rows - j, to);
