@@ -1,9 +1,10 @@
 # bdl_flags: how everything of this project is compiled. Never part of what is installed.
 add_library(bdl_flags INTERFACE)
+set(together $<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>)  # sources that are compiled as one see each other's names
 
 # Conversions that may change a value are errors; signed <-> size_t is not worth a cast at every subscript.
 target_compile_options(bdl_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wundef
+  -Wall -Wextra -Wpedantic $<$<NOT:${together}>:-Wshadow> -Wconversion -Wno-sign-conversion -Wundef
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
   $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual>
@@ -11,7 +12,8 @@ target_compile_options(bdl_flags INTERFACE
   $<$<BOOL:${BDL_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC 12 at -O3 reports overflows and overlaps inside std::vector and std::string that are not there.
-  target_compile_options(bdl_flags INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
+  target_compile_options(bdl_flags INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict
+    $<${together}:-Wno-subobject-linkage>)  # takes a source that is included for a header
 endif()
 
 # bdl_hardening: what an attacker of a process that runs the library is to find hard, as Debian's packages have it; and the

@@ -83,13 +83,15 @@ fuzz() { # seconds for each target, which begin with the stored inputs
 }
 
 installed() {
-  section 'shared library and installed package'
-  check 'symbols' sh tests/abi/symbols.sh $release/lib/libbdl.so
-  check 'ABI' sh tests/abi/check.sh $release/lib/libbdl.so
+  section 'installed package'
   check 'the same bits from another folder' sh tests/install/reproducible.sh quick
   check 'libbdl_mpi by MPICH, 1 to 4 ranks' sh tests/mpi/mpich.sh $release "$work"
-  for step in install hardened headers pkg-config cmake static subproject dlopen; do
-    check "package: $step" sh tests/install/check.sh $step $release "$work"
+  package hardened headers pkg-config cmake static subproject dlopen
+}
+
+package() { # step ...
+  for step in "$@"; do
+    check "package: $step" sh tests/install/check.sh "$step" $release "$work"
   done
 }
 
@@ -157,15 +159,15 @@ check 'Debian packages' sh tests/packages.sh
 suite release
 release=build/release
 
-section 'static checks'
+section 'static checks, shared library'
 check 'format' sh cmake/format.sh
 check 'include directions' sh tests/abi/includes.sh
+check 'symbols' sh tests/abi/symbols.sh $release/lib/libbdl.so
+check 'ABI' sh tests/abi/check.sh $release/lib/libbdl.so
 
 if [ "$scope" = quick ]; then
-  section 'golden files, shared library'
+  section 'golden files'
   golden
-  check 'symbols' sh tests/abi/symbols.sh $release/lib/libbdl.so
-  check 'ABI' sh tests/abi/check.sh $release/lib/libbdl.so
   summary
   exit
 fi
@@ -175,16 +177,18 @@ suite clang
 check 'clang-tidy' /usr/bin/python3 cmake/tidy.py
 
 # What follows is on one core each, so half of it runs beside the other half.
-installed
-{ bindings generated stubs r julia; } >"$work/beside" 2>&1 &
+package install
+{ installed; bindings generated stubs r julia; } >"$work/beside" 2>&1 &
 check 'fuzz targets, 6 s each' fuzz 6
 bindings python
 documents
 wait
 cat "$work/beside"
-bindings quickstarts fixtures defaults mpi
+{ bindings quickstarts fixtures defaults mpi; } >"$work/beside" 2>&1 &
 
 # The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.
 if setarch -R true 2>/dev/null; then suite tsan setarch -R; else suite tsan; fi
+wait
+cat "$work/beside"
 
 summary

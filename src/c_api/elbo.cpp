@@ -11,12 +11,6 @@ namespace {
 /// Rows of a data set whose expectations are computed together.
 constexpr Index rows_of_part = 1024;
 
-template <class T>
-const Model<T>& model_of(const Optimizer<T>& optimizer) {
-  if (!optimizer.model()) fail(Status::ERROR_UNSUPPORTED, "the optimizer was created without a model");
-  return *optimizer.model();
-}
-
 /// E_q[sum over the n examples of log p].
 template <class T>
 double sum_over(const Optimizer<T>& optimizer, const Array& x, const Array& y, const PredictSpec& spec) {

@@ -115,6 +115,12 @@ std::int32_t handle_dtype(const Handle& handle) {
   return handle.object.index() == 0 ? BDL_F32 : BDL_F64;
 }
 
+template <class T>
+const Model<T>& model_of(const Optimizer<T>& optimizer) {
+  if (!optimizer.model()) fail(Status::ERROR_UNSUPPORTED, "the optimizer was created without a model");
+  return *optimizer.model();
+}
+
 /// visit(model, posterior), which must agree in arithmetic and number of parameters.
 template <class Model, class Posterior, class Visit>
 void with_both(Model* model, Posterior* posterior, Visit&& visit) {

@@ -14,11 +14,11 @@ namespace {
 
 /// The whole batch as one sample: scale 1.
 template <class T>
-struct Batch {
+struct WholeBatch {
   Buffer<T> theta_, x_, y_;
   ConstMatrixView<T> theta, x, y;
 
-  Batch(const Model<T>& model, const Array& parameters, const Array& inputs, const Array& targets)
+  WholeBatch(const Model<T>& model, const Array& parameters, const Array& inputs, const Array& targets)
       : theta_(checked_parameters(model, parameters)),
         x_(gathered_inputs(model, inputs)),
         y_(gathered_targets(model, targets)),
@@ -88,7 +88,7 @@ bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_matrix p
       check_output(products, vectors.rows, dimension, "products");
       check_apart({{"products", products}},
                   {{"parameters", parameters}, {"x", x}, {"y", y}, {"vectors", vectors}});
-      const Batch<T> batch(m, parameters, x, y);
+      const WholeBatch<T> batch(m, parameters, x, y);
       const Buffer<T> v = gathered<T>(vectors);
       Buffer<T> result(dimension * vectors.rows);
       const auto images = result.matrix(dimension, vectors.rows);
@@ -109,7 +109,7 @@ bdl_status bdl_model_hessian(const bdl_model* model, bdl_matrix parameters, bdl_
       check_data(m, x, y);
       check_output(hessian, dimension, dimension, "hessian");
       check_apart({{"hessian", hessian}}, {{"parameters", parameters}, {"x", x}, {"y", y}});
-      const Batch<T> batch(m, parameters, x, y);
+      const WholeBatch<T> batch(m, parameters, x, y);
       Buffer<double> result(dimension * dimension);
       const auto values = result.matrix(dimension, dimension);
       estimator.dense(batch.theta, batch.x, batch.y, 1, values);

@@ -10,12 +10,6 @@
 namespace bdl {
 namespace {
 
-template <class T>
-const Model<T>& model_of(const Optimizer<T>& optimizer) {
-  if (!optimizer.model()) fail(Status::ERROR_UNSUPPORTED, "the optimizer was created without a model");
-  return *optimizer.model();
-}
-
 /// Options that lead from one combination to another through one that does not go together need one call.
 template <class Value>
 bdl_status set(const char* function, bdl_optimizer* optimizer, const char* name, OptionType type,

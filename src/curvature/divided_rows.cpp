@@ -25,10 +25,6 @@ ShardRange columns_of(Index shard, Index shards, Index count) {
   return {start(shard), start(shard + 1)};
 }
 
-Index triangle(Index count) {
-  return count * (count + 1) / 2;
-}
-
 }  // namespace
 
 template <class T>

@@ -35,6 +35,11 @@ inline void check_row_count(double rows) {
          "a step has %g rows (examples x samples x seeds), expected at most 2^28", rows);
 }
 
+/// Numbers of a lower triangle.
+inline Index triangle(Index size) {
+  return size * (size + 1) / 2;
+}
+
 template <class T>
 class Rows {
  public:

@@ -9,7 +9,7 @@
 namespace bdl {
 namespace {
 
-constexpr Index block_rows = 256;  // that are read at a time
+constexpr Index rows_together = 256;  // that are read at a time
 
 void add_row(ConstSpan<double> y, Index row, TargetRange& range) {
   for (std::size_t c = 0; c < y.size(); ++c) {
@@ -27,7 +27,7 @@ TargetRange target_range(DataSet& data) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const auto targets = static_cast<std::size_t>(data.targets());
   TargetRange range{std::vector<double>(targets, infinity), std::vector<double>(targets, -infinity)};
-  const Index most = std::min(block_rows, data.rows());
+  const Index most = std::min(rows_together, data.rows());
   Buffer<double> y(data.targets() * most);
   for (Index first = 0; first < data.rows(); first += most) {
     if (first > 0) check_interrupt();

@@ -61,31 +61,32 @@ using U16 = std::uint16_t;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
-constexpr ElementType types[] = {{DType::F64, BDL_F64, "F64", "f8", 8, read<U64, value_as<double>>},
-                                 {DType::F32, BDL_F32, "F32", "f4", 4, read<U32, value_as<float>>},
-                                 {DType::F16, 0, "F16", "f2", 2, read<U16, value_of_half>},
-                                 {DType::BF16, 0, "BF16", "", 2, read<U16, value_of_bfloat16>},
-                                 {DType::I64, 0, "I64", "i8", 8, read<U64, value_as<std::int64_t>>},
-                                 {DType::I32, BDL_I32, "I32", "i4", 4, read<U32, value_as<std::int32_t>>},
-                                 {DType::I16, 0, "I16", "i2", 2, read<U16, value_as<std::int16_t>>},
-                                 {DType::I8, 0, "I8", "i1", 1, read<U8, value_as<std::int8_t>>},
-                                 {DType::U64, 0, "U64", "u8", 8, read<U64, value_as<U64>>},
-                                 {DType::U32, 0, "U32", "u4", 4, read<U32, value_as<U32>>},
-                                 {DType::U16, 0, "U16", "u2", 2, read<U16, value_as<U16>>},
-                                 {DType::U8, BDL_U8, "U8", "u1", 1, read<U8, value_as<U8>>},
-                                 {DType::BOOL, BDL_U8, "BOOL", "b1", 1, read<U8, value_as<U8>>}};
-static_assert(std::size(types) == static_cast<std::size_t>(DType::OTHER));
+constexpr ElementType element_types[] = {
+    {DType::F64, BDL_F64, "F64", "f8", 8, read<U64, value_as<double>>},
+    {DType::F32, BDL_F32, "F32", "f4", 4, read<U32, value_as<float>>},
+    {DType::F16, 0, "F16", "f2", 2, read<U16, value_of_half>},
+    {DType::BF16, 0, "BF16", "", 2, read<U16, value_of_bfloat16>},
+    {DType::I64, 0, "I64", "i8", 8, read<U64, value_as<std::int64_t>>},
+    {DType::I32, BDL_I32, "I32", "i4", 4, read<U32, value_as<std::int32_t>>},
+    {DType::I16, 0, "I16", "i2", 2, read<U16, value_as<std::int16_t>>},
+    {DType::I8, 0, "I8", "i1", 1, read<U8, value_as<std::int8_t>>},
+    {DType::U64, 0, "U64", "u8", 8, read<U64, value_as<U64>>},
+    {DType::U32, 0, "U32", "u4", 4, read<U32, value_as<U32>>},
+    {DType::U16, 0, "U16", "u2", 2, read<U16, value_as<U16>>},
+    {DType::U8, BDL_U8, "U8", "u1", 1, read<U8, value_as<U8>>},
+    {DType::BOOL, BDL_U8, "BOOL", "b1", 1, read<U8, value_as<U8>>}};
+static_assert(std::size(element_types) == static_cast<std::size_t>(DType::OTHER));
 
 template <class Has>
 const ElementType* find(Has&& has) {
-  const auto* const found = std::find_if(std::begin(types), std::end(types), has);
-  return found == std::end(types) ? nullptr : found;
+  const auto* const found = std::find_if(std::begin(element_types), std::end(element_types), has);
+  return found == std::end(element_types) ? nullptr : found;
 }
 
 }  // namespace
 
 const ElementType& element_type(DType dtype) {
-  return types[static_cast<std::size_t>(dtype)];  // the enum's order
+  return element_types[static_cast<std::size_t>(dtype)];  // the enum's order
 }
 
 const ElementType* type_of_name(std::string_view name) {

@@ -13,7 +13,7 @@ struct Field {
 constexpr Field fields[] = {
     {BDL_INPUT, "model.input_names"}, {BDL_TARGET, "model.target_names"}, {BDL_CLASS, "model.class_names"}};
 constexpr const char* type_key = "model.class_type";
-constexpr const char* types[] = {"text", "ordered", "integer", "real", "boolean"};
+constexpr const char* class_types[] = {"text", "ordered", "integer", "real", "boolean"};
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -56,7 +56,8 @@ std::vector<std::string> lines_of(const std::string& text, Index count, const ch
 void write_names(RecordWriter& record, const Names& names) {
   for (const Field& field : fields)
     if (const auto& all = names.all(field.what); !all.empty()) record.text(field.key, joined(all));
-  if (names.class_type != BDL_CLASS_TEXT) record.text(type_key, types[names.class_type - BDL_CLASS_TEXT]);
+  if (names.class_type != BDL_CLASS_TEXT)
+    record.text(type_key, class_types[names.class_type - BDL_CLASS_TEXT]);
 }
 
 template <class T>
@@ -66,7 +67,7 @@ Names read_names(const RecordReader& record, const Model<T>& model) {
     if (record.has(field.key))
       names.set_all(field.what, lines_of(record.text(field.key), model.count_of(field.what), field.key));
   if (record.has(type_key))
-    names.class_type = static_cast<bdl_class_type>(record.word(type_key, types) + BDL_CLASS_TEXT);
+    names.class_type = static_cast<bdl_class_type>(record.word(type_key, class_types) + BDL_CLASS_TEXT);
   return names;
 }
 

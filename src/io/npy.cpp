@@ -20,9 +20,9 @@ struct Header {
 };
 
 /// {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }, and blanks.
-class HeaderReader {
+class NpyHeaderReader {
  public:
-  explicit HeaderReader(std::string_view text) : rest_(text) {}
+  explicit NpyHeaderReader(std::string_view text) : rest_(text) {}
   Header read();
 
  private:
@@ -48,7 +48,7 @@ class HeaderReader {
   std::string_view rest_;
 };
 
-std::string_view HeaderReader::quoted() {
+std::string_view NpyHeaderReader::quoted() {
   const char* const quote = next_is("'") ? "'" : "\"";
   if (*quote == '"') expect("\"");
   const std::size_t size = rest_.find(quote);
@@ -58,13 +58,13 @@ std::string_view HeaderReader::quoted() {
   return text;
 }
 
-bool HeaderReader::truth() {
+bool NpyHeaderReader::truth() {
   if (next_is("True")) return true;
   expect("False");
   return false;
 }
 
-Index HeaderReader::number() {
+Index NpyHeaderReader::number() {
   skip_blanks();
   Index value = 0;
   std::size_t digits = 0;
@@ -77,7 +77,7 @@ Index HeaderReader::number() {
   return value;
 }
 
-std::vector<Index> HeaderReader::tuple() {
+std::vector<Index> NpyHeaderReader::tuple() {
   std::vector<Index> numbers;
   expect("(");
   while (!next_is(")")) {
@@ -92,7 +92,7 @@ std::vector<Index> HeaderReader::tuple() {
   return numbers;
 }
 
-Header HeaderReader::read() {
+Header NpyHeaderReader::read() {
   Header header;
   bool has_descr = false, has_order = false, has_shape = false;
   expect("{");
@@ -169,7 +169,7 @@ std::string_view header_text(std::string_view file) {
 FileArray view_npy(std::span<const std::byte> bytes) {
   const std::string_view file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::string_view text = header_text(file);
-  const Header header = HeaderReader(text).read();
+  const Header header = NpyHeaderReader(text).read();
   const ElementType& type = type_of(header.descr);
   const bool is_swapped = header.descr.starts_with('>');
   const auto start = static_cast<std::size_t>(text.data() + text.size() - file.data());

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t largest_rank = 32;
+constexpr std::size_t most_dimensions = 32;
 constexpr std::array field_names = {"dtype", "shape", "data_offsets"};
 constexpr std::size_t dtype_field = 0, shape_field = 1, offsets_field = 2;
 
@@ -34,9 +34,9 @@ void set_type(NamedEntry& tensor, std::string&& text, Types types) {
 
 /// The header's events. Keys are checked when they come, so nothing is ever silently overwritten, and only
 /// the expected containers are entered, so nesting cannot be deeper than three.
-class HeaderReader {
+class ArchiveHeaderReader {
  public:
-  HeaderReader(ArchiveHeader& header, Types types) : header_(header), types_(types) {}
+  ArchiveHeaderReader(ArchiveHeader& header, Types types) : header_(header), types_(types) {}
 
   bool null() { reject("null"); }
   bool boolean(bool) { reject("a boolean"); }
@@ -76,7 +76,7 @@ class HeaderReader {
   std::vector<Index> numbers_;  // of the current array
 };
 
-void HeaderReader::reject(const char* got) const {
+void ArchiveHeaderReader::reject(const char* got) const {
   switch (place_) {
     case Place::OUTSIDE:
       fail(Status::ERROR_FORMAT, "header is %s, expected an object", got);
@@ -94,10 +94,10 @@ void HeaderReader::reject(const char* got) const {
        field_names[field_], tensor_name(), got);
 }
 
-bool HeaderReader::number_unsigned(Json::number_unsigned_t value) {
+bool ArchiveHeaderReader::number_unsigned(Json::number_unsigned_t value) {
   if (place_ != Place::ARRAY) reject("a number");
   if (value > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) reject("a number above 2^63");
-  const std::size_t most = field_ == offsets_field ? 2 : largest_rank;
+  const std::size_t most = field_ == offsets_field ? 2 : most_dimensions;
   if (numbers_.size() == most) {
     fail(Status::ERROR_FORMAT, "'%s' of tensor '%s' has more than %zu numbers", field_names[field_],
          tensor_name(), most);
@@ -106,7 +106,7 @@ bool HeaderReader::number_unsigned(Json::number_unsigned_t value) {
   return true;
 }
 
-bool HeaderReader::string(Json::string_t& text) {
+bool ArchiveHeaderReader::string(Json::string_t& text) {
   if (text.find('\0') != std::string::npos) {
     fail(Status::ERROR_FORMAT, "header contains the character U+0000 in '%s'", shown(text).c_str());
   }
@@ -120,7 +120,7 @@ bool HeaderReader::string(Json::string_t& text) {
   return true;
 }
 
-void HeaderReader::begin_field(const std::string& text) {
+void ArchiveHeaderReader::begin_field(const std::string& text) {
   const auto found = std::find(field_names.begin(), field_names.end(), text);
   if (found == field_names.end()) {
     fail(Status::ERROR_FORMAT, "tensor '%s' has unknown field '%s', expected dtype, shape or data_offsets",
@@ -130,7 +130,7 @@ void HeaderReader::begin_field(const std::string& text) {
   if (std::exchange(seen_[field_], true)) fail_duplicate(text);
 }
 
-bool HeaderReader::key(Json::string_t& text) {
+bool ArchiveHeaderReader::key(Json::string_t& text) {
   if (text.find('\0') != std::string::npos) {
     fail(Status::ERROR_FORMAT, "header contains the character U+0000 in key '%s'", shown(text).c_str());
   }
@@ -153,7 +153,7 @@ bool HeaderReader::key(Json::string_t& text) {
   return true;
 }
 
-bool HeaderReader::start_object(std::size_t) {
+bool ArchiveHeaderReader::start_object(std::size_t) {
   if (place_ == Place::OUTSIDE) {
     place_ = Place::ROOT;
   } else if (place_ == Place::ROOT) {
@@ -164,7 +164,7 @@ bool HeaderReader::start_object(std::size_t) {
   return true;
 }
 
-bool HeaderReader::end_object() {
+bool ArchiveHeaderReader::end_object() {
   if (place_ == Place::TENSOR) {
     for (std::size_t i = 0; i < seen_.size(); ++i) {
       if (!seen_[i]) fail(Status::ERROR_FORMAT, "tensor '%s' has no '%s'", tensor_name(), field_names[i]);
@@ -174,14 +174,14 @@ bool HeaderReader::end_object() {
   return true;
 }
 
-bool HeaderReader::start_array(std::size_t) {
+bool ArchiveHeaderReader::start_array(std::size_t) {
   if (place_ != Place::TENSOR || field_ == dtype_field) reject("an array");
   place_ = Place::ARRAY;
   numbers_.clear();
   return true;
 }
 
-bool HeaderReader::end_array() {
+bool ArchiveHeaderReader::end_array() {
   TensorEntry& entry = tensor_->second;
   if (field_ == shape_field) {
     entry.shape = numbers_;
@@ -196,7 +196,7 @@ bool HeaderReader::end_array() {
   return true;
 }
 
-bool HeaderReader::parse_error(std::size_t, const std::string&, const Json::exception& error) {
+bool ArchiveHeaderReader::parse_error(std::size_t, const std::string&, const Json::exception& error) {
   std::string_view reason = error.what();
   reason.remove_prefix(
       std::min(reason.find("] ") + 2, reason.size()));    // "[json.exception.parse_error.101] "
@@ -211,7 +211,7 @@ ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size, Types
   // The JSON parser takes a zero byte for the end of its input and would ignore what follows.
   if (json.find('\0') != std::string_view::npos) fail(Status::ERROR_FORMAT, "header contains a zero byte");
   ArchiveHeader header;
-  HeaderReader reader(header, types);
+  ArchiveHeaderReader reader(header, types);
   Json::sax_parse(json.begin(), json.end(), &reader);
   take_checksums(header);
   check_layout(header, data_size);

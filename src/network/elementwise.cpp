@@ -9,9 +9,9 @@
 namespace bdl {
 namespace {
 
-constexpr const char* words[] = {"identity", "relu",    "leaky_relu", "elu",  "gelu",
-                                 "tanh",     "sigmoid", "softplus",   "swish"};
-static_assert(std::size(words) == BDL_SWISH - BDL_IDENTITY + 1);
+constexpr const char* spellings[] = {"identity", "relu",    "leaky_relu", "elu",  "gelu",
+                                     "tanh",     "sigmoid", "softplus",   "swish"};
+static_assert(std::size(spellings) == BDL_SWISH - BDL_IDENTITY + 1);
 
 /// Random numbers that are drawn before they go to their places.
 constexpr Index numbers_together = 512;
@@ -26,11 +26,11 @@ void move_in(ConstMatrixView<T> in, MatrixView<T> out) {
 }  // namespace
 
 std::span<const char* const> activation_words() {
-  return words;
+  return spellings;
 }
 
 const char* activation_word(bdl_activation activation) {
-  return words[activation - BDL_IDENTITY];
+  return spellings[activation - BDL_IDENTITY];
 }
 
 template <class T>

@@ -13,7 +13,7 @@ Index columns_of(const DenseShape& layer) {
   return layer.inputs + (layer.has_bias() ? 1 : 0);
 }
 
-Index columns_together(Index rows) {
+Index factors_together(Index rows) {
   return std::max<Index>(1, most_factor_numbers / rows);
 }
 
@@ -22,7 +22,7 @@ Index columns_together(Index rows) {
 template <class T>
 void OuterRows<T>::reserve_factors(FactorScratch<T>& scratch) const {
   const Index most = std::max(columns_of(layer_), layer_.outputs);
-  scratch.columns.reserve(std::max(layer_.inputs, columns_together(layer_.outputs) * layer_.outputs));
+  scratch.columns.reserve(std::max(layer_.inputs, factors_together(layer_.outputs) * layer_.outputs));
   scratch.products.reserve(most * most);
 }
 
@@ -49,7 +49,7 @@ void OuterRows<T>::add_output_factor(double weight, ConstSpan<T> w, MatrixView<d
   reserve_factors(scratch);
   const ConstMatrixView<T> e = rows_.e;
   const MatrixView<T> products = scratch.products.matrix(e.rows, e.rows);
-  const Index together = columns_together(e.rows);
+  const Index together = factors_together(e.rows);
   for (Index first = 0; first < e.cols; first += together) {
     const Index count = std::min(together, e.cols - first);
     const MatrixView<T> some = scratch.columns.matrix(e.rows, count);
@@ -68,7 +68,7 @@ void OuterRows<T>::add_output_factor(double weight, ConstSpan<T> w, MatrixView<d
 template <class T>
 void OuterRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,
                                        MatrixView<double> out, FactorScratch<T>& scratch) const {
-  const Index q = uo.rows, o = ug.rows, together = columns_together(q + o);
+  const Index q = uo.rows, o = ug.rows, together = factors_together(q + o);
   scratch.columns.reserve((2 * q + o) * together);
   scratch.products.reserve(q * o);
   const MatrixView<T> products = scratch.products.matrix(q, o);

@@ -3,9 +3,6 @@
 namespace bdl {
 namespace {
 
-template <class T>
-constexpr auto bytes_of = static_cast<Index>(sizeof(T));
-
 std::size_t place(Index v) {
   return static_cast<std::size_t>(v);
 }

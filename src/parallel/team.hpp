@@ -26,6 +26,9 @@ struct Agreement {
 };
 static_assert(sizeof(Agreement) == 48);
 
+template <class T>
+inline constexpr auto bytes_of = static_cast<Index>(sizeof(T));
+
 /// What a rank has, as a hash.
 struct Having {
   const char* what;

@@ -25,9 +25,6 @@ T* sum_nodes(const ShardRange& node, Index size, Leaf& leaf) {
   return left;
 }
 
-template <class T>
-constexpr auto bytes_of = static_cast<Index>(sizeof(T));
-
 /// What may not stand where its type wants to, or nowhere if there is nothing.
 void copy_bytes(const void* from, Index bytes, void* to) {
   if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));

@@ -12,20 +12,20 @@
 namespace bdl {
 namespace {
 
-struct Point {
+struct Density {
   double probability, density;
 };
 
-Point standard(double u, double degrees) {
+Density standard(double u, double degrees) {
   if (degrees > 0) return {student_t_cdf(u, degrees), student_t::density(u, degrees)};
   return {normal_cdf(u), std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi)};
 }
 
 /// Of the mixture mirrored by sign, at z.
-Point evaluate(const Components& components, double sign, double z) {
-  Point sum{0, 0};
+Density evaluate(const Components& components, double sign, double z) {
+  Density sum{0, 0};
   for (const Component& part : components.parts) {
-    const Point point = standard((z - sign * part.mean) / part.deviation, components.degrees);
+    const Density point = standard((z - sign * part.mean) / part.deviation, components.degrees);
     sum.probability += part.weight * point.probability;
     sum.density += part.weight * point.density / part.deviation;
   }
@@ -80,7 +80,7 @@ double component_quantile(const Components& components, Tail tail) {
   }
   double z = std::clamp(mean, low, high), before = high - low;
   for (int i = 1; i < 300 && high - low > 4e-16 * std::abs(z); ++i) {
-    const Point point = evaluate(components, sign, z);
+    const Density point = evaluate(components, sign, z);
     const double error = std::log(point.probability) - target;
     (error < 0 ? low : high) = z;
     const double newton = z - error * point.probability / point.density;

@@ -6,7 +6,7 @@ scope=${1:-all}
 source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-objects='c_api/status c_api/checkpoint base/error linalg/triangular parallel/parallel'
+objects='Unity/unity_c_api_0_cxx.cxx Unity/unity_base_0_cxx.cxx Unity/unity_parallel_0_cxx.cxx linalg/triangular.cpp'
 
 build() { # folder
   mkdir -p "$1"
@@ -15,7 +15,7 @@ build() { # folder
   cmake -S "$1" -B "$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBDL_BUILD_TESTS=OFF \
     -DCMAKE_C_FLAGS_RELEASE='-O3 -DNDEBUG -g' -DCMAKE_CXX_FLAGS_RELEASE='-O3 -DNDEBUG -g' >/dev/null
   targets=bdl
-  [ "$scope" = all ] || targets=$(for object in $objects; do echo "src/CMakeFiles/bdl_core.dir/$object.cpp.o"; done)
+  [ "$scope" = all ] || targets=$(for object in $objects; do echo "src/CMakeFiles/bdl_core.dir/$object.o"; done)
   CCACHE_DISABLE=1 ninja -C "$1/build" $targets >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 }
 

@@ -11,7 +11,7 @@ namespace {
 /// Positions from which a convolution is dearer than normals for the weights of each example's own.
 constexpr Index many_positions = 30;
 
-constexpr const char* words[] = {"local", "weights", "flipout", "shared"};
+constexpr const char* noise_words[] = {"local", "weights", "flipout", "shared"};
 
 LayerNoise layer_noise(NoiseEstimator estimator, Index positions) {
   switch (estimator) {
@@ -70,8 +70,8 @@ std::string NoisyNetwork<T>::text() const {
   std::string text;
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const bool exact = is_exact_at(noise_[l], layers_[l].layer.positions());
-    text += graph_.nodes()[at(layers_[l].node)].layer->text() + ": " + words[static_cast<int>(noise_[l])] +
-            (exact ? ", exact\n" : ", approximate\n");
+    text += graph_.nodes()[at(layers_[l].node)].layer->text() + ": " +
+            noise_words[static_cast<int>(noise_[l])] + (exact ? ", exact\n" : ", approximate\n");
   }
   return text;
 }

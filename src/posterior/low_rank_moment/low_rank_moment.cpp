@@ -10,16 +10,17 @@
 namespace bdl {
 namespace {
 
-constexpr Index together = 8;  // columns that share a pass over W; each is computed as if it were alone
+constexpr Index most_columns = 8;  // columns that share a pass over W; each is computed as if it were alone
 
-[[noreturn]] void fail_indefinite() {
+[[noreturn]] void fail_covariance() {
   fail(Status::ERROR_DIVERGED, "the posterior covariance is not finite and positive definite");
 }
 
 /// visit(first, count) for groups of columns.
 template <class Visit>
 void for_columns(Index columns, Visit&& visit) {
-  for (Index first = 0; first < columns; first += together) visit(first, std::min(together, columns - first));
+  for (Index first = 0; first < columns; first += most_columns)
+    visit(first, std::min(most_columns, columns - first));
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ LowRankMomentPosterior<T>::LowRankMomentPosterior(Index dimension, Index rank)
 template <class T>
 void LowRankMomentPosterior<T>::factorize(TallScratch& scratch) {
   const StageTimer timer(Stage::solve);
-  if (!inverse_.factorize(std::as_const(*this).w(), std::as_const(*this).s(), scratch)) fail_indefinite();
+  if (!inverse_.factorize(std::as_const(*this).w(), std::as_const(*this).s(), scratch)) fail_covariance();
 }
 
 template <class T>
