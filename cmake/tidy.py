@@ -28,14 +28,15 @@ def flags_of(command):
 
 
 def instantiated(source):
-    return re.findall(r"^template class (\w+)<float>;", source.read_text(), re.MULTILINE)
+    return re.findall(r"^ *template class (\w+)<(?:float|T)>;", source.read_text(), re.MULTILINE)
 
 
 def groups(sources, commands):
-    """Sources by folder and flags; those that instantiate a class again, each with its own members, apart."""
+    """Sources by folder and flags, those that instantiate a class before those that instantiate more members of it; those that
+    instantiate it again, each with its own members, apart."""
     found = {}
     seen = {}
-    for source in sources:
+    for source in sorted(sources, key=lambda source: not instantiated(source)):
         again = max((seen.get(name, 0) for name in instantiated(source)), default=0)
         for name in instantiated(source):
             seen[name] = seen.get(name, 0) + 1
