@@ -20,10 +20,14 @@ constexpr Index gemv_numbers = 9216 - 1;  // interface/gemv.c, trsv.c: below 230
 constexpr Index tile_rows = 64, most_tile_rows = 256, tile_columns = 32, panel_depth = 128;
 constexpr Index most_task_columns = 256;
 
+// A copied panel of A^T is on the stack, which may be small: fewer rows, and more columns for each.
+constexpr Index packed_rows = tile_rows / 2, packed_columns = 2 * tile_columns;
+
 // OpenBLAS's kernels of a transposed A are slow unless they take many products of each element: a copy that
 // is not transposed pays if the depth is small or the columns are many.
 constexpr Index least_depth = 17, least_packed_columns = 40;
 static_assert(tile_rows * tile_columns * panel_depth <= gemm_products);
+static_assert(packed_rows * packed_columns * panel_depth <= gemm_products);
 static_assert(most_rows_of_a_vector * most_rows_of_a_vector <= gemv_numbers);
 
 CBLAS_TRANSPOSE flag(Op op) {
@@ -98,13 +102,13 @@ struct Cut {
 
   template <class T>
   explicit Cut(const Product<T>& p) {
-    columns = std::min(p.c.cols, tile_columns);
     packs = p.op_a == Op::transpose && (p.depth < least_depth || p.c.cols >= least_packed_columns);
+    columns = std::min(p.c.cols, packs && !p.lower_only ? packed_columns : tile_columns);
     const Index high = std::min(p.c.rows, tile_rows);
     depth = std::min(p.depth, packs ? panel_depth : std::max(panel_depth, gemm_products / (columns * high)));
     const Index more =
         std::min(gemm_products / (columns * depth), most_tile_rows) / tile_columns * tile_columns;
-    rows = packs ? tile_rows : std::max(more, high);
+    rows = packs ? packed_rows : std::max(more, high);
   }
 };
 
@@ -154,7 +158,7 @@ void multiply_tile(const Product<T>& p, Op op_a, ConstMatrixView<T> a, ConstMatr
 /// Rows row .. row + rows - 1 of C in columns first .. end - 1.
 template <class T>
 void multiply_rows(const Product<T>& p, const Cut& cut, Index row, Index rows, Index first, Index end) {
-  alignas(64) T panel[tile_rows * panel_depth];
+  alignas(64) T panel[packed_rows * panel_depth];
   if (p.lower_only) end = std::min(end, row + rows);
   for (Index k = 0; k < p.depth; k += cut.depth) {
     const ForkGate::Pass pass;
@@ -177,7 +181,7 @@ Index task_columns(const Product<T>& p, const Cut& cut, Index row_tasks) {
   const Index products = cut.rows * p.depth;  // of a column
   const Index columns = std::min(
       {std::max(p.c.cols / wanted, least_products / products), most_products / products, most_task_columns});
-  return std::max((columns + cut.columns - 1) / cut.columns, Index{cut.packs ? 2 : 1}) * cut.columns;
+  return std::max((columns + cut.columns - 1) / cut.columns, Index{1}) * cut.columns;
 }
 
 /// A few products are made sooner than BLAS is called.

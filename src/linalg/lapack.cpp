@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "parallel/fork_gate.hpp"
 
@@ -28,11 +29,21 @@ struct Pairs {
   int first() const { return rows() - count() + 1; }
 };
 
+/// Copies T without the elements beside the diagonal that are rounding errors of the whole: what they would
+/// tie together, a singular matrix's null space above all, takes much of the time.
+void copy_and_split(Index size, const double* diagonal, const double* beside, double* d, double* e) {
+  double largest = 0;
+  for (Index i = 0; i < size; ++i) largest = std::max(largest, std::abs(diagonal[i]));
+  for (Index i = 0; i + 1 < size; ++i) largest = std::max(largest, std::abs(beside[i]));
+  const double rounding = std::numeric_limits<double>::epsilon() / 2 * largest;
+  std::copy_n(diagonal, size, d);
+  for (Index i = 0; i + 1 < size; ++i) e[i] = std::abs(beside[i]) <= rounding ? 0 : beside[i];
+}
+
 /// By multiple relatively robust representations.
 bool find_by_representations(const Pairs& p, const double* diagonal, const double* beside) {
   double *const d = p.numbers + p.size, *const e = d + p.size, *const work = e + p.size;
-  std::copy_n(diagonal, p.size, d);
-  std::copy_n(beside, p.size - 1, e);
+  copy_and_split(p.size, diagonal, beside, d, e);
   int found = 0, accurate = 1;
   const int info = LAPACKE_dstemr_work(LAPACK_COL_MAJOR, 'V', p.count() == p.rows() ? 'A' : 'I', p.rows(), d,
                                        e, 0, 0, p.first(), p.rows(), &found, p.numbers, p.vectors.data,

@@ -286,8 +286,8 @@ const Case readings[] = {
      [](trained& t) { return bdl_optimizer_diagnose(t.optimizer, scratch, scratch + 1, nullptr); }},
     {"bdl_predict",
      [](trained& t) {
-       return bdl_predict(t.model, t.posterior, in(4, 2), BDL_MONTE_CARLO, 3, 1, out(4, 2),
-                          bdl_f64_out(scratch + 50, 4, 2), bdl_f64_out(scratch + 100, 4, 2));
+       return bdl_predict(t.model, t.posterior, in(4, 2), BDL_MONTE_CARLO, 3, 1, out(4, 2), out(4, 2),
+                          out(4, 2));
      }},
     {"bdl_predict",
      [](trained& t) {
@@ -303,7 +303,7 @@ const Case readings[] = {
     {"bdl_predict_interval",
      [](trained& t) {
        return bdl_predict_interval(t.model, t.posterior, in(4, 2), BDL_MONTE_CARLO, 3, 1, 0.9, out(4, 2),
-                                   bdl_f64_out(scratch + 50, 4, 2));
+                                   out(4, 2));
      }},
     {"bdl_predict_log_density",
      [](trained& t) {
@@ -324,8 +324,7 @@ const Case readings[] = {
      }},
     {"bdl_predict_output_distribution",
      [](trained& t) {
-       return bdl_predict_output_distribution(t.model, t.posterior, in(4, 2), out(4, 2),
-                                              bdl_f64_out(scratch + 50, 4, 4));
+       return bdl_predict_output_distribution(t.model, t.posterior, in(4, 2), out(4, 2), out(4, 4));
      }},
     {"bdl_metric_rmse", [](trained&) { return bdl_metric_rmse(in(4, 2), in(4, 2), scratch); }},
     {"bdl_metric_ece", [](trained&) { return bdl_metric_ece(in(4, 1), in(4, 1), 15, scratch); }},
