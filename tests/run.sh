@@ -68,8 +68,12 @@ memcheck() { # program ...
   OPENBLAS_NUM_THREADS=1 valgrind --quiet --leak-check=full --error-exitcode=1 "$@"
 }
 
-bits() { # one and two threads give the same bits
-  OPENBLAS_NUM_THREADS=1 $release/tests/bdl_bits >"$work/bits" || { grep 'failed: \|on two threads' "$work/bits"; return 1; }
+bits() { # one and two threads give the same bits, whatever the number of BLAS's
+  for blas_threads in 1 2 4; do
+    OPENBLAS_NUM_THREADS=$blas_threads $release/tests/bdl_bits >"$work/bits.$blas_threads" ||
+      { grep 'failed: \|on two threads' "$work/bits.$blas_threads"; return 1; }
+    diff "$work/bits.1" "$work/bits.$blas_threads" || return 1
+  done
 }
 
 fuzz() { # seconds for each target, which begin with the stored inputs

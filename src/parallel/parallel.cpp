@@ -18,7 +18,7 @@ namespace bdl {
 namespace {
 
 constexpr int most_threads = 256;
-// A worker that waits longer sleeps: BLAS's threads want its processor.
+// A worker that waits longer sleeps: the host's threads want its processor.
 constexpr int worker_spins = 2000, caller_spins = 20000;
 
 thread_local int limit = 0;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Includes in src go down the layers only; BLAS is seen in linalg only (and in parallel, which asks for its threads), libLBFGS and
-# NLopt in optimize only, Boost in likelihood only; extern "C" is said in c_api only.
+# Includes in src go down the layers only; linalg/blas.cpp alone sees BLAS, linalg/lapack.cpp LAPACK, optimize libLBFGS and NLopt,
+# likelihood Boost; extern "C" is said in c_api only (and in parallel/blas_info.cpp, which asks which BLAS is there).
 set -eu
 cd "$(dirname "$0")/../../src"
 find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
@@ -18,7 +18,9 @@ find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
   /^[ \t]*#[ \t]*include/ {
     header = $0
     gsub(/^[^"<]*["<]|[">].*$/, "", header)
-    if (header ~ /(^|\/)(f77blas|cblas|lapack|lapacke)[a-z_0-9]*\.h$/ && here != "parallel") wrong(header " outside parallel")
+    if (header == "cblas.h" && FILENAME != "./linalg/blas.cpp") wrong(header " outside linalg/blas.cpp")
+    if (header == "lapacke.h" && FILENAME != "./linalg/lapack.cpp") wrong(header " outside linalg/lapack.cpp")
+    if (header ~ /^(f77blas|cblas_|lapack\.h|lapacke_)/) wrong(header " is not used")
     if (header ~ /^boost\// && here != "likelihood") wrong(header " outside likelihood")
     if (header ~ /^(nlopt|lbfgs)\.h$/ && here != "optimize") wrong(header " outside optimize")
     if ($0 !~ /"/ || header ~ /^bdl\//) next
@@ -26,5 +28,5 @@ find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
     if (!(there in layer)) wrong("include \"" header "\" does not start with a folder of src")
     else if (there != here && layer[there] >= layer[here]) wrong(here " must not include " header)
   }
-  /extern[ \t]*"C"/ && here != "c_api" { wrong("extern \"C\" outside c_api") }
+  /extern[ \t]*"C"/ && here != "c_api" && FILENAME != "./parallel/blas_info.cpp" { wrong("extern \"C\" outside c_api") }
   END { exit bad }'

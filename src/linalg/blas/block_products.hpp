@@ -1,5 +1,4 @@
-// Products of few columns, on one thread and with the same bits whatever BLAS does: BLAS packs its operands,
-// which costs more than the product when the columns are few, and wakes threads.
+// Products of block Krylov iterations: few columns, on one thread. (bdl_bench kernels compares them with BLAS.)
 #pragma once
 
 #include "base/simd.hpp"
