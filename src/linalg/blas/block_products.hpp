@@ -1,4 +1,5 @@
-// Products of block Krylov iterations: few columns, on one thread. (bdl_bench kernels compares them with BLAS.)
+// Products of block Krylov iterations: few columns, on one thread. (bdl_bench kernels compares them with
+// BLAS.)
 #pragma once
 
 #include "base/simd.hpp"
