@@ -66,6 +66,7 @@ std::vector<bench::Record> measure(const bench::Record& parameters) {
   if (name == "conv") return bench::conv(parameters);
   if (name == "noise") return bench::noise(parameters);
   if (name == "vogn") return bench::vogn(parameters);
+  if (name == "kernels") return bench::kernels(parameters);
   if (name == "endurance") return bench::endurance(parameters);
   return parameters.has("shape") ? bench::slang(parameters) : bench::rows(parameters);
 }

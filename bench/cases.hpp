@@ -44,6 +44,10 @@ std::vector<Record> noise(const Record& parameters);
 /// to the next. Method laplace: its approximation, Kronecker-factored, and predictions from it.
 std::vector<Record> vogn(const Record& parameters);
 
+/// Small dense operations of the library's own beside those of BLAS and LAPACK. Parameters: kernel (trsm,
+/// gemv, symm, eigenpairs, cholesky), size, columns; quick.
+std::vector<Record> kernels(const Record& parameters);
+
 /// The numbers of "784-400-10".
 std::vector<std::int64_t> sizes_of(const std::string& shape);
 

@@ -165,11 +165,25 @@ std::vector<Record> scaling_plan(const Settings& settings) {
   return lines;
 }
 
+/// Sizes of ranks, outputs, layers.
+std::vector<Record> kernels_plan() {
+  std::vector<Record> lines;
+  for (const char* kernel :
+       {"trsm size=8 columns=200", "trsm size=32 columns=20", "trsm size=100 columns=200",
+        "gemv size=5 columns=1000", "gemv size=10 columns=50", "gemv size=400 columns=784",
+        "gemv size=1000 columns=5", "symm size=300 columns=12", "symm size=1000 columns=12",
+        "eigenpairs size=10 columns=10", "eigenpairs size=100 columns=10", "eigenpairs size=200 columns=200",
+        "cholesky size=8 columns=8", "cholesky size=32 columns=32", "cholesky size=400 columns=400"})
+    lines.push_back(line(std::string("case=kernels dtype=f64 kernel=") + kernel, 1));
+  return lines;
+}
+
 }  // namespace
 
 const std::vector<std::string>& case_names() {
-  static const std::vector<std::string> names{"slang", "sample", "solve", "predict", "online",  "conv",
-                                              "noise", "vogn",   "gemm",  "stream",  "scaling", "endurance"};
+  static const std::vector<std::string> names{"slang",   "sample",  "solve",    "predict", "online",
+                                              "conv",    "noise",   "vogn",     "gemm",    "stream",
+                                              "kernels", "scaling", "endurance"};
   return names;
 }
 
@@ -182,6 +196,7 @@ std::vector<Record> plan(const std::string& name, const Settings& settings) {
                               : name == "conv"                      ? conv_plan(settings)
                               : name == "noise"                     ? noise_plan(settings)
                               : name == "vogn"                      ? vogn_plan(settings)
+                              : name == "kernels"                   ? kernels_plan()
                               : name == "scaling"                   ? scaling_plan(settings)
                                                                     : limit_plan(name, settings);
   if (settings.quick)

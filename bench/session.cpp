@@ -47,7 +47,8 @@ void Session::report(const Record& record) {
 void Session::measure(Record parameters) {
   const std::string name = parameters.text("case"), dtype = parameters.text("dtype");
   if (name == "gemm" || name == "stream") return report(limit(name, dtype, parameters));
-  if (name != "noise" && name != "vogn") add_limits(dtype, parameters);  // which compare steps with steps
+  if (name != "noise" && name != "vogn" && name != "kernels")
+    add_limits(dtype, parameters);  // which compare steps with steps
   const std::vector<Record> lines = run_child(parameters);
   for (const Record& line : lines) report(line);
   if (name == "slang") compare_threads(lines.front());

@@ -240,8 +240,8 @@ struct VectorProduct {
   Index y_step;
 };
 
-/// y = alpha A x + beta y. Ours takes 0.4 to 0.8 of the time of BLAS, which packs and asks more (bdl_bench
-/// gemv).
+/// y = alpha A x + beta y. BLAS takes as long for tall matrices, and up to twice as long for wide ones
+/// (bdl_bench kernels).
 template <class T>
 void multiply_columns(const VectorProduct<T>& p) {
   constexpr Index block = 512;

@@ -24,9 +24,10 @@ void gemm(Op op_a, Op op_b, double alpha, ConstMatrixView<double> a, ConstMatrix
 void syrk(Op op, float alpha, ConstMatrixView<float> a, float beta, MatrixView<float> c);
 void syrk(Op op, double alpha, ConstMatrixView<double> a, double beta, MatrixView<double> c);
 
-/// x = op(L)^-1 x for a lower triangular L of few rows (solve_lower_left takes any) and elements of x that
-/// are `step` apart.
+/// Rows of a system with one right-hand side up to which OpenBLAS works on the calling thread.
 inline constexpr Index most_rows_of_a_vector = 95;
+
+/// x = op(L)^-1 x for a lower triangular L of at most so many rows; elements of x are `step` apart.
 void solve_vector(Op op, ConstMatrixView<double> lower, double* x, Index step);
 
 /// B = op(L)^-1 B (left) or B op(L)^-1 (right) for a lower triangular L.

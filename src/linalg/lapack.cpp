@@ -109,7 +109,6 @@ bool largest_tridiagonal_pairs(Index size, const double* diagonal, const double*
     return false;  // dstemr would not return
   scratch.reserve(size);
   const Pairs p{size, vectors, scratch.numbers.data(), scratch.integers.data()};
-  const ForkGate::Pass pass;
   if (!find_by_representations(p, diagonal, beside) && !find_by_bisection(p, diagonal, beside)) return false;
   for (Index k = 0; k < vectors.cols; ++k) values[k] = rayleigh_quotient(vectors.column(k), diagonal, beside);
   sort_descending(values, vectors);

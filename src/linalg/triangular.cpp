@@ -1,6 +1,6 @@
 // Triangular systems, halved until eight unknowns are left: everything else is products. BLAS solves one
 // system; of several, its leaves take 1.5 times as long as these, whose systems lie side by side in vectors
-// (bdl_bench trsm).
+// (bdl_bench kernels).
 #include <algorithm>
 
 #include "base/interrupt.hpp"

@@ -22,7 +22,7 @@ struct alignas(64) Line {
 };
 
 Line lines[64];
-std::atomic<bool> closed{false};
+std::atomic<int> closed{0};  // by so many forks
 constinit thread_local Place own;
 
 int count_inside() noexcept {
@@ -33,19 +33,19 @@ int count_inside() noexcept {
 
 /// The forking thread itself is inside if a signal's handler forks within a call.
 void close_for_fork() noexcept {
-  closed.store(true);
+  closed.fetch_add(1);
   while (count_inside() > own.depth) sched_yield();
 }
 
 void open_in_parent() noexcept {
-  closed.store(false);
+  closed.fetch_sub(1);
 }
 
 /// The child has one thread.
 void open_in_child() noexcept {
   for (Line& line : lines) line.inside.store(0);
   if (own.inside) own.inside->store(own.depth);
-  closed.store(false);
+  closed.store(0);
 }
 
 /// OpenBLAS has registered its own handlers when it was loaded: these are called before them.
@@ -61,9 +61,9 @@ void assign_line(Place& place) noexcept {
 ForkGate::Pass::Pass() noexcept : place_(own) {
   if (!place_.inside) assign_line(place_);
   place_.inside->fetch_add(1);
-  while (closed.load() && place_.depth == 0) {
+  while (closed.load() > 0 && place_.depth == 0) {
     place_.inside->fetch_sub(1);
-    while (closed.load()) sched_yield();
+    while (closed.load() > 0) sched_yield();
     place_.inside->fetch_add(1);
   }
   ++place_.depth;

@@ -1,5 +1,5 @@
 // What LAPACK does: eigenpairs of tridiagonal matrices with close eigenvalues, against Jacobi rotations where
-// they are small, and against what defines them where they are not; Cholesky factors of leaves.
+// they are small, and against what defines them where they are not.
 #include <vector>
 
 #include "linalg/blas.hpp"
