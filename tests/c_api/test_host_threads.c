@@ -163,7 +163,7 @@ static void small_stacks_suffice(void** state) {
   pthread_t thread;
   (void)state;
   assert_int_equal(pthread_attr_init(&attributes), 0);
-  assert_int_equal(pthread_attr_setstacksize(&attributes, 128 * 1024), 0);
+  assert_int_equal(pthread_attr_setstacksize(&attributes, 160 * 1024), 0);
   assert_int_equal(pthread_create(&thread, &attributes, run_on_a_small_stack, &c), 0);
   assert_int_equal(pthread_join(thread, NULL), 0);
   assert_int_equal(pthread_attr_destroy(&attributes), 0);
