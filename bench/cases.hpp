@@ -45,7 +45,7 @@ std::vector<Record> noise(const Record& parameters);
 std::vector<Record> vogn(const Record& parameters);
 
 /// Small dense operations of the library's own beside those of BLAS and LAPACK. Parameters: kernel (trsm,
-/// gemv, symm, eigenpairs, cholesky), size, columns; quick.
+/// gemv, eigenpairs, cholesky), size, columns; quick.
 std::vector<Record> kernels(const Record& parameters);
 
 /// The numbers of "784-400-10".

@@ -8,7 +8,6 @@
 
 #include "cases.hpp"
 #include "linalg/blas.hpp"
-#include "linalg/blas/block_products.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "linalg/eigen/direct_eigen.hpp"
 #include "linalg/eigen/lanes.hpp"
@@ -23,7 +22,7 @@ using bdl::Index;
 using bdl::MatrixView;
 using bdl::Op;
 
-/// Columns as the block products want them: aligned, with zeros below.
+/// Aligned columns, with zeros below.
 struct Matrix {
   Buffer<double> memory;
   MatrixView<double> view;
@@ -73,12 +72,6 @@ std::vector<double> vector_product(Index rows, Index columns, bool quick) {
                           }});
 }
 
-std::vector<double> symmetric_block(Index size, Index columns, bool quick) {
-  const Matrix a = gram_of(size), x(size, columns), y(size, columns);
-  return by_turns(quick, {[&] { bdl::symmetric_product(a.view, x.view, y.view); },
-                          [&] { bdl::gemm(Op::none, Op::none, 1.0, a.view, x.view, 0.0, y.view); }});
-}
-
 std::vector<double> eigenpairs(Index size, Index count, bool quick) {
   const Matrix a = gram_of(size), copy(size, size), vectors(size, count);
   std::vector<double> values(static_cast<std::size_t>(size));
@@ -116,7 +109,6 @@ std::vector<Record> kernels(const Record& parameters) {
   const bool quick = parameters.has("quick");
   const std::vector<double> ms = name == "trsm"         ? triangular_systems(size, columns, quick)
                                  : name == "gemv"       ? vector_product(size, columns, quick)
-                                 : name == "symm"       ? symmetric_block(size, columns, quick)
                                  : name == "eigenpairs" ? eigenpairs(size, columns, quick)
                                                         : cholesky(size, quick);
   return {

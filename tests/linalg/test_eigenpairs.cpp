@@ -2,8 +2,6 @@
 // identities.
 #include <vector>
 
-#include "linalg/blas/block_products.hpp"
-#include "linalg/eigen/lanes.hpp"
 #include "linalg/eigen/top_eigen.hpp"
 #include "linalg/tall/orthonormal.hpp"
 #include "parallel/parallel.hpp"
@@ -203,38 +201,6 @@ void every_instruction_set_finds_the_pairs(void**) {
     }
 }
 
-/// Columns as the block products want them: aligned, with zeros below.
-struct Tall {
-  Buffer<double> memory;
-  MatrixView<double> view;
-  explicit Tall(const Dense& a)
-      : memory(lane_padded(a.rows) * a.cols), view(memory.data(), a.rows, a.cols, lane_padded(a.rows)) {
-    std::fill_n(memory.data(), view.ld * view.cols, 0.0);
-    for (Index j = 0; j < a.cols; ++j)
-      for (Index i = 0; i < a.rows; ++i) view(i, j) = a(i, j);
-  }
-};
-
-void block_products_are_products(void**) {
-  Random random(5);
-  for (int set = 0; set <= static_cast<int>(widest_simd()); ++set)
-    for (const Index size : {1, 7, 8, 9, 31, 100})
-      for (const Index columns : {0, 1, 4, 5, 11})
-        for (const Index others : {1, 4, 6}) {
-          const auto simd = static_cast<Simd>(set);
-          const Dense a = symmetric(random, size), x = random.normal(size, columns),
-                      y = random.normal(size, others), c = random.normal(columns, others);
-          const Tall tall(x), other(y), product(poison(size, columns));
-          symmetric_product(lower_of(a).get(), tall.view, product.view, simd);
-          assert_close("A X", dense_of(product.view), a * x, 1e-13);
-          Padded<double> inner(poison(columns, others), 2);
-          inner_products(tall.view, other.view, inner.view(), simd);
-          assert_close("X^T Y", inner.dense(), transposed(x) * y, 1e-12);
-          add_combinations(-2, tall.view, Padded<double>(c, 1).get(), other.view, simd);
-          assert_close("Y - 2 X C", dense_of(other.view), y - 2 * (x * c), 1e-13);
-        }
-}
-
 void repeated_and_zero_eigenvalues_have_orthonormal_vectors(void**) {
   TopEigen eigen;
   check_pairs(eigen, identity(7), 4);
@@ -309,7 +275,6 @@ int test_eigenpairs() {
       cmocka_unit_test(a_large_value_elsewhere_is_found),
       cmocka_unit_test(results_do_not_depend_on_earlier_calls),
       cmocka_unit_test(every_instruction_set_finds_the_pairs),
-      cmocka_unit_test(block_products_are_products),
       cmocka_unit_test(repeated_and_zero_eigenvalues_have_orthonormal_vectors),
       cmocka_unit_test(no_pair_is_nothing),
       cmocka_unit_test(matrices_that_are_not_finite_are_refused),

@@ -57,37 +57,70 @@ BDL_ALWAYS_INLINE void update_and_multiply(const Tridiagonal& t, Index j, Index 
   }
 }
 
+/// Column k loses the last reflector's part, v w^T + w v^T; its own reflector takes its place.
 template <int W>
-BDL_ALWAYS_INLINE void reduce_to_tridiagonal(const Tridiagonal& t) {
-  using Vector = typename Lanes<W>::Vector;
+BDL_ALWAYS_INLINE void reflect_column(const Tridiagonal& t, Index k, const double* v, const double* w) {
+  double* const x = t.s + k * t.ld;
+  const double vk = v[k], wk = w[k];
+  for (Index i = k / lane_count * lane_count; i < t.ld; i += W)
+    vector_at<W>(x + i) -= vector_at<W>(v + i) * wk + vector_at<W>(w + i) * vk;
+  t.diagonal[k] = x[k];
+  t.beside[k] = make_reflector<W>(x, (k + 1) / lane_count * lane_count, k + 1, t.ld, t.tau[k]);
+}
+
+/// Columns begin .. end - 1: S -= v w^T + w v^T, then product = S x, in rows from `first`.
+template <int W>
+BDL_ALWAYS_INLINE void update_columns(const Tridiagonal& t, Index begin, Index end, Index first,
+                                      const double* v, const double* w, const double* x, double* product) {
   constexpr int together = 4;
-  const Index n = t.size, ld = t.ld;
-  double *w = t.vectors, *product = t.vectors + ld, *zero = t.vectors + 2 * ld;
-  for (Index i = 0; i < ld; ++i) w[i] = zero[i] = 0;
+  for (Index i = first; i < t.ld; ++i) product[i] = 0;
+  Index j = begin;
+  for (; j + together <= end; j += together) update_and_multiply<W, together>(t, j, first, v, w, x, product);
+  for (; j < end; ++j) update_and_multiply<W, 1>(t, j, first, v, w, x, product);
+}
+
+/// w = tau p - (tau^2 / 2) (v^T p) v with v, the reflector in column k, and p = S v, the sum of `count`
+/// products.
+template <int W>
+BDL_ALWAYS_INLINE void combine_products(const Tridiagonal& t, Index k, double* products, Index count,
+                                        double* w) {
+  const double* const x = t.s + k * t.ld;
+  const Index first = (k + 1) / lane_count * lane_count;
+  for (Index p = 1; p < count; ++p)
+    for (Index i = first; i < t.ld; i += W)
+      vector_at<W>(products + i) += vector_at<W>(products + p * t.ld + i);
+  for (Index i = first; i <= k; ++i) products[i] = 0;
+  const double tau = t.tau[k],
+               shift = tau * tau / 2 * aligned_dot<W>(products + first, x + first, t.ld - first);
+  for (Index i = first; i < t.ld; i += W)
+    vector_at<W>(w + i) = tau * vector_at<W>(products + i) - shift * vector_at<W>(x + i);
+}
+
+/// For each column k: reflect(k, v, w), then multiply(k, first, v, w, x), which makes the next w.
+template <class Reflect, class Multiply>
+BDL_ALWAYS_INLINE void reduce_columns(const Tridiagonal& t, const Reflect& reflect,
+                                      const Multiply& multiply) {
+  double *const w = t.vectors, *const zero = t.vectors + 2 * t.ld;
+  for (Index i = 0; i < t.ld; ++i) w[i] = zero[i] = 0;
   const double* v = zero;
-  for (Index k = 0; k + 1 < n; ++k) {
-    double* x = t.s + k * ld;
-    const double vk = v[k], wk = w[k];
-    for (Index i = k / lane_count * lane_count; i < ld; i += W)
-      vector_at<W>(x + i) -= vector_at<W>(v + i) * wk + vector_at<W>(w + i) * vk;
-    t.diagonal[k] = x[k];
-    const Index first = (k + 1) / lane_count * lane_count;
-    t.beside[k] = make_reflector<W>(x, first, k + 1, ld, t.tau[k]);
-    for (Index i = first; i < ld; ++i) product[i] = 0;
-    Index j = k + 1;
-    for (; j + together <= n; j += together) update_and_multiply<W, together>(t, j, first, v, w, x, product);
-    for (; j < n; ++j) update_and_multiply<W, 1>(t, j, first, v, w, x, product);
-    for (Index i = first; i <= k; ++i) product[i] = 0;
-    // w = tau S v - (tau^2 / 2) (v^T S v) v
-    const double tau = t.tau[k],
-                 shift = tau * tau / 2 * aligned_dot<W>(product + first, x + first, ld - first);
-    for (Index i = first; i < ld; i += W) {
-      const Vector wi = tau * vector_at<W>(product + i) - shift * vector_at<W>(x + i);
-      vector_at<W>(w + i) = wi;
-    }
+  for (Index k = 0; k + 1 < t.size; ++k) {
+    reflect(k, v, w);
+    const double* const x = t.s + k * t.ld;
+    multiply(k, (k + 1) / lane_count * lane_count, v, w, x);
     v = x;
   }
-  t.diagonal[n - 1] = t.s[(n - 1) * ld + n - 1];
+  t.diagonal[t.size - 1] = t.s[(t.size - 1) * t.ld + t.size - 1];
+}
+
+template <int W>
+BDL_ALWAYS_INLINE void reduce_to_tridiagonal(const Tridiagonal& t) {
+  double* const product = t.vectors + t.ld;
+  reduce_columns(
+      t, [&](Index k, const double* v, const double* w) BDL_INLINE_LAMBDA { reflect_column<W>(t, k, v, w); },
+      [&](Index k, Index first, const double* v, double* w, const double* x) BDL_INLINE_LAMBDA {
+        update_columns<W>(t, k + 1, t.size, first, v, w, x, product);
+        combine_products<W>(t, k, product, 1, w);
+      });
 }
 
 /// Z = H_begin ... H_(end - 1) Z for lane_count vectors side by side: element i of vector l is

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "linalg/blas/block_products.hpp"
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
-#include "linalg/eigen/lanes.hpp"
 
 namespace bdl {
 namespace {
@@ -44,13 +43,6 @@ bool starts_from(ConstMatrixView<double> a, Index k, double average) {
   return a(k, k) >= average;
 }
 
-/// Column k of the symmetric A, zeros below.
-void copy_column(ConstMatrixView<double> a, Index k, MatrixView<double> x) {
-  for (Index i = 0; i < k; ++i) x(i, 0) = a(k, i);
-  std::copy(a.column_data(k) + k, a.column_data(k) + a.rows, x.data + k);
-  std::fill(x.data + a.rows, x.data + x.ld, 0.0);
-}
-
 double norm(const double* x, Index size) {
   double sum = 0;
   for (Index i = 0; i < size; ++i) sum += x[i] * x[i];
@@ -61,15 +53,10 @@ void scale_column(MatrixView<double> a, Index j, double factor) {
   for (double& value : a.column(j)) value *= factor;
 }
 
-void set_combinations(ConstMatrixView<double> x, ConstMatrixView<double> c, MatrixView<double> y) {
-  for (Index j = 0; j < y.cols; ++j) std::fill_n(y.column_data(j), y.ld, 0.0);
-  add_combinations(1, x, c, y);
-}
-
 /// X -= Q (Q^T X); Q^T X is left in `coefficients`.
 void remove_span(ConstMatrixView<double> q, MatrixView<double> x, MatrixView<double> coefficients) {
-  inner_products(q, x, coefficients);
-  add_combinations(-1, q, coefficients, x);
+  gemm(Op::transpose, Op::none, 1.0, q, x, 0.0, coefficients);
+  gemm(Op::none, Op::none, -1.0, q, coefficients, 1.0, x);
 }
 
 }  // namespace
@@ -86,8 +73,8 @@ bool BlockKrylov::suits(Index size, Index count) {
 
 void BlockKrylov::reserve(Index size, Index count) {
   const Index block = block_columns(count), most = most_columns(size, count);
-  basis_memory_.reserve(lane_padded(size) * most);
-  image_memory_.reserve(lane_padded(size) * block);
+  basis_memory_.reserve(size * most);
+  image_memory_.reserve(size * block);
   ritz_memory_.reserve(most * most);
   ritz_vectors_.reserve(most * count);
   coefficients_.reserve(most * block);
@@ -103,7 +90,7 @@ bool BlockKrylov::compute(ConstMatrixView<double> a, double tolerance, DirectEig
   constexpr double smallest_scale = 1e-120, largest_scale = 1e120;
   const double average = mean_diagonal(a);
   if (!(average >= smallest_scale && average <= largest_scale)) return false;
-  basis_ = {basis_memory_.data(), size, most, lane_padded(size)};
+  basis_ = basis_memory_.matrix(size, most);
   ritz_ = ritz_memory_.matrix(most, most);
   columns_ = last_ = 0;
   start(a, count);
@@ -123,25 +110,21 @@ bool BlockKrylov::compute(ConstMatrixView<double> a, double tolerance, DirectEig
 
 /// X = coordinates first, then random vectors.
 void BlockKrylov::start(ConstMatrixView<double> a, Index count) {
-  image_ = {image_memory_.data(), a.rows, block_columns(count), basis_.ld};
+  image_ = image_memory_.matrix(a.rows, block_columns(count));
   Index filled = 0;
   const double average = mean_diagonal(a);
   for (Index k = 0; k < count; ++k) {
     if (!starts_from(a, k, average)) continue;
-    double* x = image_.column_data(filled++);
-    std::fill_n(x, image_.ld, 0.0);
-    x[k] = 1;
+    std::ranges::fill(image_.column(filled), 0.0);
+    image_(k, filled++) = 1;
   }
-  for (; filled < image_.cols; ++filled) {
-    double* x = image_.column_data(filled);
-    for (Index i = 0; i < image_.ld; ++i) x[i] = i < a.rows ? random_sign(i, filled) : 0;
-  }
+  for (; filled < image_.cols; ++filled)
+    for (Index i = 0; i < a.rows; ++i) image_(i, filled) = random_sign(i, filled);
   extend(orthonormalize(0));
 }
 
 void BlockKrylov::extend(Index count) {
-  for (Index j = 0; j < count; ++j)
-    std::copy_n(image_.column_data(j), image_.ld, basis_.column_data(columns_ + j));
+  for (Index j = 0; j < count; ++j) std::ranges::copy(image_.column(j), basis_.column_data(columns_ + j));
   columns_ += count;
   last_ = count;
 }
@@ -153,10 +136,10 @@ void BlockKrylov::multiply(ConstMatrixView<double> a, Index count) {
   if (columns_ == last_) {
     const double average = mean_diagonal(a);
     for (Index k = 0; k < count; ++k)
-      if (starts_from(a, k, average)) copy_column(a, k, image_.columns(copied++, 1));
+      if (starts_from(a, k, average)) std::ranges::copy(a.column(k), image_.column_data(copied++));
   }
-  symmetric_product(a, basis_.columns(columns_ - last_ + copied, last_ - copied),
-                    image_.columns(copied, last_ - copied));
+  gemm(Op::none, Op::none, 1.0, a, basis_.columns(columns_ - last_ + copied, last_ - copied), 0.0,
+       image_.columns(copied, last_ - copied));
 }
 
 /// W -= Q Q^T W, whose coefficients are H's last rows.
@@ -173,10 +156,11 @@ bool BlockKrylov::ritz_pairs(double tolerance, DirectEigen& direct, double* valu
   const auto mixing = ritz_vectors_.matrix(columns_, vectors.cols);
   if (!direct.compute(ritz_.block(0, 0, columns_, columns_), values, mixing)) return false;
   const auto last = mixing.block(columns_ - last_, 0, last_, mixing.cols);
-  set_combinations(image_, last, vectors);  // A v - theta v = W times the last part of H's vector
+  gemm(Op::none, Op::none, 1.0, image_, last, 0.0,
+       vectors);  // A v - theta v = W times the last part of H's vector
   for (Index k = 0; k < vectors.cols; ++k)
     if (!(norm(vectors.column_data(k), vectors.rows) <= tolerance * std::abs(values[0]))) return false;
-  set_combinations(basis_.columns(0, columns_), mixing, vectors);
+  gemm(Op::none, Op::none, 1.0, basis_.columns(0, columns_), mixing, 0.0, vectors);
   return true;
 }
 
@@ -192,7 +176,7 @@ bool BlockKrylov::factorize(double least) {
   constexpr double dependent = 1e-4;
   const Index count = image_.cols;
   const auto gram = gram_.matrix(count, count);
-  inner_products(image_, image_, gram);
+  syrk(Op::transpose, 1.0, image_, 0.0, gram);
   double* scale = scales_.data();
   for (Index j = 0; j < count; ++j) {
     if (!(gram(j, j) > least * least) || !std::isfinite(gram(j, j))) return false;
@@ -204,12 +188,7 @@ bool BlockKrylov::factorize(double least) {
   for (Index j = 0; j < count; ++j)
     if (gram(j, j) < dependent) return false;
   for (Index j = 0; j < count; ++j) scale_column(image_, j, scale[j]);
-  for (Index j = 0; j < count; ++j) {
-    const auto row = coefficients_.matrix(j, 1);
-    for (Index i = 0; i < j; ++i) row(i, 0) = gram(j, i);
-    add_combinations(-1, image_.columns(0, j), row, image_.columns(j, 1));
-    scale_column(image_, j, 1 / gram(j, j));
-  }
+  solve_lower_right(Op::transpose, gram, image_);
   return true;
 }
 
@@ -219,7 +198,7 @@ Index BlockKrylov::orthonormalize_columns(double least) {
   Index kept = 0;
   for (Index j = 0; j < image_.cols; ++j) {
     const auto x = image_.columns(kept, 1);
-    if (kept < j) std::copy_n(image_.column_data(j), image_.ld, x.data);
+    if (kept < j) std::ranges::copy(image_.column(j), x.data);
     bool outside = true;
     for (int pass = 0; pass < passes && outside; ++pass) {
       remove_span(basis_.columns(0, columns_), x, coefficients_.matrix(columns_, 1));

@@ -13,7 +13,7 @@ class BlockKrylov {
   /// Columns of the basis at most.
   static Index most_columns(Index size, Index count);
   void reserve(Index size, Index count);
-  /// Writes the vectors.cols largest eigenvalues of A (lower triangle read) in descending order and
+  /// Writes the vectors.cols largest eigenvalues of A (both triangles) in descending order and
   /// orthonormal vectors v with |A v - theta v| <= tolerance theta_1. False if that takes too many products,
   /// or A is not finite. `direct` solves the small problems. Starts from the first coordinates where A's
   /// diagonal says they are better than random vectors, which it adds.

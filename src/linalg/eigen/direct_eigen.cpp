@@ -122,21 +122,13 @@ bool unit_pairs(double* values, MatrixView<double> vectors) {
 
 enum class Outcome { pairs, too_close, zero, not_finite };
 
-struct Decompose {
-  EigenProblem& p;
-  Outcome& outcome;
-  bool is_reduced;
-  template <int W>
-  BDL_ALWAYS_INLINE void run() const {
-    if (!is_reduced) reduce_to_tridiagonal<W>(p.form);
-    if (!scale_tridiagonal(p))
-      outcome = Outcome::not_finite;
-    else if (p.zero)
-      outcome = Outcome::zero;
-    else
-      outcome = largest_pairs<W>(p.pairs) ? Outcome::pairs : Outcome::too_close;
-  }
-};
+template <int W>
+BDL_ALWAYS_INLINE Outcome decompose(EigenProblem& p, bool is_reduced) {
+  if (!is_reduced) reduce_to_tridiagonal<W>(p.form);
+  if (!scale_tridiagonal(p)) return Outcome::not_finite;
+  if (p.zero) return Outcome::zero;
+  return largest_pairs<W>(p.pairs) ? Outcome::pairs : Outcome::too_close;
+}
 
 }  // namespace
 
@@ -156,7 +148,7 @@ bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<
   const bool large = size >= least_large;
   if (large) reduce_large_to_tridiagonal(p.form, products_.data(), simd);
   Outcome outcome{};
-  run_in_lanes(simd, Decompose{p, outcome, large});
+  with_simd(simd, [&](auto width) BDL_INLINE_LAMBDA { outcome = decompose<lanes_of(width)>(p, large); });
   if (outcome == Outcome::not_finite) return false;
   if (outcome == Outcome::zero) return unit_pairs(values, vectors);
   const Index groups = (count + lane_count - 1) / lane_count;

@@ -59,10 +59,10 @@ BDL_ALWAYS_INLINE double aligned_dot(const double* x, const double* y, Index siz
   return sum_of<W>(sum[0]);
 }
 
-/// task.run<W>() with the width of the instruction set; all it calls must be inlined (BDL_ALWAYS_INLINE).
-template <class Task>
-void run_in_lanes(Simd simd, const Task& task) {
-  with_simd(simd, [&](auto width) BDL_INLINE_LAMBDA { task.template run<width() / 8>(); });
+/// Doubles in a register of an instruction set, for with_simd().
+template <int bytes>
+constexpr int lanes_of(VectorWidth<bytes> /*width*/) {
+  return bytes / 8;
 }
 
 }  // namespace bdl

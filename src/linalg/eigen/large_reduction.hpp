@@ -12,7 +12,7 @@ inline constexpr Index least_large = 512;
 Index large_reduction_scratch(Index size);
 
 /// As reduce_to_tridiagonal(); the same bits on any number of threads. Asks the interrupt.
-void reduce_large_to_tridiagonal(const Tridiagonal& t, double* scratch, Simd simd);
+void reduce_large_to_tridiagonal(const Tridiagonal& t, double* products, Simd simd);
 
 /// Z = Q Z for groups of lane_count vectors, one behind the other.
 void apply_reflectors_to_groups(const Tridiagonal& t, double* groups, Index count, Simd simd);
