@@ -20,14 +20,19 @@ constexpr Index gemv_numbers = 9216 - 1;  // interface/gemv.c, trsv.c: below 230
 constexpr Index tile_rows = 64, most_tile_rows = 256, tile_columns = 32, panel_depth = 128;
 constexpr Index most_task_columns = 256;
 
-// A copied panel of A^T is on the stack, which may be small: fewer rows, and more columns for each.
-constexpr Index packed_rows = tile_rows / 2, packed_columns = 2 * tile_columns;
+// A copied panel of op(A) takes 32 kB of the stack.
+template <class T>
+constexpr Index packed_rows = (1 << 15) / (panel_depth * sizeof(T));
+template <class T>
+constexpr Index packed_columns = gemm_products / (packed_rows<T> * panel_depth);
 
 // OpenBLAS's kernels of a transposed A are slow unless they take many products of each element: a copy that
 // is not transposed pays if the depth is small or the columns are many.
 constexpr Index least_depth = 17, least_packed_columns = 40;
+
+// A copy of a part of a large matrix has all its columns on few pages.
+constexpr Index large = 512;
 static_assert(tile_rows * tile_columns * panel_depth <= gemm_products);
-static_assert(packed_rows * packed_columns * panel_depth <= gemm_products);
 static_assert(most_rows_of_a_vector * most_rows_of_a_vector <= gemv_numbers);
 
 CBLAS_TRANSPOSE flag(Op op) {
@@ -102,19 +107,25 @@ struct Cut {
 
   template <class T>
   explicit Cut(const Product<T>& p) {
-    packs = p.op_a == Op::transpose && (p.depth < least_depth || p.c.cols >= least_packed_columns);
-    columns = std::min(p.c.cols, packs && !p.lower_only ? packed_columns : tile_columns);
+    packs = p.op_a == Op::transpose ? p.depth < least_depth || p.c.cols >= least_packed_columns
+                                    : std::min({p.c.rows, p.c.cols, p.depth}) >= large;
+    columns = std::min(p.c.cols, packs && !p.lower_only ? packed_columns<T> : tile_columns);
     const Index high = std::min(p.c.rows, tile_rows);
     depth = std::min(p.depth, packs ? panel_depth : std::max(panel_depth, gemm_products / (columns * high)));
     const Index more =
         std::min(gemm_products / (columns * depth), most_tile_rows) / tile_columns * tile_columns;
-    rows = packs ? packed_rows : std::max(more, high);
+    rows = packs ? packed_rows<T> : std::max(more, high);
   }
 };
 
+template <class T>
+void copy_panel(ConstMatrixView<T> a, T* panel) {
+  for (Index j = 0; j < a.cols; ++j) std::copy_n(a.column_data(j), a.rows, panel + j * a.rows);
+}
+
 /// panel = A^T in blocks that stay in the registers or the cache.
 template <class T>
-void transpose(ConstMatrixView<T> a, T* panel) {
+void transpose_panel(ConstMatrixView<T> a, T* panel) {
   constexpr Index block = 8;
   const Index rows = a.cols;
   for (Index i = 0; i < rows; i += block)
@@ -158,13 +169,16 @@ void multiply_tile(const Product<T>& p, Op op_a, ConstMatrixView<T> a, ConstMatr
 /// Rows row .. row + rows - 1 of C in columns first .. end - 1.
 template <class T>
 void multiply_rows(const Product<T>& p, const Cut& cut, Index row, Index rows, Index first, Index end) {
-  alignas(64) T panel[packed_rows * panel_depth];
+  alignas(64) T panel[packed_rows<T> * panel_depth];
   if (p.lower_only) end = std::min(end, row + rows);
   for (Index k = 0; k < p.depth; k += cut.depth) {
     const ForkGate::Pass pass;
     const Index depth = std::min(cut.depth, p.depth - k);
     auto a = part(p.op_a, p.a, row, rows, k, depth);
-    if (cut.packs) transpose(a, panel), a = {panel, rows, depth, rows};
+    if (cut.packs) {
+      p.op_a == Op::none ? copy_panel(a, panel) : transpose_panel(a, panel);
+      a = {panel, rows, depth, rows};
+    }
     for (Index j = first; j < end; j += cut.columns) {
       const Index columns = std::min(cut.columns, p.c.cols - j);
       multiply_tile(p, cut.packs ? Op::none : p.op_a, a, part(p.op_b, p.b, k, depth, j, columns), depth,
