@@ -1,8 +1,8 @@
-// Dense products and triangular systems by the system's BLAS: blas.cpp alone calls it. OpenBLAS decides from
-// the sizes of a call alone whether it works on the calling thread; every call stays below its limits. So
-// results depend neither on our number of threads nor on that of BLAS, nothing of the host's settings is read
-// or changed, and no call waits for a thread of BLAS, which a fork or a refused thread could take away. A
-// BLAS with other limits gives right results too; they may then depend on its number of threads.
+// Dense products and triangular systems by the system's BLAS. OpenBLAS decides from the sizes of a call alone
+// whether it works on the calling thread; every call stays below its limits. So results depend neither on our
+// number of threads nor on that of BLAS, nothing of the host's settings is read or changed, and no call waits
+// for a thread of BLAS, which a fork or a refused thread could take away. A BLAS with other limits gives
+// right results too; they may then depend on its number of threads.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,6 @@ void gemm(Op op_a, Op op_b, double alpha, ConstMatrixView<double> a, ConstMatrix
 /// Lower triangle of C = alpha op(A) op(A)^T + beta C.
 void syrk(Op op, float alpha, ConstMatrixView<float> a, float beta, MatrixView<float> c);
 void syrk(Op op, double alpha, ConstMatrixView<double> a, double beta, MatrixView<double> c);
-
-/// Rows of a system with one right-hand side up to which OpenBLAS works on the calling thread.
-inline constexpr Index most_rows_of_a_vector = 95;
-
-/// x = op(L)^-1 x for a lower triangular L of at most so many rows; elements of x are `step` apart.
-void solve_vector(Op op, ConstMatrixView<double> lower, double* x, Index step);
 
 /// B = op(L)^-1 B (left) or B op(L)^-1 (right) for a lower triangular L.
 void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b);

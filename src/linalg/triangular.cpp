@@ -5,7 +5,8 @@
 
 #include "base/interrupt.hpp"
 #include "base/simd.hpp"
-#include "linalg/blas.hpp"
+#include "linalg/blas_calls.hpp"
+#include "parallel/fork_gate.hpp"
 
 namespace bdl {
 namespace {
@@ -74,6 +75,11 @@ void solve_leaf_right(Op op, ConstMatrixView<double> lower, MatrixView<double> b
   });
 }
 
+void solve_vector(Op op, ConstMatrixView<double> lower, double* x, Index step) {
+  const ForkGate::Pass pass;
+  call_trsv(op, lower, x, step);
+}
+
 /// The first half: whole leaves.
 Index half(Index size) {
   return (size / 2 + leaf - 1) / leaf * leaf;
@@ -83,7 +89,7 @@ Index half(Index size) {
 
 void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b) {
   if (b.rows == 0 || b.cols == 0) return;
-  if (b.cols == 1 && b.rows <= most_rows_of_a_vector) return solve_vector(op, lower, b.data, 1);
+  if (b.cols == 1 && b.rows <= most_rows_of_trsv) return solve_vector(op, lower, b.data, 1);
   if (b.rows <= leaf) return solve_leaf_left(op, lower, b);
   if (b.rows * b.cols >= asking_size) check_loop();
   const Index n = half(b.rows), rest = b.rows - n;
@@ -102,7 +108,7 @@ void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b
 
 void solve_lower_right(Op op, ConstMatrixView<double> lower, MatrixView<double> b) {
   if (b.rows == 0 || b.cols == 0) return;
-  if (b.rows == 1 && b.cols <= most_rows_of_a_vector)
+  if (b.rows == 1 && b.cols <= most_rows_of_trsv)
     return solve_vector(op == Op::none ? Op::transpose : Op::none, lower, b.data, b.ld);
   if (b.cols <= leaf) return solve_leaf_right(op, lower, b);
   if (b.rows * b.cols >= asking_size) check_loop();
