@@ -1,10 +1,6 @@
 # bdl_dependencies: what the core needs from the system.
 find_package(Threads REQUIRED)
-# The generic names, so that the system's choice of BLAS (on Debian: its alternatives) answers at run time.
-find_library(BDL_BLAS_LIBRARY blas REQUIRED)
-find_path(BDL_CBLAS_INCLUDE_DIR cblas.h REQUIRED)
-find_library(BDL_LAPACKE_LIBRARY lapacke REQUIRED)
-find_path(BDL_LAPACKE_INCLUDE_DIR lapacke.h REQUIRED)
+include(${CMAKE_CURRENT_LIST_DIR}/blas.cmake)
 find_library(BDL_LBFGS_LIBRARY lbfgs REQUIRED)
 find_path(BDL_LBFGS_INCLUDE_DIR lbfgs.h REQUIRED)
 find_path(BDL_RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
@@ -16,14 +12,13 @@ find_path(BDL_JSON_INCLUDE_DIR nlohmann/json.hpp REQUIRED)
 
 add_library(bdl_dependencies INTERFACE)
 target_include_directories(bdl_dependencies SYSTEM INTERFACE
-  ${BDL_CBLAS_INCLUDE_DIR} ${BDL_LAPACKE_INCLUDE_DIR} ${BDL_LBFGS_INCLUDE_DIR} ${BDL_RANDOM123_INCLUDE_DIR}
+  ${BDL_LBFGS_INCLUDE_DIR} ${BDL_RANDOM123_INCLUDE_DIR}
   ${BDL_BOOST_INCLUDE_DIR} ${BDL_JSON_INCLUDE_DIR} ${BDL_NLOPT_INCLUDE_DIR})
 target_link_libraries(bdl_dependencies INTERFACE
-  ${BDL_LAPACKE_LIBRARY} ${BDL_BLAS_LIBRARY} ${BDL_LBFGS_LIBRARY} ${BDL_NLOPT_LIBRARY}
-  Threads::Threads)
+  bdl_blas ${BDL_LBFGS_LIBRARY} ${BDL_NLOPT_LIBRARY} Threads::Threads)
 
 # What a program that links libbdl.a needs beside it: by name where the linker looks anyway.
-foreach(library IN LISTS BDL_LAPACKE_LIBRARY BDL_BLAS_LIBRARY BDL_LBFGS_LIBRARY BDL_NLOPT_LIBRARY)
+foreach(library IN LISTS BDL_BLAS_LIBRARIES BDL_LBFGS_LIBRARY BDL_NLOPT_LIBRARY)
   get_filename_component(folder ${library} DIRECTORY)
   if(folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
     get_filename_component(library ${library} NAME_WE)

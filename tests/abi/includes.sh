@@ -1,6 +1,6 @@
 #!/bin/sh
 # Includes in src go down the layers only; linalg/blas.cpp alone sees BLAS, linalg/lapack.cpp LAPACK, optimize libLBFGS and NLopt,
-# likelihood Boost; extern "C" is said in c_api only (and in parallel/blas_info.cpp, which asks which BLAS is there).
+# likelihood Boost; extern "C" is said in c_api only (and in parallel/blas_system.cpp and blas_private.cpp, which ask BLAS about itself).
 set -eu
 cd "$(dirname "$0")/../../src"
 find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
@@ -28,5 +28,5 @@ find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
     if (!(there in layer)) wrong("include \"" header "\" does not start with a folder of src")
     else if (there != here && layer[there] >= layer[here]) wrong(here " must not include " header)
   }
-  /extern[ \t]*"C"/ && here != "c_api" && FILENAME != "./parallel/blas_info.cpp" { wrong("extern \"C\" outside c_api") }
+  /extern[ \t]*"C"/ && here != "c_api" && FILENAME !~ /^\.\/parallel\/blas_(system|private)\.cpp$/ { wrong("extern \"C\" outside c_api") }
   END { exit bad }'
