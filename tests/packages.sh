@@ -8,7 +8,8 @@ wanted='build-essential cmake ninja-build xz-utils
 case "${1-}" in
   build) ;;
   plot) wanted='python3 python3-matplotlib' ;;
-  *) wanted="$wanted pkg-config python3
+  *) # the serial one beside that with threads, which stays the system's choice, not in its place
+  wanted="$wanted libopenblas-pthread-dev libopenblas-serial-dev pkg-config python3
   clang libclang-rt-dev clang-format clang-tidy lld abigail-tools valgrind libc6-dbg
   libopenmpi-dev openmpi-bin libmpich-dev mpich python3-mpi4py r-cran-rmpi
   swig python3-dev python3-venv python3-pip python3-setuptools python3-wheel

@@ -90,7 +90,7 @@ installed() {
   section 'installed package'
   check 'the same bits from another folder' sh tests/install/reproducible.sh quick
   check 'libbdl_mpi by MPICH, 1 to 4 ranks' sh tests/mpi/mpich.sh $release "$work"
-  package hardened headers pkg-config cmake static subproject dlopen
+  package hardened headers pkg-config cmake static subproject private dlopen
 }
 
 package() { # step ...

@@ -85,6 +85,41 @@ case $step in
     parent -DBUILD_SHARED_LIBS=ON -DBDL_INSTALL=ON
     ldd "$parent/consumer" | grep -q libbdl
     files "$work/both" | grep -c -e '/libbdl\.so\.' -e '/bdl/bdl\.h' -e '/bdlConfig\.cmake' -e '/bdl\.pc' | grep -qx 4 ;;
+  private) # BLAS within the library: nothing of it is seen outside, and its products are those of the system's
+    refuse() { # what is said, argument of cmake ...
+      said=$1
+      shift
+      not cmake -S "$root" -B "$work/refused" "$@" >/dev/null 2>"$work/said"
+      tr -s '\n ' '  ' <"$work/said" | grep -q "$said"
+      rm -rf "$work/refused"
+    }
+    refuse 'expected system or private' -DBDL_BLAS=other
+    refuse 'BUILD_SHARED_LIBS=ON and BDL_BUILD_STATIC=OFF' -DBDL_BLAS=private -DBUILD_SHARED_LIBS=OFF
+    own=$(dirname "$build")/private # objects of the last time are kept
+    cmake -S "$root" -B "$own" -DCMAKE_BUILD_TYPE=Release -DBDL_BLAS=private -DBDL_BUILD_TESTS=ON -DBDL_BUILD_MPI=OFF -DBDL_WERROR=ON >/dev/null
+    cmake --build "$own" --target bdl bdl_golden bdl_bits test_threads >/dev/null
+    ldd "$own/lib/libbdl.so" >"$work/needed"
+    not grep -iE 'blas|lapack|gfortran' "$work/needed"
+    nm -D "$own/lib/libbdl.so" >"$work/names"
+    grep -q ' bdl_optimizer_fit' "$work/names"
+    not grep -iE 'blas|lapack|[sd](gemm|gemv|trsv|potrf|stemr)' "$work/names"
+    cc -std=gnu99 $strict $(pc --cflags) "$here/private.c" -o "$work/private" "$own/lib/libbdl.so" -pthread
+    info() { # folder of the library: which OpenBLAS, with which kernels
+      LD_LIBRARY_PATH=$1 "$work/private" | sed 's/.*(//; s/ [A-Z_]*THREAD.*//'
+    }
+    info=$(LD_LIBRARY_PATH=$own/lib "$work/private")
+    case $info in *'BLAS: within libbdl (OpenBLAS '*) ;; *) echo "$info"; exit 1 ;; esac
+    for file in "$root"/tests/golden/*.json; do "$own/tests/bdl_golden" "$file" >/dev/null; done
+    for threads in 1 4; do OPENBLAS_NUM_THREADS=$threads "$own/tests/bdl_bits" >"$work/bits.$threads"; done
+    diff "$work/bits.1" "$work/bits.4"
+    if [ "$(info "$own/lib")" = "$(info "$(libdir)" || true)" ]; then
+      OPENBLAS_NUM_THREADS=1 "$build/tests/bdl_bits" >"$work/bits.system"
+      diff "$work/bits.system" "$work/bits.1"
+    fi
+    for kernels in Prescott Haswell; do
+      for group in test_product_threads test_fork_threads; do OPENBLAS_CORETYPE=$kernels "$own/tests/test_threads" $group; done
+    done >/dev/null
+    printf '  %s bytes\n' "$(stat -Lc %s "$own/lib/libbdl.so")" ;;
   dlopen)
     cc -std=c99 $strict $(pc --cflags) "$here/dlopen.c" -o "$work/dlopen" -ldl
     "$work/dlopen" "$(libdir)/libbdl.so.0" ;;
