@@ -69,7 +69,7 @@ case $step in
     rm -f "$parent/CMakeCache.txt"
     parent() { # argument of cmake ...
       cmake -S "$here/subproject" -B "$parent" -DBDL_SOURCE="$root" -DBDL_WERROR=ON \
-        -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
+        -DCMAKE_C_COMPILER="$(command -v clang)" -DCMAKE_CXX_COMPILER="$(command -v clang++)" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
         -DCMAKE_UNITY_BUILD=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON "$@" >/dev/null
       cmake --build "$parent" >/dev/null
       "$parent/consumer"
