@@ -70,9 +70,19 @@ class Unit:
         return run.returncode, re.sub(r"^\d+ warnings? .*generated\.\n", "", run.stdout, flags=re.MULTILINE)
 
 
+def compile_commands():
+    """Of each source: its own, or that of the unity build's file which includes it."""
+    commands = {}
+    for entry in json.loads((ROOT / "build/clang/compile_commands.json").read_text()):
+        file = Path(entry["file"])
+        together = re.findall(r'^#include "(.*)"', file.read_text(), re.MULTILINE) if file.parent.name == "Unity" else []
+        for source in together or [file]:
+            commands[Path(source)] = entry["command"]
+    return commands
+
+
 def main(arguments):
-    commands = {Path(entry["file"]): entry["command"]
-                for entry in json.loads((ROOT / "build/clang/compile_commands.json").read_text())}
+    commands = compile_commands()
     chosen = [Path(name).resolve() for name in arguments] or sorted(
         path for top in ("src", "bench") for path in (ROOT / top).rglob("*.cpp"))
     units = [Unit(folder, flags, sources) for (folder, flags, _), sources in groups(chosen, commands).items()]

@@ -86,6 +86,14 @@ fuzz() { # seconds for each target, which begin with the stored inputs
   done
 }
 
+static_checks() {
+  section 'static checks, shared library'
+  check 'format' sh cmake/format.sh
+  check 'include directions' sh tests/abi/includes.sh
+  check 'symbols' sh tests/abi/symbols.sh $release/lib/libbdl.so
+  check 'ABI' sh tests/abi/check.sh $release/lib/libbdl.so
+}
+
 installed() {
   section 'installed package'
   check 'the same bits from another folder' sh tests/install/reproducible.sh quick
@@ -163,21 +171,20 @@ check 'Debian packages' sh tests/packages.sh
 suite release
 release=build/release
 
-section 'static checks, shared library'
-check 'format' sh cmake/format.sh
-check 'include directions' sh tests/abi/includes.sh
-check 'symbols' sh tests/abi/symbols.sh $release/lib/libbdl.so
-check 'ABI' sh tests/abi/check.sh $release/lib/libbdl.so
-
 if [ "$scope" = quick ]; then
+  static_checks
   section 'golden files'
   golden
   summary
   exit
 fi
 
-# One build with Clang serves warnings, address and undefined sanitizers, clang-tidy and fuzzing.
+# One build with Clang serves warnings, address and undefined sanitizers, clang-tidy and fuzzing. The static checks, on one core,
+# run beside it.
+static_checks >"$work/beside" 2>&1 &
 suite clang
+wait
+cat "$work/beside"
 check 'clang-tidy' /usr/bin/python3 cmake/tidy.py
 
 # What follows is on one core each, so half of it runs beside the other half.

@@ -63,11 +63,14 @@ case $step in
     nm -g --defined-only "$(libdir)/libbdl.a" | awk 'NF == 3 && $2 ~ /[A-TX-Z]/ { print $3 }' | sort -u >"$work/names"
     grep -q '^bdl_optimizer_fit$' "$work/names"
     not grep -vE '^bdl_|^_ZNK?3bdl' "$work/names" ;;
-  subproject) # within another project, which gets bdl::bdl and nothing else, or what it asks for
-    parent=$(dirname "$build")/parent # objects of the last time are kept; as deep as the build, so that ccache knows them
+  subproject) # within another project, which gets bdl::bdl and nothing else, or what it asks for. This tests CMake, so nothing is
+    # optimised; each source is compiled alone by Clang: it includes what it needs, and none of its names hides another.
+    parent=$(dirname "$build")/parent # objects of the last time are kept
     rm -f "$parent/CMakeCache.txt"
     parent() { # argument of cmake ...
-      cmake -S "$here/subproject" -B "$parent" -DBDL_SOURCE="$root" -DCMAKE_BUILD_TYPE=Release -DBDL_WERROR=ON "$@" >/dev/null
+      cmake -S "$here/subproject" -B "$parent" -DBDL_SOURCE="$root" -DBDL_WERROR=ON \
+        -DCMAKE_C_COMPILER="$(command -v clang)" -DCMAKE_CXX_COMPILER="$(command -v clang++)" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
+        -DCMAKE_UNITY_BUILD=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON "$@" >/dev/null
       cmake --build "$parent" >/dev/null
       "$parent/consumer"
     }
