@@ -78,6 +78,8 @@ def compile_commands():
         together = re.findall(r'^#include "(.*)"', file.read_text(), re.MULTILINE) if file.parent.name == "Unity" else []
         for source in together or [file]:
             commands[Path(source)] = entry["command"]
+    # That of its counterpart for the half of BDL_BLAS which this build leaves out.
+    commands.setdefault(ROOT / "src/parallel/blas_private.cpp", commands[ROOT / "src/parallel/blas_system.cpp"])
     return commands
 
 
