@@ -12,7 +12,7 @@ import tempfile
 import svg
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-STAGES = ["sample", "forward", "backward", "gram", "project", "eig", "combine", "sums", "solve", "rest"]
+STAGES = ["sample", "forward", "backward", "gram", "project", "eig", "combine", "sums", "solve", "guard", "rest"]
 
 
 class Runs:

@@ -1,7 +1,7 @@
 // The reduction of householder.hpp for matrices that do not fit the caches, on the library's threads.
 #pragma once
 
-#include "linalg/dense/householder.hpp"
+#include "linalg/eigen/householder.hpp"
 
 namespace bdl {
 
