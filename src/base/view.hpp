@@ -49,8 +49,8 @@ inline void add_planned_bytes(Index bytes) {
   *planned_bytes = bytes < INT64_MAX - *planned_bytes ? *planned_bytes + bytes : INT64_MAX;
 }
 
-/// Grow-only 64-byte aligned memory; its contents are unspecified after reserve() grew it. In a MemoryPlan it
-/// grows without memory.
+/// Grow-only 64-byte aligned memory for numbers that outlive a call (others: base/scratch.hpp). first() and
+/// matrix() grow it; its contents are unspecified then.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -81,9 +81,17 @@ class Buffer {
   const T* data() const { return data_; }
   Index capacity() const { return capacity_; }
   Index bytes() const { return capacity_ * static_cast<Index>(sizeof(T)); }
-  std::span<T> first(Index count) { return {data_, static_cast<std::size_t>(count)}; }
+  std::span<T> first(Index count) {
+    reserve(count);
+    return {data_, static_cast<std::size_t>(count)};
+  }
   ConstSpan<T> first(Index count) const { return {data_, static_cast<std::size_t>(count)}; }
-  MatrixView<T> matrix(Index rows, Index cols) { return {data_, rows, cols}; }
+  MatrixView<T> matrix(Index rows, Index cols) {
+    Index size = 0;
+    if (__builtin_mul_overflow(rows, cols, &size)) throw std::bad_alloc();
+    reserve(size);
+    return {data_, rows, cols};
+  }
   ConstMatrixView<T> matrix(Index rows, Index cols) const { return {data_, rows, cols}; }
   void swap(Buffer& other) noexcept {
     std::swap(data_, other.data_);
