@@ -23,4 +23,11 @@ void for_each_low_rank_moment(Q& q, Visit&& visit) {
     visit(dynamic_cast<Member&>(blocks.member(k)), blocks.offset(k));
 }
 
+/// Block number `block` of a posterior of one of the two families.
+template <class T>
+LowRankMomentPosterior<T>& low_rank_moment_block(Posterior<T>& q, Index block) {
+  if (q.family() == Family::low_rank_moment) return dynamic_cast<LowRankMomentPosterior<T>&>(q);
+  return dynamic_cast<LowRankMomentPosterior<T>&>(dynamic_cast<BlocksPosterior<T>&>(q).member(block));
+}
+
 }  // namespace bdl

@@ -1,0 +1,32 @@
+// Coordinates of low-rank posteriors: their chart, and the derivatives that it pulls back.
+#pragma once
+
+#include "exact/coordinates.hpp"
+#include "exact/low_rank_chart.hpp"
+#include "exact/low_rank_gradient.hpp"
+
+namespace bdl {
+
+class LowRankCoordinates final : public Coordinates {
+ public:
+  /// Both must outlive it. A q at which the ELBO is stationary whatever the data is moved a little.
+  LowRankCoordinates(ExactElbo& elbo, LowRankPosterior<double>& q);
+  Index size() const override { return chart_.size(); }
+  void center() override { chart_.center(q_); }
+  void place(ConstSpan<double> z, double scale) override { chart_.place(z, scale, q_); }
+  ExactElbo::Value differentiate(std::span<double> gradient) override;
+  /// Bytes of one, without the ELBO and q.
+  static Index bytes(Index dimension, Index rank) {
+    return bytes_to_reserve<LowRankChart>(dimension, rank) +
+           bytes_to_reserve<LowRankGradient>(dimension, rank);
+  }
+
+ private:
+  LowRankCoordinates(ExactElbo& elbo, LowRankPosterior<double>& q, std::vector<double> typical);
+  ExactElbo& elbo_;
+  LowRankPosterior<double>& q_;
+  LowRankChart chart_;
+  LowRankGradient gradient_;
+};
+
+}  // namespace bdl

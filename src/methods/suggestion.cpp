@@ -1,0 +1,125 @@
+#include "methods/suggestion.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace bdl {
+namespace {
+
+// Exact methods hold a copy of the data in double, and a full covariance costs little: in a few iterations
+// over all data up to more parameters than in thousands of steps.
+constexpr Index most_copied_numbers = Index{1} << 25, most_full_parameters = 1000,
+                most_stepped_parameters = 200;
+
+// Of linear models there are no hidden units that share what the rank has to say.
+constexpr Index linear_rank = 10;
+
+/// Moment parameters have no filter of their own name.
+const char* stream_method(Families family) {
+  switch (family) {
+    case Families::full:
+    case Families::layerwise_full:
+      return "ekf";
+    case Families::low_rank:
+      return "lo-fi";
+    case Families::diagonal:
+      return "vd-ekf";
+    default:
+      return "bong";
+  }
+}
+
+/// Of a generalised linear model: the optimum, where there is one to go to and it costs little.
+const Method& linear_method(const MethodContext& model, const TrainingWish& wish) {
+  if (wish.has_family && wish.family == Families::dropout) return find_method("mc-dropout");
+  if (wish.has_family && contains(Families::low_rank_moments, wish.family)) return find_method("elrg-d");
+  if (!model.is_exact) return find_method("slang-ggn");
+  const bool is_small =
+      wish.parameters <= most_full_parameters && wish.examples <= most_copied_numbers / wish.inputs;
+  const bool full = !wish.has_family || contains(Families::dense, wish.family);
+  return find_method(is_small && full && !wish.in_blocks ? "exact-full" : "slang-exact-hess");
+}
+
+const Method& method_for(const MethodContext& model, const TrainingWish& wish) {
+  if (wish.method) return *wish.method;
+  if (model.is_linear) return linear_method(model, wish);
+  const Families family = wish.has_family ? wish.family : Families::low_rank;
+  return suggested_method(model, family, wish.in_blocks && family != Families::dropout);
+}
+
+/// The first of the method's families; of linear models a full covariance where it costs little.
+Families family_for(const MethodContext& model, const TrainingWish& wish, const Method& method) {
+  if (wish.has_family) return wish.family;
+  if (model.is_linear && wish.parameters <= most_stepped_parameters &&
+      contains(method.families, Families::full))
+    return Families::full;
+  if (contains(method.families, Families::layerwise_low_rank_moment))
+    return Families::layerwise_low_rank_moment;
+  const auto set = static_cast<unsigned>(method.families);
+  return static_cast<Families>(set & (0U - set));
+}
+
+/// Linear models: a standard normal prior of the standardised coefficients and hardly any of intercepts; no
+/// random start, of which a filter would keep what the data do not say. Convolutions have few inputs a
+/// filter: with an initial precision that suits wide layers, draws of natural gradients would be nothing but
+/// noise; VOGN and IVON start tighter anyway.
+const char* options_for(const MethodContext& model, const Method& method) {
+  Options options;
+  method.set_defaults(options, model);
+  if (model.has_maps && options.descent == DescentOption::vogn) return "initialization=he";
+  if (model.has_maps && options.descent == DescentOption::ivon) return "initialization=he learning_rate=0.02";
+  if (model.has_maps && !method.is_online) return "initialization=he start_share=0";
+  if (!model.is_linear) return "";
+  return method.is_online ? "bias_prior_precision=1e-4 initialization=zero"
+                          : "bias_prior_precision=1e-4 learn_prior=0 learn_noise=1";
+}
+
+constexpr EstimatorDefault all_defaults[] = {
+    {"hidden", 50, "Units of a network's hidden layer."},
+    {"epochs", static_cast<double>(usual_epochs), "Passes over the data."},
+    {"samples", 500, "Draws of the posterior that predictions average over."},
+    {"image_epochs", 40, "Passes over the data where they are images."},
+    {"image_samples", 50, "Draws that predictions of images average over."},
+    {"input_rate", 0, "Rate at which a dropout posterior drops inputs."},
+    {"hidden_rate", 0.1, "Rate at which it drops hidden units."},
+    {"seed", 1, "Seed of training, and of the draws of predictions."},
+};
+
+}  // namespace
+
+const Method& suggested_method(const MethodContext& model, Families family, bool is_stream) {
+  if (is_stream) {
+    if (family == Families::dropout || family == Families::kronecker ||
+        contains(Families::low_rank_moments, family))
+      fail(Status::ERROR_UNSUPPORTED, "no method for streams learns a %s posterior", words_of(family));
+    return find_method(stream_method(family));
+  }
+  if (family == Families::dropout) return find_method("mc-dropout");
+  if (contains(Families::low_rank_moments, family)) return find_method("elrg-d");
+  if (family == Families::kronecker) return find_method("laplace");
+  return find_method(model.has_classes() ? "slang" : "slang-ggn");
+}
+
+Training suggested_training(const MethodContext& model, const TrainingWish& wish) {
+  const Method& method = method_for(model, wish);
+  const Families family = family_for(model, wish, method);
+  const bool has_rank = family == Families::low_rank || contains(Families::low_rank_moments, family);
+  const Index rank = model.is_linear && family == Families::low_rank ? linear_rank : usual_rank(method);
+  return {&method, family, has_rank ? std::min(rank, wish.parameters) : 0, options_for(model, method)};
+}
+
+bdl_predict_method suggested_prediction(const MethodContext& model, const Method& method) {
+  if (model.is_linear && !contains(method.families, Families::dropout)) {
+    if (model.likelihood == BDL_GAUSSIAN) return BDL_LINEARIZED;
+    if (model.is_exact) return BDL_QUADRATURE;
+  }
+  constexpr bdl_predict_method predictions[] = {BDL_MONTE_CARLO, BDL_PLUG_IN, BDL_LINEARIZED};
+  return predictions[static_cast<int>(method.forecast)];
+}
+
+std::span<const EstimatorDefault> estimator_defaults() {
+  return all_defaults;
+}
+
+}  // namespace bdl

@@ -1,0 +1,86 @@
+// The work on rows that every rank has, divided among the ranks: each result is made of the shards' parts of
+// it, and every rank gets it whole, with the same bits for any number of ranks.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "curvature/blocked_rows.hpp"
+#include "network/outer_rows.hpp"
+#include "ranks/shard_exchange.hpp"
+#include "ranks/tree_sums.hpp"
+
+namespace bdl {
+
+/// Of a network's rows: a shard has a part of the outputs of each dense layer, and other layers whole. All
+/// ranks call the same operations in the same order. Each begins with a vote, so that a rank which has failed
+/// since the last message, and votes in the end, is heard.
+template <class T>
+class DividedRows final : public ExampleRows<T> {
+ public:
+  /// Memory for rows like these of so many examples, samples and seeds, and what is asked of them.
+  void reserve(const BlockedRows<T>& rows, const RowsSize& size, const RowsUse& use, const Team& team,
+               Index shards);
+  /// The rows that are meant from now on, and must outlive it.
+  void assign(BlockedRows<T>& rows, Team& team, Index shards);
+
+  Index dimension() const override { return rows_->dimension(); }
+  Index count() const override { return rows_->count(); }
+  void sum(ConstSpan<T> c, std::span<T> out) override;
+  void sum_squares(ConstSpan<T> w, std::span<T> out) override;
+  void gram(MatrixView<double> out) override;
+  void project(ConstMatrixView<T> u, MatrixView<T> out) override;
+  void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
+  using typename Rows<T>::EachRange;
+  void combine_then(ConstMatrixView<T> w, MatrixView<T> out, EachRange more) override;
+  void sum_squares_then(ConstSpan<T> w, std::span<T> out, EachRange more) override;
+  void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
+  RowsCost cost() const override { return rows_->cost(); }
+
+  // Not divided.
+  void add_outer(ConstSpan<T> w, MatrixView<double> out) override { rows_->add_outer(w, out); }
+  void write_row(Index r, Index first, std::span<T> out) const override { rows_->write_row(r, first, out); }
+  Rows<T>& part(Index offset, Index size) override { return rows_->part(offset, size); }
+  ExampleRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override {
+    return rows_->gradients(z, which, n);
+  }
+  void reserve_gradients(Index count) override { rows_->reserve_gradients(count); }
+
+ private:
+  /// Of a dense layer, weights to outputs from `first` on, or the bias.
+  struct Cut {
+    const OuterRows<T>* layer;
+    Index first;
+    bool is_bias;
+    std::unique_ptr<OuterRows<T>> rows;
+  };
+  struct Shard {
+    std::vector<Cut> cuts;
+    std::unique_ptr<BlockedRows<T>> rows;
+    Index parameters = 0;
+  };
+  using Block = typename BlockedRows<T>::Block;
+  void divide(const BlockedRows<T>& rows, const RowsSize& size, Index shards);
+  static void cut(const OuterRows<T>& layer, Index offset, const ShardRange& outputs, bool has_bias,
+                  Shard& shard, std::vector<Block>& blocks);
+  Index gram_numbers(Index shard, Index count) const;
+  template <class U, class Numbers>
+  void size_exchange(ShardExchange<U>& exchange, const Team& team, Numbers&& numbers_of);
+  template <class Work>
+  void attempt(Work&& work);
+  template <class Work>
+  void begin(Work&& reserve);
+  template <class Work>
+  void spread(MatrixView<T> out, Work&& work);
+
+  BlockedRows<T>* rows_ = nullptr;
+  const BlockedRows<T>* divided_ = nullptr;  // what shards_ are made of
+  Team* team_ = nullptr;
+  std::vector<Shard> shards_;
+  bool divides_gram_ = false;  // all layers are dense
+  TreeSums<T> sums_;
+  ShardExchange<T> parameters_;
+  ShardExchange<double> columns_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,71 @@
+// Gauss-Newton rows of a whole data set of which each rank sees its shards: what they add up to is added up
+// over the shards by their tree, and what each of them has of its own goes to all ranks.
+#pragma once
+
+#include "curvature/data_sums.hpp"
+#include "ranks/shard_exchange.hpp"
+#include "ranks/tree_sums.hpp"
+
+namespace bdl {
+
+/// All ranks make the same operations in the same order, within Team::telling; each begins with a vote.
+template <class T>
+class ShardedRows final : public Rows<T> {
+ public:
+  /// Everything must outlive it. Every example counts `weight` times.
+  ShardedRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
+              ConstSpan<double> statistics, Team& team, Index shards);
+
+  /// w_r of all rows.
+  ConstSpan<T> weights() const { return weights_.first(count()); }
+
+  Index dimension() const override { return sums_.chunks().theta().rows; }
+  Index count() const override { return sums_.rows(); }
+  void sum_squares(ConstSpan<T> w, std::span<T> out) override;
+  void project(ConstMatrixView<T> u, MatrixView<T> out) override;
+  void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
+  void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
+  /// A Gram matrix is beyond reach: few rows are joined (ShardEstimates).
+  RowsCost cost() const override;
+  void sum(ConstSpan<T>, std::span<T>) override { fail_unknown(); }
+  void gram(MatrixView<double>) override { fail_unknown(); }
+  void write_row(Index, Index, std::span<T>) const override { fail_unknown(); }
+  Rows<T>& part(Index, Index) override { fail_unknown(); }
+
+ private:
+  [[noreturn]] static void fail_unknown();
+  ShardRange examples_of(Index shard) const { return part_of(shard, shards_, sums_.chunks().data().rows()); }
+  template <class Fill>
+  void share_columns(MatrixView<T> all, Fill&& fill);
+  template <class S, class Fill>
+  ConstSpan<S> add_shards(TreeSums<S>& sums, Index values, Fill&& fill);
+
+  Team& team_;
+  Index shards_;
+  DataSums<T> sums_;
+  TreeSums<T> vectors_;
+  TreeSums<double> matrix_;
+  ShardExchange<T> exchange_;
+  Buffer<T> weights_;
+};
+
+/// The rows of a data set that is small enough for all of them to be held, on all ranks: each sees its own
+/// shards' examples, and all join what was seen.
+template <class T>
+class ShardEstimates {
+ public:
+  /// The model must outlive it.
+  explicit ShardEstimates(const Model<T>& model) : model_(model), estimator_(make_estimator(model)) {}
+  /// By all ranks, within Team::telling; the estimate lives until the next call.
+  Estimate<T> join(ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds, Team& team, Index shards);
+
+ private:
+  void write(ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds, const ShardRange& examples,
+             std::span<T> out);
+  const Model<T>& model_;
+  std::unique_ptr<Estimator<T>> estimator_;
+  ShardExchange<T> exchange_;
+  Buffer<T> x_, y_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,162 @@
+#include "steps/bong.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/error.hpp"
+#include "steps/begin_step.hpp"
+#include "steps/step.hpp"
+#include "steps/stream_guard.hpp"
+
+namespace bdl {
+namespace {
+
+/// What option "mean_update" means for a posterior.
+template <class T>
+MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool is_stream) {
+  if (options.mean_update != MeanUpdateOption::automatic)
+    return options.mean_update == MeanUpdateOption::projected ? MeanUpdate::projected : MeanUpdate::unprojected;
+  const bool low_rank = q.family() == Family::low_rank && q.rank() > 0;
+  return is_stream && low_rank ? MeanUpdate::unprojected : MeanUpdate::projected;
+}
+
+/// What option "indefinite" means for a posterior: improved where that was measured to be better
+/// (docs/mathematics/guard.md, "The improved Bayesian learning rule").
+template <class T>
+Indefinite indefinite(const Options& options, const Posterior<T>& q, bool is_stream) {
+  if (options.indefinite != Indefinite::automatic) return options.indefinite;
+  const EstimateKind kind = options.curvature;
+  const bool is_better =
+      kind == EstimateKind::mc_reparam || (kind == EstimateKind::mc_hess && !is_stream && q.is_diagonal());
+  return is_better ? Indefinite::improved : Indefinite::shorten;
+}
+
+/// True if inner iterations after the first leave the prior.
+bool takes_several(const Options& options) {
+  return has_kl(options.rule) && options.iterations > 1;
+}
+
+}  // namespace
+
+template <class T>
+PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bool is_stream, const StreamKey& random) {
+  PosteriorStep<T> step{from};
+  step.descent = descent_of(options.rule);
+  step.mean_update = mean_update(options, from, is_stream);
+  step.low_rank_update = options.low_rank_update;
+  step.indefinite = indefinite(options, from, is_stream);
+  step.projection = projection_options(options);
+  step.random = random;
+  return step;
+}
+
+template <class T>
+void Filter<T>::set_process_noise(ConstSpan<T> noise) {
+  fixed_ = std::ssize(noise);
+  std::ranges::copy(noise, fixed_noise_.first(fixed_).begin());
+}
+
+template <class T>
+bool Filter<T>::is_noisy(const Options& options) const {
+  if (fixed_ == 0) return options.process_noise > 0;
+  return std::ranges::any_of(process_noise(), [](T value) { return value > 0; });
+}
+
+template <class T>
+bool Filter<T>::is_static(const Options& options) const {
+  return options.transition == 1 && options.forgetting == 1 && !is_noisy(options);
+}
+
+/// Returns a posterior that is none of the two.
+template <class T>
+Posterior<T>& Filter<T>::spare(const Posterior<T>& like, const Posterior<T>* a, const Posterior<T>* b) {
+  for (auto& posterior : spares_) {
+    if (posterior && (posterior.get() == a || posterior.get() == b)) continue;
+    if (!posterior) posterior = like.clone();
+    return *posterior;
+  }
+  fail(Status::ERROR_INTERNAL, "no spare posterior");
+}
+
+/// k steps at once: Sigma <- f^k Sigma + (1 + f + ... + f^(k-1)) Q.
+template <class T>
+Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& options) {
+  const double gamma = options.transition, factor = gamma * gamma / options.forgetting;
+  if (steps == 0 || is_static(options)) return q;
+  const double count = static_cast<double>(steps);
+  const double repeats = factor == 1   ? count
+                         : factor == 0 ? 1
+                                       : std::expm1(count * std::log(factor)) / (factor - 1);
+  Drift<T> drift{std::pow(gamma, count), std::pow(factor, count), {}};
+  if (is_noisy(options)) {
+    const auto noise = noise_.first(q.dimension());
+    for (Index i = 0; i < q.dimension(); ++i)
+      noise[at(i)] = static_cast<T>(repeats *
+                                    (fixed_ > 0 ? static_cast<double>(fixed_noise_.data()[i]) : options.process_noise));
+    drift.noise = noise;
+    q.reserve_noise();
+  }
+  Posterior<T>& later = spare(q, &q, nullptr);
+  later.drift(q, drift, workspace_);
+  check_mean_finite(later, "time", steps);
+  later.set_blank(false);
+  return later;
+}
+
+template <class T>
+auto Filter<T>::update(const Model<T>& model, const Posterior<T>& prior, const Minibatch<T>& observation,
+                       const Options& options, EvidenceEstimator<T>& estimator, DrawSource<T>& draws, Scratch& scratch)
+    -> Result {
+  const Index iterations = has_kl(options.rule) ? options.iterations : 1, step = observation.place.step;
+  const Posterior<T>* from = &prior;
+  Posterior<T>* to = nullptr;
+  double least = 1;
+  bool held = false;
+  for (Index i = 0; i < iterations; ++i, from = to) {
+    const Scratch::Frame frame(scratch);
+    const StreamKey random{static_cast<std::uint64_t>(options.seed), Stream::range_finder, static_cast<std::uint64_t>(step),
+                           static_cast<std::uint32_t>(i) << 20};
+    Minibatch<T> here = observation;
+    here.place.iteration = i;
+    to = &spare(prior, &prior, from);
+    const Evidence<T> evidence = estimator.estimate(*from, here, options, draws, scratch);
+    least = std::min(least, iterate(prior, *from, evidence, options, random, scratch, *to));
+    check_mean_finite(*to, "observation", step + 1);
+    if (i == iterations - 1 && options.guard > 0)
+      held = hold_back(model, prior, *from, evidence, options.curvature, here.x, scratch, workspace_.scratch, *to);
+  }
+  to->set_blank(false);
+  return {*to, least < 1, held};
+}
+
+/// m = g + [KL] Lambda_0 (mu - mu_0), then the family's map.
+template <class T>
+double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
+                          const Options& options, const StreamKey& random, Scratch& scratch, Posterior<T>& to) {
+  const bool has_left_prior = has_kl(options.rule) && &from != &prior;
+  const ConstSpan<T> gradient = gradient_of(evidence, scratch);
+  PosteriorStep<T> step = begin_step(from, options, true, random);
+  step.m = gradient;
+  if (has_left_prior) {
+    const auto shift = scratch.take<T>(prior.dimension()), m = scratch.take<T>(prior.dimension());
+    std::ranges::transform(from.mean(), prior.mean(), shift.begin(), std::minus<>());
+    prior.multiply_precision(shift, m, workspace_.scratch);
+    std::ranges::transform(m, gradient, m.begin(), std::plus<>());
+    step.m = m;
+  }
+  step.curvature = evidence.curvature;
+  step.mean_rate = step.curvature_rate = options.rule == Rule::bong ? 1 : options.learning_rate;
+  step.prior = has_kl(options.rule) ? &prior : nullptr;
+  step.goes_on = takes_several(options) && !has_left_prior;
+  return to.take(step, workspace_);
+}
+
+#define BDL_INSTANTIATE(T)  \
+  template class Filter<T>; \
+  template PosteriorStep<T> begin_step(const Posterior<T>&, const Options&, bool, const StreamKey&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,49 @@
+#include "steps/draws.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace bdl {
+namespace {
+
+/// Streams of one iteration do not meet those of the next.
+StreamKey key_of(std::uint64_t seed, Stream stream, DrawPlace place, Index count) {
+  return {seed, stream, static_cast<std::uint64_t>(place.step),
+          static_cast<std::uint32_t>(place.iteration * count)};
+}
+
+}  // namespace
+
+template <class T>
+void StreamDraws<T>::parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
+                                PosteriorScratch<T>& scratch) {
+  sample(q, key_of(seed_, Stream::posterior_sample, place, thetas.cols), thetas, scratch);
+}
+
+template <class T>
+void StreamDraws<T>::probes(const Posterior<T>&, DrawPlace place, MatrixView<T> z) {
+  StreamKey key = key_of(seed_, Stream::probe, place, z.cols);
+  for (Index n = 0; n < z.cols; ++n, ++key.sample) {
+    fill_uniform(key, 0, z.column(n), T(-1), T(1));
+    for (T& value : z.column(n)) value = value < 0 ? T(-1) : T(1);
+  }
+}
+
+template <class T>
+void DrawSource<T>::masks(const DropoutPosterior<T>&, DrawPlace, MatrixView<T>) {
+  fail(Status::ERROR_UNSUPPORTED,
+       "a dropout posterior draws its masks itself: the draws callback is for others");
+}
+
+template <class T>
+void StreamDraws<T>::masks(const DropoutPosterior<T>& q, DrawPlace place, MatrixView<T> masks) {
+  q.draw_masks(key_of(seed_, Stream::posterior_sample, place, masks.cols), masks);
+}
+
+template class DrawSource<float>;
+template class DrawSource<double>;
+template class StreamDraws<float>;
+template class StreamDraws<double>;
+
+}  // namespace bdl

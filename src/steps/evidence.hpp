@@ -1,0 +1,147 @@
+// What a minibatch says about a posterior q: the gradient g and the Hessian H of its expected negative log likelihood,
+//
+//   g = E_q[sum_i (N / M) d(-log p(y_i | f(x_i; theta))) / dtheta],   H likewise with second derivatives,
+//
+// as option "curvature" estimates them (docs/mathematics/curvature.md):
+//
+//   mc-ef, mc-ggn      at S draws theta_s ~ q, by rows b_r: g = sum_r c_r b_r and H = sum_r w_r b_r b_r^T
+//   lin-ef, lin-hess   by the same rows at the mean
+//   mc-hess            at draws, H exact for each of them: a matrix or a diagonal
+//   mc-reparam         at draws, by derivatives through them (evidence_pathwise.cpp)
+//   exact-hess         by one-dimensional integrals, for generalised linear models (exact_estimator.hpp)
+//
+// Rows come from curvature/estimator.hpp. An Evidence is a value: its views point into the Scratch that was given, and into
+// the estimator until its next estimate.
+#pragma once
+
+#include "base/scratch.hpp"
+#include "curvature/curvature.hpp"
+#include "curvature/estimator.hpp"
+#include "curvature/hessian.hpp"
+#include "options/options.hpp"
+#include "steps/draws.hpp"
+#include "steps/exact_estimator.hpp"
+#include "steps/noisy_estimator.hpp"
+
+namespace bdl {
+
+/// True for estimates at the mean, which draw no samples.
+inline bool is_linearized(EstimateKind kind) {
+  return kind == EstimateKind::lin_hess || kind == EstimateKind::lin_ef;
+}
+
+/// True for integrals over q itself, which need no samples either.
+inline bool is_exact(EstimateKind kind) {
+  return kind == EstimateKind::exact_hess;
+}
+
+/// True for estimates at samples of q.
+inline bool is_sampled(EstimateKind kind) {
+  return !is_linearized(kind) && !is_exact(kind);
+}
+
+/// True if the curvature comes as rows, not as a matrix or a diagonal.
+inline bool gives_rows(EstimateKind kind) {
+  return kind != EstimateKind::mc_hess && kind != EstimateKind::mc_reparam;
+}
+
+/// True if each example makes draws of its own (low-rank-moment posteriors, docs/mathematics/noise.md).
+inline bool is_noisy(Family family, EstimateKind kind) {
+  return is_low_rank_moment(family) && kind == EstimateKind::mc_reparam;
+}
+
+/// Sizes of an estimate of so many examples: with its samples and seeds.
+BatchSize batch_size(const Options& options, Index examples);
+
+/// Examples, one per column, each of which counts `weight` = N / M times.
+template <class T>
+struct Minibatch {
+  ConstMatrixView<T> x, y;
+  double weight = 1;
+  DrawPlace place{};
+  /// Examples `first` .. `first + count - 1`, with draws of `place`.
+  Minibatch part(Index first, Index count, DrawPlace draws) const {
+    return {x.columns(first, count), y.columns(first, count), weight, draws};
+  }
+};
+
+/// Parameters theta_s, one per column; under dropout also the masks of the units that made them.
+template <class T>
+struct Samples {
+  MatrixView<T> thetas{}, masks{};
+};
+
+template <class T>
+struct Evidence {
+  ConstSpan<T> gradient{};    ///< g; empty: the sum over rows has not been formed (gradient_of())
+  Curvature<T> curvature{};   ///< H
+  double expected_log_likelihood = 0;  ///< N / M times the minibatch's
+  const NoiseGradient<T>* noise = nullptr;  ///< g by all parameters of a low-rank-moment posterior, in place of H
+
+  Estimate<T> estimate{};                   ///< rows b_r with c_r and w_r; none if `noise`
+  const BlockedRows<T>* layers = nullptr;   ///< the rows layer by layer; null for a user's model
+  ConstSpan<T> point_squares{};             ///< sum_r w_r b_r^2 of the point parameters, in rule "blr"
+  ConstMatrixView<T> thetas{};   ///< the samples; none if there are no samples of the whole vector
+  ConstMatrixView<T> outputs{};  ///< C x M S, column s M + i: f(x_i; theta_s); none for integrals
+  ConstSpan<double> variances{};   ///< of the outputs, for integrals
+  ConstSpan<double> statistics{};  ///< running statistics of layers that normalise, after this minibatch
+  ConstMatrixView<T> y{};
+  double weight = 1;
+};
+
+/// Returns g, formed from the rows in scratch memory if it was not there yet.
+template <class T>
+ConstSpan<T> gradient_of(const Evidence<T>& evidence, Scratch& scratch);
+
+template <class T>
+class EvidenceEstimator {
+ public:
+  /// The model must outlive it.
+  explicit EvidenceEstimator(const Model<T>& model);
+
+  /// Draws where the evidence will be estimated: samples of q, its mean, or nothing, as option "curvature" says.
+  Samples<T> draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place, Scratch& scratch);
+  /// Returns what the minibatch says about q, estimated at these samples.
+  Evidence<T> estimate(const Posterior<T>& q, const Minibatch<T>& batch, const Samples<T>& samples, const Options& options,
+                       DrawSource<T>& draws, Scratch& scratch);
+  /// Draws and estimates; with option "sample_groups", group by group (evidence_groups.cpp).
+  Evidence<T> estimate(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options, DrawSource<T>& draws,
+                       Scratch& scratch);
+  /// Replaces thetas and outputs by samples of q and the outputs there: what scales are learned from where the estimate
+  /// itself has no samples.
+  void sample(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options, DrawSource<T>& draws, Scratch& scratch,
+              Evidence<T>& evidence);
+
+  Estimator<T>& rows() { return *rows_; }
+  ExactEstimator<T>& exact();
+
+ private:
+  Evidence<T> estimate_by_rows(const Posterior<T>& q, const Minibatch<T>& batch, const Samples<T>& samples,
+                               const Options& options);
+  Evidence<T> estimate_exactly(const Posterior<T>& q, const Minibatch<T>& batch);
+  Evidence<T> estimate_groups(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options, DrawSource<T>& draws,
+                              Scratch& scratch);
+  Curvature<T> hessian(const Posterior<T>& q, const Minibatch<T>& batch, const Samples<T>& samples, const Options& options,
+                       DrawSource<T>& draws, Scratch& scratch);
+  bool sums_together(const Posterior<T>& q, const Options& options) const;
+  void add_sums(Evidence<T>& evidence, Scratch& scratch) const;
+  std::span<double> start_statistics(const Posterior<T>& q);
+
+  // evidence_pathwise.cpp
+  void differentiate(const Posterior<T>& q, const Samples<T>& samples, Scratch& scratch, Evidence<T>& evidence);
+  void differentiate_masked(const DropoutPosterior<T>& q, const Samples<T>& samples, Scratch& scratch, Evidence<T>& evidence);
+  Evidence<T> estimate_noisily(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options);
+
+  const Model<T>& model_;
+  Index dimension_;
+  std::unique_ptr<Estimator<T>> rows_;
+  std::unique_ptr<HessianEstimator<T>> hessian_;  // these three when first needed: not every model has them
+  std::unique_ptr<ExactEstimator<T>> exact_;
+  std::unique_ptr<NoisyEstimator<T>> noisy_;
+  NoiseGradient<T> noise_gradient_;
+  Buffer<double> statistics_;
+  Buffer<T> forward_scratch_;
+  PosteriorScratch<T> posterior_scratch_;
+};
+
+}  // namespace bdl

@@ -1,0 +1,158 @@
+#include "steps/exact_estimator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "likelihood/expected_loss.hpp"
+#include "linalg/tall/woodbury.hpp"
+#include "parallel/parallel.hpp"
+#include "posterior/full/dense_step.hpp"
+
+namespace bdl {
+namespace {
+
+/// Elements of the rows x_i held at a time: they should stay in the cache.
+constexpr Index together = Index{1} << 16;
+
+}  // namespace
+
+template <class T>
+bool has_exact_expectations(const Model<T>& model) {
+  const bdl_likelihood kind = model.likelihood.kind();
+  return model.is_single_index() && (kind == BDL_GAUSSIAN || kind == BDL_BERNOULLI || kind == BDL_POISSON);
+}
+
+template <class T>
+const DenseShape& exact_layer(const Model<T>& model) {
+  if (!has_exact_expectations(model))
+    fail(Status::ERROR_UNSUPPORTED,
+         "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, "
+         "Bernoulli, Gaussian or Poisson");
+  return model.graph()->dense().front();
+}
+
+template <class T>
+ExactEstimator<T>::ExactEstimator(const Model<T>& model)
+    : model_(model), layer_(exact_layer(model)), rows_(*model.graph()) {}
+
+template <class T>
+Index ExactEstimator<T>::examples_together(Index examples) const {
+  return std::clamp<Index>(together / model_.parameters(), 1, examples);
+}
+
+template <class T>
+void ExactEstimator<T>::reserve(const Posterior<T>& q, Index examples, const RowsUse& use) {
+  const Index most = examples_together(examples);
+  for (Buffer<T>* buffer : {&f_, &c_, &w_, &ones_}) buffer->reserve(examples);
+  for (Buffer<double>* buffer : {&variances_, &losses_}) buffer->reserve(examples);
+  scratch_.reserve(model_.scratch_size(examples));
+  rows_.reserve(examples, 1, 1, use);
+  inputs_.reserve(q.dimension() * most);
+  q.reserve_variances(most, posterior_scratch_);
+}
+
+template <class T>
+Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
+                                        double weight, Index first, ExampleLoss loss) {
+  const Index examples = x.cols;
+  check_row_count(static_cast<double>(examples));
+  reserve(q, examples, {});
+  model_.forward(q.mean(), x, f_.matrix(1, examples), scratch_);
+  check_outputs_finite<T>(std::as_const(f_).matrix(1, examples));
+  find_variances(q, x);
+  integrate(y, weight, first, loss);
+  const double* losses = losses_.data();
+  return estimate_of(x, -std::accumulate(losses, losses + examples, 0.0));
+}
+
+/// By c and w, which are there.
+template <class T>
+Estimate<T> ExactEstimator<T>::estimate_of(ConstMatrixView<T> x, double expected_log_likelihood) {
+  std::ranges::fill(ones_.first(x.cols), T(1));
+  rows_.assign_single(x, std::as_const(ones_).matrix(1, x.cols));
+  x_ = x;
+  return {&rows_, c_.first(x.cols), w_.first(x.cols), expected_log_likelihood, true};
+}
+
+/// Of each example x, c and w.
+template <class T>
+void ExactEstimator<T>::write_shared(std::span<T> out) const {
+  T* to = out.data();
+  for (Index i = 0; i < x_.cols; ++i) {
+    to = std::ranges::copy(x_.column(i), to).out;
+    *to++ = c_.data()[i];
+    *to++ = w_.data()[i];
+  }
+}
+
+template <class T>
+void ExactEstimator<T>::reserve_joined(Index examples, const RowsUse& use) {
+  for (Buffer<T>* buffer : {&c_, &w_, &ones_}) buffer->reserve(examples);
+  joined_x_.reserve(model_.inputs() * examples);
+  rows_.reserve(examples, 1, 1, use);
+}
+
+template <class T>
+Estimate<T> ExactEstimator<T>::join(ConstSpan<Index> sizes, ConstSpan<const T*> numbers) {
+  const Index examples = std::accumulate(sizes.begin(), sizes.end(), Index{0});
+  reserve_joined(examples, {});
+  const auto x = joined_x_.matrix(model_.inputs(), examples);
+  Index i = 0;
+  for (std::size_t v = 0; v < sizes.size(); ++v) {
+    const T* from = numbers[v];
+    for (const Index end = i + sizes[v]; i < end; ++i) {
+      std::copy_n(from, x.rows, x.column_data(i));
+      from += x.rows;
+      c_.data()[i] = *from++;
+      w_.data()[i] = *from++;
+    }
+  }
+  return estimate_of(x, 0);
+}
+
+/// x_i^T Sigma x_i for x_i in the layout of theta, 1 in the place of a bias.
+template <class T>
+void ExactEstimator<T>::find_variances(const Posterior<T>& q, ConstMatrixView<T> x) {
+  const Index most = examples_together(x.cols);
+  for (Index first = 0; first < x.cols; first += most) {
+    const auto rows = inputs_.matrix(q.dimension(), std::min(most, x.cols - first));
+    for (Index i = 0; i < rows.cols; ++i) {
+      std::ranges::copy(x.column(first + i), rows.column_data(i) + layer_.weight_offset);
+      if (layer_.bias_offset >= 0) rows(layer_.bias_offset, i) = 1;
+    }
+    q.variances(rows, {variances_.data() + first, static_cast<std::size_t>(rows.cols)}, posterior_scratch_);
+  }
+}
+
+template <class T>
+void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight, Index first, ExampleLoss loss) {
+  constexpr Index grain = 16;  // some microseconds each
+  const bool exact = loss == ExampleLoss::exact;
+  parallel_blocks(y.cols, grain, [&](Index begin, Index count) noexcept {
+    for (Index i = begin; i < begin + count; ++i) {
+      const auto m = static_cast<double>(f_.data()[i]), target = static_cast<double>(y(0, i));
+      const double v = variances_.data()[i];
+      const ExpectedLoss expected =
+          exact ? expected_loss(model_.likelihood, m, v, target) : expected_quadratic_loss(m, v, target);
+      losses_.data()[i] = expected.loss;
+      c_.data()[i] = static_cast<T>(weight * expected.slope);
+      w_.data()[i] = static_cast<T>(weight * expected.curvature);
+    }
+  });
+  for (Index i = 0; i < y.cols; ++i)
+    if (!std::isfinite(losses_.data()[i]) || !std::isfinite(c_.data()[i]) || !std::isfinite(w_.data()[i]))
+      fail(Status::ERROR_DIVERGED,
+           "the expected log likelihood of example %lld (counting from 0) is not finite",
+           static_cast<long long>(first + i));
+}
+
+template class ExactEstimator<float>;
+template class ExactEstimator<double>;
+template bool has_exact_expectations(const Model<float>&);
+template bool has_exact_expectations(const Model<double>&);
+template const DenseShape& exact_layer(const Model<float>&);
+template const DenseShape& exact_layer(const Model<double>&);
+
+}  // namespace bdl

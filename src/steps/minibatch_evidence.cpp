@@ -1,0 +1,98 @@
+#include "steps/minibatch_evidence.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "curvature/seeds.hpp"
+#include "likelihood/student_t.hpp"
+#include "parallel/parallel.hpp"
+
+namespace bdl {
+namespace {
+
+/// Returns two columns with the mean square that draws have, where no draw of the whole network was made.
+template <class T>
+ConstMatrixView<T> moments(const Posterior<T>& q, PosteriorScratch<T>& posterior_scratch, Scratch& scratch) {
+  const auto columns = scratch.matrix<T>(q.dimension(), 2);
+  q.marginal_variance(columns.column(1), posterior_scratch);
+  const T *const mean = q.mean().data(), two = 2;
+  T *const of_mean = columns.column_data(0), *const deviation = columns.column_data(1);
+  for_each_index(q.dimension(), [=](Index i) BDL_INLINE_LAMBDA {
+    of_mean[i] = std::sqrt(two) * mean[i];
+    deviation[i] = std::sqrt(two * deviation[i]);
+  });
+  return columns;
+}
+
+/// Returns the slope of the log density of Student-t noise by 1 / nu, summed over outputs and targets: outliers raise it.
+template <class T>
+double degrees_slope(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y) {
+  const double degrees = likelihood.degrees_of_freedom();
+  double slope = 0;
+  for (Index j = 0; j < f.cols; ++j)
+    for (Index c = 0; c < y.rows; ++c) {
+      const double residual = static_cast<double>(y(c, j % y.cols)) - static_cast<double>(f(c, j));
+      slope -= degrees * student_t::score(degrees, likelihood.noise_precision(c) * residual * residual);
+    }
+  return slope;
+}
+
+}  // namespace
+
+template <class T>
+StepEvidence<T> MinibatchEvidence<T>::estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch) {
+  return with_sums(request, batch, estimator_.estimate(request.q, batch, request.options, request.draws, request.scratch));
+}
+
+template <class T>
+StepEvidence<T> MinibatchEvidence<T>::estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
+                                               const Samples<T>& samples) {
+  return with_sums(request, batch,
+                   estimator_.estimate(request.q, batch, samples, request.options, request.draws, request.scratch));
+}
+
+template <class T>
+StepEvidence<T> MinibatchEvidence<T>::with_sums(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
+                                                const Evidence<T>& evidence) {
+  StepEvidence<T> out{evidence, misfits(evidence.outputs, batch.y, request.scratch), {}, {}};
+  if (request.learned.any()) sum_scales(request, batch, evidence, out);
+  return out;
+}
+
+template <class T>
+Misfits MinibatchEvidence<T>::misfits(ConstMatrixView<T> f, ConstMatrixView<T> y, Scratch& scratch) const {
+  if (f.cols == 0) return {};  // expectations
+  const Scratch::Frame frame(scratch);
+  const auto zeros = scratch.take<T>(f.rows);
+  std::ranges::fill(zeros, T(0));
+  const Likelihood& likelihood = model_.likelihood;
+  Misfits sums{0, 0, static_cast<double>(f.cols), y.cols};
+  for (Index i = 0; i < y.cols; ++i) sums.zeros += likelihood.misfit(zeros.data(), y.column_data(i));
+  for (Index j = 0; j < f.cols; ++j) sums.outputs += likelihood.misfit(f.column_data(j), y.column_data(j % y.cols));
+  return sums;
+}
+
+template <class T>
+void MinibatchEvidence<T>::sum_scales(const EvidenceRequest<T>& request, const Minibatch<T>& batch, Evidence<T> evidence,
+                                      StepEvidence<T>& out) {
+  const LearnedScales& learned = request.learned;
+  Scratch& scratch = request.scratch;
+  if (learned.at_samples) estimator_.sample(request.q, batch, request.options, request.draws, scratch, evidence);
+  if (learned.noise) {
+    out.squared_errors = scratch.take<double>(batch.y.rows);
+    sum_squared_errors<T>(model_.likelihood, evidence.outputs, batch.y, out.squared_errors);
+  }
+  if (learned.degrees) {
+    out.degrees_slope = degrees_slope<T>(model_.likelihood, evidence.outputs, batch.y);
+    out.degrees_count = static_cast<double>(evidence.outputs.cols * batch.y.rows);
+  }
+  if (!learned.prior) return;
+  out.prior_squares = scratch.take<double>(std::ssize(request.prior.groups()));
+  request.prior.mean_squares(evidence.noise ? moments(request.q, posterior_scratch_, scratch) : evidence.thetas,
+                             out.prior_squares);
+}
+
+template class MinibatchEvidence<float>;
+template class MinibatchEvidence<double>;
+
+}  // namespace bdl

@@ -1,0 +1,146 @@
+// What VOGN and IVON share: steps of a diagonal Gaussian whose precision is Lambda = N (s + reg + gamma) / tau, with a curvature
+// per example s, the prior's fraction reg = tau Lambda_0 / N, the damping gamma and the temperature tau
+// (docs/mathematics/vogn.md). An update is a struct with
+//
+//   direction(terms, i, old, slope, pull, curvature, share, m, s)    writes the next m and s, returns the step of the mean
+//   least()                                                          the smallest curvature that a precision may stand for
+//
+// and vogn.cpp and ivon.cpp have one each.
+#pragma once
+
+#include <limits>
+
+#include "posterior/diagonal/diagonal_step.hpp"
+#include "posterior/points.hpp"
+#include "steps/averages.hpp"
+
+namespace bdl {
+
+/// The numbers of a step, per example.
+template <class T>
+struct NewtonTerms {
+  const T *m, *s;  ///< averages before the step; null: none, and s is what the precision says or, at the start, `initial`
+  const T* pull;   ///< Lambda_0 (mu - mu_0), summed over examples
+  T each, keep, add, factor, rate, curvature_rate, keep_curvature;
+  T reg, next_reg;  ///< per unit of the prior's precision
+  T of_precision, to_precision;
+  T damping, of_damping;  ///< gamma in the step, in the precision
+  T pull_each, initial, clip;
+  bool at_start, rescales;
+
+  /// Returns the curvature before the step of a parameter whose prior's fraction is `share`.
+  BDL_ALWAYS_INLINE T curvature(Index i, T precision, T share, T least) const {
+    if (s) return s[i];
+    return at_start ? initial : std::max(least, of_precision * precision - share - of_damping);
+  }
+};
+
+/// True if the curvature is initial_curvature, or becomes this minibatch's if that is 0.
+template <class T>
+bool begins_curvature(const StepInput<T>& in) {
+  return in.is_fresh && in.options.initial_precision == 0;
+}
+
+/// The rate of the curvature: a planned one only if the plan says what is left of the initial precision.
+template <class T>
+double newton_rate(const StepInput<T>& in) {
+  return in.options.start_share > 0 ? in.rates.curvature : in.options.curvature_rate;
+}
+
+template <class T>
+NewtonTerms<T> newton_terms(const StepInput<T>& in, const AdamTerms<T>& averages, Index gradients, ConstSpan<T> pull) {
+  const Options& options = in.options;
+  const MomentumTerms momentum = momentum_terms(options, gradients);
+  const double n = in.data_size, tau = in.rates.temperature, next_tau = in.rates.next_temperature;
+  const bool first_curvature = begins_curvature(in) && options.initial_curvature == 0,
+             printed = options.tempering == Tempering::printed;
+  const double b = first_curvature ? 1 : newton_rate(in),
+               in_precision = options.damping_in == DampingIn::both ? options.damping : 0;
+  NewtonTerms<T> terms;
+  terms.m = averages.first;
+  terms.s = averages.second;
+  terms.pull = pull.data();
+  terms.each = static_cast<T>(1 / n);
+  terms.keep = static_cast<T>(momentum.keep);
+  terms.add = static_cast<T>(momentum.add);
+  terms.factor = static_cast<T>(momentum.factor);
+  terms.rate = static_cast<T>(in.rates.mean);
+  terms.curvature_rate = static_cast<T>(b);
+  terms.keep_curvature = static_cast<T>(1 - (printed ? tau * b : b));
+  terms.reg = static_cast<T>(tau / n);
+  terms.next_reg = static_cast<T>(next_tau / n);
+  terms.of_precision = static_cast<T>((printed ? 1 : tau) / n);
+  terms.to_precision = static_cast<T>(n / (printed ? 1 : next_tau));
+  terms.damping = static_cast<T>(options.damping);
+  terms.of_damping = static_cast<T>(in_precision);
+  terms.pull_each = static_cast<T>(tau / n);
+  terms.initial =
+      static_cast<T>(options.initial_precision > 0 ? tau * options.initial_precision / n : options.initial_curvature);
+  terms.clip = options.clip > 0 ? static_cast<T>(options.clip) : std::numeric_limits<T>::max();
+  terms.at_start = begins_curvature(in);
+  terms.rescales = options.rescale_rate != 0;
+  return terms;
+}
+
+/// All parameters: `precision` holds the curvature H, summed, on entry and the posterior's precision on exit. It works on some
+/// parameters at a time, beside what is read: else compilers fear overlaps and make no vectors.
+template <class Update, class T>
+void move_parameters(const StepInput<T>& in, const NewtonTerms<T>& terms, ConstSpan<T> gradient, ConstSpan<T> old_precision,
+                     const AdamTerms<T>& averages, std::span<T> mean, std::span<T> precision) {
+  const T *const g = gradient.data(), *const lambda = in.prior.precision().data(), *const before = old_precision.data(),
+                 *const from = in.q.mean().data();
+  T *const next_m = averages.next_first, *const next_s = averages.next_second, *const to = mean.data(),
+           *const h = precision.data();
+  parallel_blocks(in.dimension(), 1 << 12, [&](Index first, Index count) noexcept {
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      constexpr Index most = 256;
+      T m[most], s[most], moved[most], made[most];
+      const NewtonTerms<T> t = terms;
+      for (Index begin = first; begin < first + count; begin += most) {
+        const Index some = std::min(most, first + count - begin);
+        for (Index k = 0; k < some; ++k) {
+          const Index i = begin + k;
+          const T share = t.reg * lambda[i], pull = t.pull_each * t.pull[i], slope = t.each * g[i],
+                  curvature = t.each * h[i];
+          const T old = t.curvature(i, before[i], share, Update::template least<T>());
+          T length = t.rate;
+          const T direction = Update::template direction<T>(t, i, old, slope, pull, curvature, share, length, m[k], s[k]);
+          moved[k] = from[i] - length * direction;
+          made[k] = t.to_precision * (s[k] + t.next_reg * lambda[i] + t.of_damping);
+        }
+        std::copy_n(m, some, next_m + begin);
+        std::copy_n(s, some, next_s + begin);
+        std::copy_n(moved, some, to + begin);
+        std::copy_n(made, some, h + begin);
+      }
+    });
+  });
+}
+
+/// The step of VOGN or IVON.
+template <class Update, class T>
+StepResult newton_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages, Posterior<T>& next) {
+  const Index dimension = in.dimension();
+  const auto pull = in.scratch.template take<T>(dimension), precision = in.scratch.template take<T>(dimension),
+             old_precision = in.scratch.template take<T>(dimension);
+  const ConstSpan<T> gradient = gradient_of(evidence, in.scratch);
+  in.prior.slope(in.q.mean(), T(0), gradient, pull);
+  curvature_diagonal(evidence.curvature, precision);
+  const AdamTerms<T> moments = averages.moments.begin(dimension, in.rates.mean, in.options);
+  if (!moments.second) in.q.precision_diagonal(old_precision);
+  const NewtonTerms<T> terms = newton_terms<T>(in, moments, averages.moments.next_steps(), pull);
+  move_parameters<Update, T>(in, terms, gradient, old_precision, moments, next.mean(), precision);
+  Index k = 0;
+  for (const auto& [offset, size] : in.q.points().ranges)
+    for (Index i = offset; i < offset + size; ++i, ++k)
+      next.mean()[at(i)] = in.q.mean()[at(i)] - Update::template point_shift<T>(in, terms, i, gradient[at(i)],
+                                                                                evidence.point_squares[at(k)], moments);
+  fill_points(in.q.points(), T(1), precision);
+  averages.moments.check("mean", next.mean(), std::numeric_limits<T>::lowest(), in.number);
+  averages.moments.check("precision", precision, std::numeric_limits<T>::min(), in.number);
+  next.set_diagonal(precision, std::nullopt);
+  const bool is_learned = in.options.initial_precision == 0 && in.options.initial_curvature == 0;
+  return {1, false, in.is_fresh && is_learned ? 0 : std::max(0.0, 1 - newton_rate(in))};
+}
+
+}  // namespace bdl

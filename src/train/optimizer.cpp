@@ -1,0 +1,156 @@
+#include "train/optimizer.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "parallel/parallel.hpp"
+#include "posterior/families.hpp"
+#include "posterior/kronecker/kronecker.hpp"
+#include "posterior/points.hpp"
+
+namespace bdl {
+namespace {
+
+bool same_prior(const Options& a, const Options& b) {
+  return a.prior_precision == b.prior_precision && a.bias_prior_precision == b.bias_prior_precision &&
+         a.prior_groups == b.prior_groups && a.prior_scaling == b.prior_scaling;
+}
+
+}  // namespace
+
+template <class T>
+StepMemory<T>::StepMemory(const Model<T>* model) {
+  if (!model) return;
+  evidence = std::make_unique<MinibatchEvidence<T>>(*model);
+  sharded = std::make_unique<ShardedEvidence<T>>(*evidence);
+  prequential = std::make_unique<Prequential<T>>(*model);
+}
+
+template <class T>
+Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posterior<T>> posterior, const Method& method,
+                        Index data_size)
+    : averages(posterior->dimension()),
+      memory(model.get()),
+      model_(std::move(model)),
+      posterior_(std::move(posterior)),
+      method_(method),
+      data_size_(data_size),
+      points_(model_ ? points_of(*model_) : PointLayout()),
+      context_(context_of(model_.get(), data_size)),
+      initial_mean_(posterior_->dimension()),
+      initial_precision_(posterior_->dimension()) {
+  method.set_defaults(options_, context_);
+  check_options(options_);
+  step_ = step_kind(options_, *posterior_);
+  if (model_) check_masks_fit(*model_, *posterior_);
+  if (model_) check_matrices_fit(*model_, *posterior_);
+  check_adopts<T>(*posterior_, model_.get());
+  const Index dimension = posterior_->dimension();
+  rows_block_.push_back({"parameters", 0, dimension, 1, 0, false});
+  prior_.reset(blocks(), options_);
+  std::ranges::copy(posterior_->mean(), initial_mean_.data());
+  if (posterior_->is_gaussian())
+    posterior_->precision_diagonal(initial_precision_.first(dimension));
+  else
+    std::fill_n(initial_precision_.data(), dimension, T(1));
+  if (posterior_->points() != points_) posterior_->adopt(points_);  // last: nothing fails any more
+}
+
+template <class T>
+void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
+  const bool starts_anew = reset_prior || !same_prior(options, options_);
+  if (!starts_anew) check_prior(prior_, options);
+  if (starts_anew) {
+    prior_.reset(blocks(), options);
+    watch.forget();
+  }
+  if (options.learning_rate != options_.learning_rate) state.rate_cuts = 0;
+  if (options.total_steps != options_.total_steps) state.plan = {0, options.total_steps};
+  if (options.diagonal_part != options_.diagonal_part || options.tied_rank != options_.tied_rank) averages.tied.forget();
+  options_ = options;
+  step_ = step_kind(options_, *posterior_);
+}
+
+/// The method's steps use all they can of a posterior as prior, or refuse it here.
+template <class T>
+void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
+  if (!prior.belief() || method_.is_online) return;
+  const bool is_split = options.descent == DescentOption::kfac && options.damping_form == DampingForm::split;
+  if (is_split && !prior.belief()->is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED,
+         "damping_form \"split\" takes diagonal priors: the posterior given as prior is %s; use \"exact\"",
+         family_word(prior.belief()->family()));
+  if (options.rule != Rule::map || options.laplace) prior.check_enters();
+}
+
+template <class T>
+void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> given) {
+  if (is_low_rank_moment(posterior_->family()) && !given->is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED, "low-rank-moment posteriors have diagonal priors: the posterior given as prior is %s",
+         family_word(given->family()));
+  Prior<T> prior(blocks(), options_);
+  prior.fix(std::move(given), posterior_->kind());
+  check_prior(prior, options_);
+  if (method_.is_online) check_holds(*in_family(*prior.belief(), posterior_->kind()), *prior.belief());
+  prior_ = std::move(prior);
+  averages.kfac.forget_prior();
+  watch.forget();
+}
+
+template <class T>
+void Optimizer<T>::check_options(const Options& options) const {
+  check_combination(combination(options), intended_use(combination(options)));
+  if (options.shards > 1 || team.size() > 1) check_sums(combination(options));
+}
+
+template <class T>
+void Optimizer<T>::check_use(Use use) const {
+  check_combination(combination(options_), use);
+  if (!team.is_alone()) check_together(use);
+  if (posterior_->points() != points_)
+    fail(Status::ERROR_SHAPE, "the posterior has become that of a network with other point parameters");
+}
+
+template <class T>
+DrawSource<T>& Optimizer<T>::draws() {
+  streams_.set_seed(static_cast<std::uint64_t>(options_.seed));
+  return caller_draws_ ? *caller_draws_ : streams_;
+}
+
+template <class T>
+void Optimizer<T>::set_start(ConstSpan<T> mean, ConstSpan<T> precision) {
+  if (mean.data() != initial_mean_.data()) std::ranges::copy(mean, initial_mean_.data());
+  std::ranges::copy(precision, initial_precision_.data());
+}
+
+template <class T>
+void Optimizer<T>::forget_start() noexcept {
+  posterior_->reset();
+  std::fill_n(initial_mean_.data(), posterior_->dimension(), T(0));
+  std::fill_n(initial_precision_.data(), posterior_->dimension(), T(1));
+}
+
+template <class T>
+double Optimizer<T>::kl() const {
+  const ThreadLimit threads(options_.threads);
+  PosteriorScratch<T> scratch;
+  return prior_.kl(*posterior_, scratch);
+}
+
+template <class T>
+NoiseText describe_noise(const Optimizer<T>& optimizer) {
+  if (optimizer.step() != StepKind::low_rank_moment)
+    fail(Status::ERROR_UNSUPPORTED, "only low-rank-moment posteriors are learned through noise of layers");
+  NoisyNetwork<T> network(*optimizer.model()->graph());
+  network.choose(optimizer.options().noise_estimator);
+  return {network.is_exact(), network.text()};
+}
+
+template struct StepMemory<float>;
+template struct StepMemory<double>;
+template class Optimizer<float>;
+template class Optimizer<double>;
+template NoiseText describe_noise(const Optimizer<float>&);
+template NoiseText describe_noise(const Optimizer<double>&);
+
+}  // namespace bdl

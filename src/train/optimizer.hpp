@@ -1,0 +1,142 @@
+// An optimizer: a posterior that is learned by a method, with all that goes on from step to step. It is a place for its parts,
+// each with a file of its own; what happens is in free functions:
+//
+//   start.hpp     where training starts: posterior, prior, moving averages
+//   units.hpp     what the targets say about units before a step: noise and scales to start from, limits
+//   step.hpp      one step on a minibatch, or on the caller's rows
+//   watch.hpp     divergence, and the last good state
+//   scales.hpp    prior and noise precisions that are learned with the steps
+//   course.hpp    epochs; fit.hpp the loop over them, on the caller's data
+//   stream.hpp    observations, one after the other
+//   laplace.hpp, swag.hpp, exact_fit.hpp     posteriors that are found by other ways than steps
+//   sharding.hpp  training by several processes
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "curvature/dense_rows.hpp"
+#include "methods/combination.hpp"
+#include "model/model.hpp"
+#include "posterior/posterior.hpp"
+#include "prior/prior.hpp"
+#include "ranks/sharded_evidence.hpp"
+#include "ranks/team.hpp"
+#include "steps/averages.hpp"
+#include "steps/bong.hpp"
+#include "train/prequential.hpp"
+#include "train/scales.hpp"
+#include "train/snapshots.hpp"
+#include "train/state.hpp"
+#include "train/watch.hpp"
+
+namespace bdl {
+
+/// What steps hold beside model, posterior, prior and averages.
+template <class T>
+struct StepMemory {
+  explicit StepMemory(const Model<T>* model);
+  std::unique_ptr<MinibatchEvidence<T>> evidence;  ///< this and the next two: null without a model
+  std::unique_ptr<ShardedEvidence<T>> sharded;
+  std::unique_ptr<Prequential<T>> prequential;
+  Buffer<T> x, y;                      ///< the minibatch, one example per column
+  DenseRows<T> rows;                   ///< the caller's
+  std::unique_ptr<Posterior<T>> next;  ///< the result of a step until it is committed
+  Scratch scratch;
+  UpdateWorkspace<T> update;
+  LeverageGuard<T> guard;
+  Scales scales;                   ///< learned in a step, until it is committed
+  TreeSums<double> shard_numbers;  ///< sums over shards before a step: of targets
+};
+
+template <class T>
+class Optimizer {
+ public:
+  using Scalar = T;
+  /// `model` may be null: then only steps on the caller's rows work.
+  Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posterior<T>> posterior, const Method& method, Index data_size);
+
+  const std::shared_ptr<Model<T>>& model() const { return model_; }
+  const std::shared_ptr<Posterior<T>>& posterior() const { return posterior_; }
+  const Method& method() const { return method_; }
+  const MethodContext& context() const { return context_; }
+  Index data_size() const { return data_size_; }
+  const std::vector<ParameterBlock>& blocks() const { return model_ ? model_->blocks() : rows_block_; }
+
+  const Options& options() const { return options_; }
+  /// The prior starts anew when an option that defines it changes, or was set (reset_prior): one fixed by the caller ends.
+  void set_options(const Options& options, bool reset_prior = false);
+  /// The step that the options take in batches.
+  StepKind step() const { return step_; }
+  const Prior<T>& prior() const { return prior_; }
+  Prior<T>& prior() { return prior_; }
+  /// Fixes the prior to this posterior: its mean and whole precision. A blank posterior will start from it.
+  void set_prior(std::shared_ptr<const Posterior<T>> prior);
+
+  /// What check_combination() is asked of this optimizer with these options.
+  Combination combination(const Options& options) const {
+    return {options, method_, context_, posterior_->family(), posterior_->rank()};
+  }
+  /// Fails unless these options go together here, for the use that the optimizer is there for.
+  void check_options(const Options& options) const;
+  /// Fails unless this optimizer can be used so.
+  void check_use(Use use) const;
+  /// True if training may go on from the last good state with half the learning rate: it has a guard, and has not done so too
+  /// often.
+  bool may_go_on() const { return options_.guard > 0 && state.rate_cuts < most_rate_cuts; }
+
+  /// Sets where draws come from; null: the optimizer's own streams.
+  void set_draws(std::shared_ptr<DrawSource<T>> draws) { caller_draws_ = std::move(draws); }
+  const std::shared_ptr<DrawSource<T>>& caller_draws() const { return caller_draws_; }
+  DrawSource<T>& draws();
+
+  /// Posterior moments at the start, for the diagnosis.
+  ConstSpan<T> initial_mean() const { return initial_mean_.first(posterior_->dimension()); }
+  ConstSpan<T> initial_precision() const { return initial_precision_.first(posterior_->dimension()); }
+  void set_start(ConstSpan<T> mean, ConstSpan<T> precision);
+  /// Makes the posterior blank again, as if it had not been initialised.
+  void forget_start() noexcept;
+
+  /// Where step() and observe() find a minibatch of so many examples, one per column.
+  MatrixView<T> batch_x(Index examples) { return memory.x.matrix(model_->inputs(), examples); }
+  MatrixView<T> batch_y(Index examples) { return memory.y.matrix(model_->likelihood.targets(), examples); }
+  double kl() const;
+
+  TrainingState state;
+  Averages<T> averages;
+  Watch<T> watch;
+  Filter<T> filter;
+  Snapshots<T> snapshots;
+  Team team;
+  std::atomic<bool> stop_requested{false};
+  StepMemory<T> memory;
+
+ private:
+  void check_prior(const Prior<T>& prior, const Options& options) const;
+
+  std::shared_ptr<Model<T>> model_;
+  std::shared_ptr<Posterior<T>> posterior_;
+  const Method& method_;
+  Index data_size_;
+  PointLayout points_;  // the model's, and the posterior's unless somebody else has changed it since
+  MethodContext context_;
+  Options options_;
+  StepKind step_ = StepKind::natural_gradient;
+  Prior<T> prior_;
+  std::vector<ParameterBlock> rows_block_;  // theta as one block where there is no model
+  StreamDraws<T> streams_;
+  std::shared_ptr<DrawSource<T>> caller_draws_;
+  Buffer<T> initial_mean_, initial_precision_;
+};
+
+/// How each layer makes noise, and whether all of them do it exactly.
+struct NoiseText {
+  bool is_exact;
+  std::string text;
+};
+/// Fails with ERROR_UNSUPPORTED unless the posterior is a low-rank-moment one that is learned by noise.
+template <class T>
+NoiseText describe_noise(const Optimizer<T>& optimizer);
+
+}  // namespace bdl

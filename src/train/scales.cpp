@@ -1,0 +1,96 @@
+#include "train/scales.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "methods/suggestion.hpp"
+#include "train/optimizer.hpp"
+
+namespace bdl {
+namespace {
+
+// Only a perfect fit or an all-zero group drifts this far; both floating types still hold it.
+constexpr double smallest_variance = 1e-30, largest_variance = 1e30;
+
+double averaged(double precision, double variance, double weight) {
+  return 1 / std::clamp((1 - weight) / precision + weight * variance, smallest_variance, largest_variance);
+}
+
+}  // namespace
+
+bool is_due(const TrainingState& state, double from, Index epoch_steps) {
+  if (state.plan.end > state.plan.begin) return plan_fraction(state.plan, state.step + 1) >= from;
+  // Without a plan, scales are learned from where a course of this many epochs would begin to.
+  return static_cast<double>(state.running_steps) >=
+         from * static_cast<double>(usual_epochs) * static_cast<double>(epoch_steps);
+}
+
+/// The mode's mean square says nothing of the prior, so rule "map" does not learn it.
+template <class T>
+LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps) {
+  const Options& options = optimizer.options();
+  const TrainingState& state = optimizer.state;
+  const Likelihood& likelihood = optimizer.model()->likelihood;
+  LearnedScales learned;
+  if (!is_due(state, options.learn_from, epoch_steps)) return learned;
+  learned.prior = options.learn_prior && !optimizer.prior().is_fixed() && options.rule != Rule::map;
+  learned.noise = options.learn_noise && likelihood.has_noise_precision();
+  learned.degrees = learned.noise && options.learn_degrees_of_freedom && likelihood.kind() == BDL_STUDENT_T &&
+                    is_due(state, options.heteroscedastic_from, epoch_steps);
+  const bool has_samples = is_sampled(options.curvature) || optimizer.step() == StepKind::low_rank_moment;
+  const bool suffices_at_mean = options.rule == Rule::map && is_linearized(options.curvature);
+  learned.at_samples = learned.any() && !has_samples && !suffices_at_mean;
+  return learned;
+}
+
+double scale_weight(double rate, Index k) {
+  return std::max(rate, 1 / static_cast<double>(k + 10));
+}
+
+void Scales::clear() {
+  prior.clear();
+  noise.clear();
+  degrees = 0;
+}
+
+void Scales::learn_prior(ConstSpan<double> groups, ConstSpan<double> mean_squares, double weight) {
+  prior.assign(groups.begin(), groups.end());
+  for (std::size_t g = 0; g < prior.size(); ++g) prior[g] = averaged(prior[g], mean_squares[g], weight);
+}
+
+void Scales::learn_noise(const Likelihood& likelihood, ConstSpan<double> squared_errors, Index examples, double weight) {
+  if (likelihood.noise_covariance().given()) return;  // fixed by the caller
+  noise.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
+  if (noise.size() == 1) {
+    const double sum = std::accumulate(squared_errors.begin(), squared_errors.end(), 0.0);
+    const Index values = std::ssize(squared_errors) * examples;
+    noise[0] = averaged(noise[0], sum / static_cast<double>(values), weight);
+    return;
+  }
+  for (std::size_t c = 0; c < noise.size(); ++c)
+    noise[c] = averaged(noise[c], squared_errors[c] / static_cast<double>(examples), weight);
+}
+
+void Scales::learn_degrees(const Likelihood& likelihood, double mean_slope, double weight) {
+  constexpr double least = 1, most = 1000, information = 3.5;  // of 1 / nu where the noise is normal: the most
+  const double now = likelihood.degrees_of_freedom();
+  degrees = 1 / std::clamp(1 / now + weight * mean_slope / information, 1 / most, 1 / least);
+}
+
+template <class T>
+void Scales::learn(const LearnedScales& learned, const StepEvidence<T>& found, const Likelihood& likelihood,
+                   const Prior<T>& of_prior, Index examples, double weight) {
+  if (learned.prior) learn_prior(of_prior.groups(), found.prior_squares, weight);
+  if (learned.noise) learn_noise(likelihood, found.squared_errors, examples, weight);
+  if (learned.degrees) learn_degrees(likelihood, found.degrees_slope / found.degrees_count, weight);
+}
+
+#define BDL_INSTANTIATE(T)                                                                                               \
+  template LearnedScales learned_scales(const Optimizer<T>&, Index);                                                     \
+  template void Scales::learn(const LearnedScales&, const StepEvidence<T>&, const Likelihood&, const Prior<T>&, Index, double);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

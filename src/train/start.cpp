@@ -1,0 +1,263 @@
+#include "train/start.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/interrupt.hpp"
+#include "methods/rule.hpp"
+#include "posterior/points.hpp"
+#include "steps/beliefs.hpp"
+#include "steps/low_rank_start.hpp"
+
+namespace bdl {
+namespace {
+
+bdl_initialization scheme_of(Initialization word) {
+  switch (word) {
+    case Initialization::he:
+      return BDL_INIT_HE;
+    case Initialization::he_fan_out:
+      return BDL_INIT_HE_FAN_OUT;
+    case Initialization::xavier:
+      return BDL_INIT_XAVIER;
+    case Initialization::xavier_normal:
+      return BDL_INIT_XAVIER_NORMAL;
+    default:
+      return BDL_INIT_UNIFORM_FAN_IN;
+  }
+}
+
+bool has_curvature_per_example(StepKind kind) {
+  return kind == StepKind::vogn || kind == StepKind::ivon || kind == StepKind::kfac;
+}
+
+/// The prior as a posterior of K-FAC's family; null: it is diagonal.
+template <class T>
+const BlocksPosterior<T>* kronecker_prior(const Optimizer<T>& optimizer) {
+  const Posterior<T>* const prior = optimizer.prior().belief();
+  const bool is_whole = optimizer.step() == StepKind::kfac && prior && !prior->is_diagonal();
+  return is_whole ? &as_blocks(*optimizer.prior().belief_in_family()) : nullptr;
+}
+
+/// What initialize() is to change, made whole before anything is.
+template <class T>
+class Start {
+ public:
+  Start(const Optimizer<T>& optimizer, const Prior<T>& prior, ConstSpan<T> mean)
+      : posterior(optimizer.posterior()->clone()),
+        optimizer_(optimizer),
+        options_(optimizer.options()),
+        prior_(prior),
+        mean_(mean),
+        precision_(posterior->dimension()) {
+    optimizer.method().is_online ? start_stream() : start_batch();
+  }
+  ConstSpan<T> precision() { return precision_.first(posterior->dimension()); }
+  std::unique_ptr<Posterior<T>> posterior;
+  TiedScales<T> tied;
+
+ private:
+  bool is_given() const { return options_.initial_precision >= 1e-30; }  // what a float holds
+  double isotropic() const {
+    const double times = options_.start_share > 0 ? 0.1 : 10;
+    return is_given() ? options_.initial_precision : times * static_cast<double>(optimizer_.data_size());
+  }
+  std::span<T> precision_to_fill() { return precision_.first(posterior->dimension()); }
+
+  /// In batches, first samples are to stay near the mean.
+  void start_batch() {
+    const PointLayout& points = posterior->points();
+    const auto precision = precision_to_fill();
+    std::ranges::fill(precision, static_cast<T>(isotropic()));
+    fill_points(points, T(1), precision);
+    if (!is_given()) {
+      if (const auto* const whole = kronecker_prior(optimizer_)) return start_near_kronecker(*whole);
+      const Posterior<T>* const given = prior_.belief();
+      if (options_.rule == Rule::blr && given && is_of_kind(*given, posterior->kind())) return start_near_prior(*given);
+    }
+    if (optimizer_.step() == StepKind::low_rank_moment) return start_low_rank(1 / isotropic());
+    if (points.ranges.empty() || !posterior->is_gaussian())
+      posterior->set_isotropic(isotropic());
+    else
+      posterior->set_diagonal(precision, {});
+  }
+
+  /// A stream starts from its prior.
+  void start_stream() {
+    const auto precision = precision_to_fill();
+    if (prior_.belief()) {
+      const auto given = in_family(*prior_.belief(), posterior->kind());
+      check_holds(*given, *prior_.belief());
+      given->precision_diagonal(precision);
+      return posterior->swap(*given);
+    }
+    std::ranges::copy(prior_.precision(), precision.begin());
+    if (is_given()) std::ranges::fill(precision, static_cast<T>(isotropic()));
+    const bool plain = descent_of(options_.rule) == Descent::plain;
+    posterior->set_diagonal(precision,
+                            plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
+  }
+
+  /// Near a prior that is a posterior of the same kind: half of its precision, without which long steps would undo what it
+  /// knows, and the isotropic one.
+  void start_near_prior(const Posterior<T>& given) {
+    const Index dimension = posterior->dimension();
+    Buffer<T> numbers(2 * dimension + 1);
+    std::fill_n(numbers.data(), 2 * dimension + 1, T(0));
+    const auto lambda = numbers.first(dimension), slope = std::span(numbers.data() + dimension, at(dimension)),
+               weight = std::span(numbers.data() + 2 * dimension, 1);
+    std::ranges::fill(lambda, static_cast<T>(2 * isotropic()));
+    fill_points(given.points(), T(1), lambda);
+    DenseRows<T> rows;
+    std::fill_n(rows.resize(dimension, 1).data, dimension, T(0));
+    auto prior = Prior<T>::fixed(lambda);
+    PosteriorStep<T> step{given};
+    step.m = slope;
+    step.curvature = {&rows, weight, {}, {}};
+    step.curvature_rate = 0.5;
+    prior.enter(step);
+    step.projection.method = dimension < given.rank() + 1 ? EigenMethod::outer : EigenMethod::gram;
+    UpdateWorkspace<T> workspace;
+    const auto next = given.clone();
+    next->take(step, workspace);
+    next->precision_diagonal(precision_to_fill());
+    posterior->swap(*next);
+  }
+
+  /// Near a prior of K-FAC's family: all of its precision, whose directions steps would have to find again.
+  void start_near_kronecker(const BlocksPosterior<T>& given) {
+    posterior->set_diagonal(precision_to_fill(), {});
+    start_near(given, static_cast<T>(isotropic()), dynamic_cast<BlocksPosterior<T>&>(*posterior));
+    posterior->precision_diagonal(precision_to_fill());
+  }
+
+  /// W as large as option "low_rank_start" says; s one number, or near it where it is tied.
+  void start_low_rank(double variance) {
+    const Index dimension = posterior->dimension();
+    const auto seed = static_cast<std::uint64_t>(options_.seed);
+    posterior->set_isotropic(1 / variance);
+    Buffer<T> s(dimension);
+    std::fill_n(s.data(), dimension, static_cast<T>(variance));
+    if (options_.diagonal_part == DiagonalPart::tied) {
+      tied.reserve(optimizer_.blocks(), options_.tied_rank);
+      tied.start(std::sqrt(variance), seed);
+      tied.write_now(s.first(dimension));
+    }
+    fill_points(posterior->points(), T(1), s.first(dimension));
+    draw_low_rank(optimizer_.blocks(), mean_, {seed, options_.low_rank_start, options_.low_rank_scale}, *posterior);
+    for_each_low_rank_moment(*posterior, [&](LowRankMomentPosterior<T>& member, Index offset) {
+      std::copy_n(s.data() + offset, member.dimension(), member.s().data());
+      TallScratch scratch;
+      member.factorize(scratch);
+    });
+  }
+
+  const Optimizer<T>& optimizer_;
+  const Options& options_;
+  const Prior<T>& prior_;
+  ConstSpan<T> mean_;
+  Buffer<T> precision_;
+};
+
+/// The mean: the prior's, or the network's initialisation.
+template <class T>
+void start_mean(const Optimizer<T>& optimizer, std::span<T> mean) {
+  const Options& options = optimizer.options();
+  std::ranges::fill(mean, T(0));
+  if (optimizer.prior().belief())
+    std::ranges::copy(optimizer.prior().belief()->mean(), mean.begin());
+  else if (optimizer.model() && options.initialization != Initialization::zero)
+    optimizer.model()->initialize(scheme_of(options.initialization), static_cast<std::uint64_t>(options.seed), mean);
+}
+
+}  // namespace
+
+template <class T>
+void initialize(Optimizer<T>& optimizer) {
+  Interruptible work;
+  Posterior<T>& q = *optimizer.posterior();
+  const Options& options = optimizer.options();
+  Buffer<T> mean_buffer(q.dimension());
+  const auto mean = mean_buffer.first(q.dimension());
+  start_mean(optimizer, mean);
+  std::optional<Prior<T>> prior;
+  if (!optimizer.prior().is_fixed()) prior.emplace(optimizer.blocks(), options);
+  check_loop();
+  Start<T> start(optimizer, prior ? *prior : optimizer.prior(), mean);
+  check_loop();
+  work.end();  // from here on nothing can fail
+  q.swap(*start.posterior);
+  if (start.tied.has_values()) optimizer.averages.tied = std::move(start.tied);
+  if (prior) optimizer.prior() = std::move(*prior);
+  std::ranges::copy(mean, q.mean().begin());
+  optimizer.set_start(mean, start.precision());
+  q.reset_statistics();
+  if (const Posterior<T>* const given = optimizer.prior().belief())
+    std::ranges::copy(given->statistics(), q.statistics().begin());
+  q.set_blank(false);
+  if (optimizer.model()) {
+    Likelihood& likelihood = optimizer.model()->likelihood;
+    likelihood.forget_learned_noise();
+    likelihood.free_log_precision(optimizer.method().is_online || options.heteroscedastic_from == 0);
+  }
+  optimizer.averages.forget();
+  optimizer.watch.forget();
+  optimizer.state = {};
+  optimizer.state.plan = {0, options.total_steps};
+  optimizer.state.is_fresh = true;
+}
+
+namespace {
+
+template <class T>
+void start_curvature(Optimizer<T>& optimizer) {
+  const Options& options = optimizer.options();
+  const TrainingState& state = optimizer.state;
+  if (!has_curvature_per_example(optimizer.step()) || !state.is_fresh) return;
+  if (options.initial_curvature == 0 || options.initial_precision > 0) return;
+  Posterior<T>& q = *optimizer.posterior();
+  const double weight = static_cast<double>(optimizer.data_size()) / kl_weight(options, state.plan, state.step + 1);
+  const double damping = options.damping_in == DampingIn::both ? options.damping : 0;
+  const T least = static_cast<T>(weight * (options.initial_curvature + damping));
+  const auto precision = optimizer.memory.scratch.template take<T>(q.dimension());
+  std::ranges::transform(optimizer.prior().precision(), precision.begin(), [=](T lambda) { return least + lambda; });
+  fill_points(q.points(), T(1), precision);
+  optimizer.set_start(optimizer.initial_mean(), precision);
+  q.set_diagonal(precision, {});
+  if (const auto* const prior = kronecker_prior(optimizer)) start_near(*prior, least, dynamic_cast<BlocksPosterior<T>&>(q));
+}
+
+/// Tied scales of a posterior that somebody else has started.
+template <class T>
+void start_tied(Optimizer<T>& optimizer) {
+  TiedScales<T>& tied = optimizer.averages.tied;
+  const Options& options = optimizer.options();
+  if (optimizer.step() != StepKind::low_rank_moment || options.diagonal_part != DiagonalPart::tied) return;
+  tied.reserve(optimizer.blocks(), options.tied_rank);
+  if (tied.has_values()) return;
+  const Posterior<T>& q = *optimizer.posterior();
+  const auto s = optimizer.memory.scratch.template take<T>(q.dimension());
+  for_each_low_rank_moment(q, [&](const LowRankMomentPosterior<T>& member, Index offset) {
+    std::ranges::copy(member.s(), s.data() + offset);
+  });
+  tied.start(s, static_cast<std::uint64_t>(options.seed));
+}
+
+}  // namespace
+
+template <class T>
+void start_step(Optimizer<T>& optimizer) {
+  const Scratch::Frame frame(optimizer.memory.scratch);
+  start_tied(optimizer);
+  start_curvature(optimizer);
+}
+
+#define BDL_INSTANTIATE(T)                        \
+  template void initialize(Optimizer<T>&);        \
+  template void start_step(Optimizer<T>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,60 @@
+// The state of training: what a checkpoint holds beside posterior, options, prior and moving averages.
+#pragma once
+
+#include <cstdint>
+
+#include "base/view.hpp"
+#include "methods/schedule.hpp"
+#include "train/prequential.hpp"
+
+namespace bdl {
+
+/// After so many restarts with half the learning rate, divergence is an error.
+inline constexpr Index most_rate_cuts = 10;
+
+/// Most epochs of all fits of an optimizer together.
+inline constexpr Index most_epochs = INT32_MAX;
+
+/// Moving averages by which divergence is noticed (watch.hpp).
+struct WatchState {
+  Index steps = 0;
+  double misfit = 0, baseline = 0;  ///< of outputs at posterior samples, and of outputs 0
+  double first_ratio = 0;           ///< of the two, at the start
+  /// Returns how many times worse than outputs 0, or than the start, training fits.
+  double ratio() const;
+};
+
+/// Tells whether the expected log likelihood still rises: its average over the steps since training last began to learn
+/// something else, the k-th with weight k, which stays well below the present value as long as training has not converged.
+struct Convergence {
+  Index steps = 0;
+  double first = 0, average = 0;
+  void add(double value);
+};
+
+struct TrainingState {
+  Index step = 0;
+  Index learning_step = 0;  ///< first step that learned scales; 0: none yet
+  Plan plan;
+  Index epoch = 0, batch = 0;         ///< position of fit: completed epochs, minibatches within
+  Index examples = 0, batches = 0;    ///< of an epoch of fit
+  Index fit_end_epoch = 0;            ///< epoch at which the current fit ends
+  double running_log_likelihood = 0;  ///< moving average, scaled to N, of standardised targets
+  Index running_steps = 0;
+  double start_weight = 1;    ///< fraction of the initial precision in the present one: product of (1 - beta_t)
+  Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
+  Index guarded_steps = 0;    ///< steps in which the guard scaled a gradient, observations that it held back
+  WatchState watch;
+  Index snapshots = 0;  ///< that SWAG has taken in this course
+  Index shards = 0;     ///< of the data in the present course; 0: none yet
+  Index rate_cuts = 0;  ///< divergences after which learning_rate was halved
+  Convergence convergence;
+  bool has_diverged = false;  ///< true if training diverged: this is the state that it was taken back to
+  bool is_ahead = false;      ///< true if time has been moved on since the last observation
+  bool is_fresh = false;      ///< true if the posterior was initialised, and no step taken since
+  /// Distance from the optimum at which a fit with exact-* ended, in posterior standard deviations.
+  double distance = 0;
+  PrequentialSums prequential;
+};
+
+}  // namespace bdl

@@ -1,0 +1,238 @@
+#include "train/step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/interrupt.hpp"
+#include "parallel/parallel.hpp"
+#include "train/freed_log_precision.hpp"
+#include "train/scales.hpp"
+#include "train/start.hpp"
+
+namespace bdl {
+namespace {
+
+/// The options of the next step's estimate. A first step may have no curvature yet to draw by. Labels of the model's own are
+/// for Kronecker factors that are renewed, and for squares of point parameters: without either, the gradient is all.
+template <class T>
+Options estimate_options(const Optimizer<T>& optimizer) {
+  Options options = optimizer.options();
+  const StepKind kind = optimizer.step();
+  const bool by_curvature = kind == StepKind::vogn || kind == StepKind::ivon || kind == StepKind::kfac;
+  if (by_curvature && optimizer.state.is_fresh && options.initial_curvature == 0 && options.initial_precision == 0)
+    options.curvature = EstimateKind::lin_ef;
+  if (kind == StepKind::kfac && optimizer.posterior()->points().parameters() == 0 &&
+      !optimizer.averages.kfac.renews_factors(options))
+    options.fisher = FisherLabels::empirical;
+  return options;
+}
+
+/// The rates of the next step (docs/mathematics/natural-gradients.md, "Rates and momentum").
+template <class T>
+StepRates rates_of(const Optimizer<T>& optimizer) {
+  const Options& options = optimizer.options();
+  const Plan& plan = optimizer.state.plan;
+  const Index t = optimizer.state.step + 1;
+  const double factor = rate_factor(options, plan, t), risen = factor * warmup_factor(options, plan, t);
+  return {std::ldexp(risen * options.learning_rate, -static_cast<int>(optimizer.state.rate_cuts)),
+          factor * planned_curvature_rate(options, plan), kl_weight(options, plan, t), kl_weight(options, plan, t + 1)};
+}
+
+/// A step that is under way: it computes everything beside the present state, and commits it in the end.
+template <class T>
+class StepInProgress {
+ public:
+  explicit StepInProgress(Optimizer<T>& optimizer)
+      : o_(optimizer),
+        kept_draws_(optimizer.caller_draws()),
+        threads_(optimizer.options().threads),
+        frame_(optimizer.memory.scratch) {
+    if (optimizer.model()) freed_.emplace(optimizer.model()->likelihood);
+  }
+
+  /// Fails for what a step may fail for before it looks at the data.
+  void prepare(const StepExamples& examples, Index epoch_steps) {
+    o_.check_use(Use::step);
+    if (o_.posterior()->is_blank()) initialize(o_);
+    check_loop();
+    if (is_due(o_.state, o_.options().heteroscedastic_from, epoch_steps)) freed_->free();
+    start_step(o_);
+    if (o_.caller_draws() && o_.step() == StepKind::low_rank_moment)
+      fail(Status::ERROR_UNSUPPORTED,
+           "a low-rank-moment posterior draws its noise itself: the draws callback is for others");
+    if (!o_.watch.knows_good_state()) o_.watch.remember(o_);
+    learned_ = learned_scales(o_, epoch_steps);
+    memory().scales.clear();
+    examples_ = examples.all;
+    epoch_steps_ = epoch_steps;
+  }
+
+  /// What the minibatch says, in one piece or shard by shard.
+  void estimate(const StepExamples& examples) {
+    const double weight = static_cast<double>(o_.data_size()) / static_cast<double>(examples.all);
+    const Options options = estimate_options(o_);
+    const EvidenceRequest<T> request{*o_.posterior(), o_.prior(), options, o_.step(), learned_, o_.draws(), memory().scratch};
+    const Index here = examples.here();
+    const Minibatch<T> batch{o_.batch_x(here), o_.batch_y(here), weight, {o_.state.step, 0}};
+    found_ = o_.state.shards > 1 ? memory().sharded->estimate(request, batch, examples, o_.state.shards, o_.team)
+                                 : memory().evidence->estimate(request, batch);
+  }
+
+  void update() {
+    const TrainingState& state = o_.state;
+    o_.watch.check(state.watch, found_.misfits, epoch_steps_, state.step + 1);
+    result_ = step_from(found_.evidence, &o_.model()->likelihood);
+    if (learned_.any()) {
+      first_learning_ = state.learning_step ? state.learning_step : state.step + 1;
+      memory().scales.learn(learned_, found_, o_.model()->likelihood, o_.prior(), examples_,
+                    scale_weight(o_.options().scale_rate, state.step + 2 - first_learning_));
+    }
+    const double part = static_cast<double>(examples_) / static_cast<double>(o_.data_size());
+    running_ = next_log_likelihood(found_.evidence.expected_log_likelihood / part);
+  }
+
+  StepResult step_from(const Evidence<T>& evidence, const Likelihood* likelihood) {
+    auto& next = memory().next;
+    if (!next && o_.step() != StepKind::mean) next = o_.posterior()->clone();
+    const StepInput<T> in{*o_.posterior(),
+                          o_.prior(),
+                          likelihood,
+                          o_.options(),
+                          rates_of(o_),
+                          static_cast<double>(o_.data_size()),
+                          o_.state.step + 1,
+                          o_.state.is_fresh,
+                          memory().scratch,
+                          memory().update,
+                          memory().guard};
+    result_ = bdl::take_step(o_.step(), in, evidence, o_.averages, next.get());
+    return result_;
+  }
+
+  /// The posterior and the averages become those after the step; nothing fails here.
+  void commit_posterior() {
+    Posterior<T>& q = *o_.posterior();
+    if (o_.step() == StepKind::mean)
+      std::ranges::copy(o_.averages.mean.first(q.dimension()), q.mean().begin());
+    else
+      q.swap(*memory().next);
+    if (!found_.evidence.statistics.empty()) std::ranges::copy(found_.evidence.statistics, q.statistics().begin());
+    q.set_blank(false);
+    o_.averages.commit(o_.step(), !q.points().ranges.empty() && o_.options().rule == Rule::blr);
+    TrainingState& state = o_.state;
+    state.start_weight *= result_.kept;
+    if (result_.fraction < 1) ++state.shortened_steps;
+    if (result_.held) ++state.guarded_steps;
+    state.has_diverged = false;
+    state.watch = o_.watch.next();
+    state.is_fresh = false;
+    ++state.step;
+  }
+
+  void commit() {
+    TrainingState& state = o_.state;
+    Likelihood& likelihood = o_.model()->likelihood;
+    commit_posterior();
+    if (!memory().scales.prior.empty()) o_.prior().set_groups(memory().scales.prior);
+    if (!memory().scales.noise.empty()) likelihood.learn_noise_precision(memory().scales.noise);
+    if (memory().scales.degrees > 0) likelihood.learn_degrees_of_freedom(memory().scales.degrees);
+    freed_->keep();
+    ++state.running_steps;
+    state.running_log_likelihood = running_;
+    // What is learned may have changed, and with it what the expected log likelihood can be.
+    const bool begins_scales = learned_.any() && state.learning_step != first_learning_;
+    if (learned_.any()) state.learning_step = first_learning_;
+    if ((freed_->is_new() && likelihood.kind() == BDL_HETEROSCEDASTIC) || (begins_scales && learned_.noise))
+      state.convergence = {};
+    state.convergence.add(state.running_log_likelihood);
+  }
+
+  StepMemory<T>& memory() { return o_.memory; }
+
+ private:
+  /// The running average with the value of this step, which must be a number: squares of huge errors are none.
+  double next_log_likelihood(double value) const {
+    const TrainingState& state = o_.state;
+    const double weight = 1 / static_cast<double>(std::min(state.running_steps + 1, epoch_steps_)),
+                 running = state.running_log_likelihood, next = running + weight * (value - running);
+    if (!std::isfinite(next))
+      fail(Status::ERROR_DIVERGED, "the expected log likelihood would be %g in step %lld", value,
+           static_cast<long long>(state.step + 1));
+    return next;
+  }
+
+  Optimizer<T>& o_;
+  std::shared_ptr<DrawSource<T>> kept_draws_;  // the caller's callback may replace them
+  ThreadLimit threads_;
+  Scratch::Frame frame_;
+  std::optional<FreedLogPrecision> freed_;
+  LearnedScales learned_;
+  Index examples_ = 0, epoch_steps_ = 0, first_learning_ = 0;
+  StepEvidence<T> found_;
+  StepResult result_;
+  double running_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+void take_step(Optimizer<T>& optimizer, Index examples) {
+  const ShardRange all{0, examples};
+  optimizer.state.shards = 1;
+  take_step(optimizer, {examples, {&all, 1}}, false);
+}
+
+template <class T>
+bool take_step(Optimizer<T>& optimizer, const StepExamples& examples, bool may_ask) {
+  Team& team = optimizer.team;
+  const Index epoch_steps = optimizer.state.batches > 0 ? optimizer.state.batches
+                                                        : std::max<Index>(1, optimizer.data_size() / examples.all);
+  StepInProgress<T> step(optimizer);
+  std::optional<Interruptible> work;
+  bool asks = false;
+  team.attempt([&] {
+    work.emplace();
+    step.prepare(examples, epoch_steps);
+  });
+  step.estimate(examples);
+  team.attempt([&] {
+    step.update();
+    asks = may_ask && !team.is_alone() && (optimizer.stop_requested.exchange(false) || interrupted());
+  });
+  const bool stops = team.vote(asks);
+  work.reset();
+  step.commit();
+  team.attempt([&] { optimizer.watch.keep_good_state(optimizer, epoch_steps); });
+  return stops;
+}
+
+template <class T>
+void step_on_rows(Optimizer<T>& optimizer) {
+  optimizer.check_use(Use::rows);
+  if (optimizer.posterior()->is_blank()) initialize(optimizer);
+  StepInProgress<T> step(optimizer);
+  Scratch& scratch = optimizer.memory.scratch;
+  DenseRows<T>& rows = optimizer.memory.rows;
+  const auto c = scratch.take<T>(rows.count());
+  std::ranges::fill(c, static_cast<T>(static_cast<double>(optimizer.data_size()) / static_cast<double>(rows.count())));
+  Interruptible work;
+  Evidence<T> evidence;
+  evidence.estimate = {&rows, c, c};
+  evidence.curvature = {&rows, c, {}, {}};
+  optimizer.watch.set_next(optimizer.state.watch);
+  step.step_from(evidence, nullptr);
+  work.end();
+  step.commit_posterior();
+  optimizer.watch.forget();
+}
+
+#define BDL_INSTANTIATE(T)                                                 \
+  template void take_step(Optimizer<T>&, Index);                           \
+  template bool take_step(Optimizer<T>&, const StepExamples&, bool);       \
+  template void step_on_rows(Optimizer<T>&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

@@ -1,0 +1,285 @@
+// What the targets say about units before a step: noise to start from, the scale of a target that was constant when the model
+// was standardised, and how large rates, or noise that depends on x, can be (docs/mathematics/likelihoods.md, "Limits").
+#include "train/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/interrupt.hpp"
+#include "data/moments.hpp"
+#include "model/noise_units.hpp"
+#include "ranks/shard_sums.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr double most_counts = 10;           // largest rate, times 1 + the largest count
+constexpr double most_noise_variance = 100;  // in units of the targets'
+constexpr double most_scales = 3;            // largest root mean square of a constant
+constexpr Index block_rows = 256;            // read at a time
+
+/// Adds an example: the largest count, or the sum of squares, of each target; then the number of values.
+template <class T>
+void add_example(const Likelihood& likelihood, ConstSpan<T> y, std::span<double> out) {
+  for (std::size_t c = 0; c < y.size(); ++c) {
+    const auto value = static_cast<double>(y[c]);
+    if (std::isnan(value)) continue;
+    out[c] = likelihood.kind() == BDL_POISSON ? std::max(out[c], value) : out[c] + value * value;
+    ++out[y.size() + c];
+  }
+}
+
+template <class T>
+void add_examples(const Likelihood& likelihood, ConstMatrixView<T> y, const ShardRange& columns,
+                  std::span<double> out) {
+  for (Index i = columns.first; i < columns.end; ++i) add_example<T>(likelihood, y.column(i), out);
+}
+
+/// add_examples() for rows of a data set.
+void add_rows(const Likelihood& likelihood, DataSet& data, const Standardization& units,
+              const ShardRange& rows, std::span<double> out) {
+  Buffer<double> block(data.targets() * std::min(block_rows, rows.count()));
+  for (Index first = rows.first; first < rows.end; first += block_rows) {
+    if (first > rows.first) check_interrupt();
+    const Index count = std::min(block_rows, rows.end - first);
+    const auto y = block.matrix(data.targets(), count);
+    data.fetch({first, count}, units, MatrixView<double>(), y);
+    add_examples<double>(likelihood, y, {0, count}, out);
+  }
+}
+
+/// Gives targets that turned out not to be constant their root mean square deviation as scale. Noise set by
+/// the caller keeps its value in the caller's units.
+template <class T>
+bool settle_scales(Model<T>& model, ConstSpan<double> sums) {
+  ColumnMoments targets = model.standardization.target_moments();
+  bool settles = false;
+  for (std::size_t c = 0; c < targets.scale.size(); ++c) {
+    const double square = sums[c] / std::max(1.0, sums[targets.scale.size() + c]);
+    if (!model.standardization.is_constant(static_cast<Index>(c)) || !(square > most_scales * most_scales))
+      continue;
+    targets.scale[c] = std::clamp(targets.scale[c] * std::sqrt(square), smallest_scale, largest_scale);
+    settles = true;
+  }
+  if (!settles) return false;
+  Standardization settled(model.standardization.input_moments(), std::move(targets));
+  if (model.likelihood.noise_origin() == NoiseOrigin::caller)
+    set_standardization(model, std::move(settled));
+  else
+    model.standardization = std::move(settled);
+  return true;
+}
+
+/// Limits the noise variance of heteroscedastic models with standardised targets.
+template <class T>
+void limit_noise(Model<T>& model) {
+  if (model.likelihood.kind() == BDL_HETEROSCEDASTIC && model.standardization.has_targets())
+    model.likelihood.set_limit(std::log(most_noise_variance));
+}
+// A network fits before its noise is learned if it starts optimistic; without hidden units there is nothing to lose, and the
+// empirical Fisher of an optimistic start would hold the mean back (docs/training.md).
+constexpr double optimistic = 100, neutral = 1;
+
+double noise_precision(double factor, double variance) {
+  return std::clamp(factor / variance, 1e-30, 1e30);
+}
+
+double variance_of(double variance, double square) {
+  return variance > 0 ? variance : square > 0 ? square : 1;
+}
+
+std::vector<RunningMoments> target_moments(DataSet& data, const Standardization& units) {
+  return moments_of(data, units, {false, true}).targets;
+}
+
+/// Calls visit(targets) for rows first .. end - 1.
+template <class Visit>
+void for_targets_of(DataSet& data, const Standardization& units, const ShardRange& rows, Visit visit) {
+  Buffer<double> block(data.targets() * block_rows);
+  for (Index first = rows.first; first < rows.end; first += block_rows) {
+    if (first > rows.first) check_interrupt();
+    const auto columns = block.matrix(data.targets(), std::min(block_rows, rows.end - first));
+    data.fetch({first, columns.cols}, units, MatrixView<double>(), columns);
+    for (Index i = 0; i < columns.cols; ++i) visit(ConstSpan<double>(columns.column(i)));
+  }
+}
+
+/// Rates of a linear model have no limit: its log rate is linear in x by definition.
+template <class T>
+bool limits_rates(const Optimizer<T>& optimizer) {
+  return optimizer.model() && optimizer.model()->likelihood.kind() == BDL_POISSON && optimizer.context().has_hidden;
+}
+
+/// True if start_units() has to read the targets.
+template <class T>
+bool asks_targets(const Optimizer<T>& optimizer) {
+  return limits_rates(optimizer) || (optimizer.model() && optimizer.model()->standardization.has_constant());
+}
+
+/// Returns true if scales changed.
+template <class T>
+bool use_sums(Optimizer<T>& optimizer, ConstSpan<double> sums) {
+  Likelihood& likelihood = optimizer.model()->likelihood;
+  if (!limits_rates(optimizer)) {
+    const bool settles = settle_scales(*optimizer.model(), sums);
+    if (settles) optimizer.watch.forget();  // its noise is in units of the scales before
+    return settles;
+  }
+  double largest = 0;
+  for (const double count : sums.first(at(likelihood.targets()))) largest = std::max(largest, count);
+  const double limit = std::log(most_counts * (1 + largest));
+  if (!std::isfinite(likelihood.limit()) || limit > likelihood.limit()) likelihood.set_limit(limit);
+  return false;
+}
+
+/// Calls add(shard, numbers) for each shard of this rank; the numbers are added up.
+template <class T, class Add>
+bool learn_units(Optimizer<T>& optimizer, Add add) {
+  limit_noise(*optimizer.model());
+  if (!asks_targets(optimizer)) return false;
+  const ConstSpan<double> sums =
+      sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, std::max<Index>(1, optimizer.state.shards),
+                      2 * optimizer.model()->likelihood.targets(), add);
+  bool settles = false;
+  optimizer.team.attempt([&] { settles = use_sums(optimizer, sums); });
+  return settles;
+}
+
+/// Noise precision where learning starts, or stays without it, in units of 1 / Var(y); 0: as the model has it.
+template <class T>
+double first_noise_factor(const Optimizer<T>& optimizer) {
+  const Options& options = optimizer.options();
+  if (options.initial_noise_precision > 0) return options.initial_noise_precision;
+  if (!options.learn_noise) return optimizer.method().is_online ? neutral : 0;
+  return optimizer.context().has_hidden && !optimizer.method().is_online ? optimistic : neutral;
+}
+
+template <class T>
+bool may_start_noise(const Optimizer<T>& optimizer) {
+  const Likelihood& likelihood = optimizer.model()->likelihood;
+  return likelihood.has_noise_precision() && !likelihood.noise_is_set() && first_noise_factor(optimizer) != 0;
+}
+
+/// In two passes over the shards: the means first.
+template <class T>
+double variance_over_shards(Optimizer<T>& optimizer, DataSet& data) {
+  const Standardization& units = optimizer.model()->standardization;
+  const Index targets = optimizer.model()->likelihood.targets(), shards = optimizer.state.shards;
+  const auto sum = [&](Index numbers, auto&& add) {
+    return sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, shards, numbers,
+                           [&](Index shard, std::span<double> out) {
+                             for_targets_of(data, units, part_of(shard, shards, data.rows()),
+                                            [&](ConstSpan<double> y) { add(y, out); });
+                           });
+  };
+  std::vector<double> means(at(targets));
+  const auto add_values = [&](ConstSpan<double> y, std::span<double> out) {
+    for (std::size_t c = 0; c < y.size(); ++c) out[c] += y[c];
+  };
+  const auto add_squares = [&](ConstSpan<double> y, std::span<double> out) {
+    for (std::size_t c = 0; c < y.size(); ++c) {
+      if (units.is_constant(static_cast<Index>(c))) continue;  // but for rounding
+      out[c] += std::pow(y[c] - means[c], 2);
+      out[means.size() + c] += std::pow(y[c], 2);
+    }
+  };
+  std::ranges::transform(sum(2 * targets, add_values).first(at(targets)), means.begin(),
+                         [&](double total) { return total / static_cast<double>(data.rows()); });
+  const ConstSpan<double> squares = sum(2 * targets, add_squares);
+  const double values = static_cast<double>(data.rows()) * static_cast<double>(targets);
+  const auto half = squares.begin() + targets;
+  return variance_of(std::accumulate(squares.begin(), half, 0.0) / values,
+                     std::accumulate(half, squares.end(), 0.0) / values);
+}
+
+}  // namespace
+
+double target_variance(DataSet& data, const Standardization& units) {
+  double variance = 0, square = 0;
+  const double values = static_cast<double>(data.rows()) * static_cast<double>(data.targets());
+  Index c = 0;
+  for (const RunningMoments& of : target_moments(data, units)) {
+    if (units.is_constant(c++)) continue;  // but for rounding
+    variance += of.square / values;
+    square += of.square_about_zero() / values;
+  }
+  return variance_of(variance, square);
+}
+
+std::vector<double> target_variances(DataSet& data, const Standardization& units) {
+  std::vector<double> variances;
+  for (const RunningMoments& of : target_moments(data, units)) {
+    const double count = std::max(1.0, of.count);
+    if (units.is_constant(static_cast<Index>(variances.size())))
+      variances.push_back(1);
+    else
+      variances.push_back(variance_of(of.square / count, of.square_about_zero() / count));
+  }
+  return variances;
+}
+
+template <class T>
+double variance_of_targets(Optimizer<T>& optimizer, DataSet& data) {
+  return optimizer.state.shards > 1 ? variance_over_shards(optimizer, data)
+                                    : target_variance(data, optimizer.model()->standardization);
+}
+
+template <class T>
+void start_noise(Optimizer<T>& optimizer, DataSet& data) {
+  if (!may_start_noise(optimizer)) return;
+  const double precision = noise_precision(first_noise_factor(optimizer), variance_of_targets(optimizer, data));
+  optimizer.model()->likelihood.learn_noise_precision({&precision, 1});
+}
+
+template <class T>
+void start_noises(Optimizer<T>& optimizer, DataSet& data) {
+  if (!may_start_noise(optimizer)) return;
+  const Standardization& units = optimizer.model()->standardization;
+  std::vector<double> precision;
+  for (const double variance : target_variances(data, units))
+    precision.push_back(noise_precision(first_noise_factor(optimizer), variance));
+  const bool is_provisional = units.has_constant();  // goes with the scale
+  optimizer.model()->likelihood.set_noise_precision(precision, is_provisional ? NoiseOrigin::training : NoiseOrigin::caller);
+}
+
+template <class T>
+bool start_units(Optimizer<T>& optimizer, DataSet& data) {
+  const Index shards = std::max<Index>(1, optimizer.state.shards);
+  return learn_units(optimizer, [&](Index shard, std::span<double> out) {
+    const Model<T>& model = *optimizer.model();
+    add_rows(model.likelihood, data, model.standardization, part_of(shard, shards, data.rows()), out);
+  });
+}
+
+template <class T>
+bool start_units(Optimizer<T>& optimizer, const StepExamples& examples) {
+  const Index first = shards_of(optimizer.team.rank(), optimizer.team.size(), std::max<Index>(1, optimizer.state.shards)).first;
+  return learn_units(optimizer, [&](Index shard, std::span<double> out) {
+    add_examples<T>(optimizer.model()->likelihood, optimizer.batch_y(examples.here()), examples.shards[at(shard - first)], out);
+  });
+}
+
+template <class T>
+bool start_units(Optimizer<T>& optimizer, ConstMatrixView<T> y) {
+  limit_noise(*optimizer.model());
+  if (!asks_targets(optimizer)) return false;
+  const Scratch::Frame frame(optimizer.memory.scratch);
+  const auto sums = optimizer.memory.scratch.template take<double>(2 * y.rows);
+  std::ranges::fill(sums, 0.0);
+  add_examples<T>(optimizer.model()->likelihood, y, {0, y.cols}, sums);
+  return use_sums(optimizer, sums);
+}
+
+#define BDL_INSTANTIATE(T)                                             \
+  template double variance_of_targets(Optimizer<T>&, DataSet&);        \
+  template void start_noise(Optimizer<T>&, DataSet&);                  \
+  template void start_noises(Optimizer<T>&, DataSet&);                 \
+  template bool start_units(Optimizer<T>&, DataSet&);                  \
+  template bool start_units(Optimizer<T>&, const StepExamples&);       \
+  template bool start_units(Optimizer<T>&, ConstMatrixView<T>);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl
