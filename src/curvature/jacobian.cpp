@@ -9,11 +9,7 @@ namespace bdl {
 
 template <class T>
 void JacobianRows<T>::reserve(Index examples) {
-  if (const Graph<T>* graph = model_.graph()) {
-    graph->reserve(tape_, examples, 1, model_.outputs());
-  } else {
-    seeds_.reserve(model_.outputs() * model_.outputs() * examples);
-  }
+  if (!model_.graph()) seeds_.reserve(model_.outputs() * model_.outputs() * examples);
 }
 
 /// Unit vector e_c in columns c M .. c M + M - 1.

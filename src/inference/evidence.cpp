@@ -89,7 +89,6 @@ void EvidenceEstimator<T>::reserve_samples(const Posterior<T>& q, const Options&
                                            PosteriorScratch<T>& scratch) {
   thetas_.reserve(dimension_ * options.samples);
   sampled_outputs_.reserve(model_.outputs() * examples * options.samples);
-  forward_scratch_.reserve(model_.scratch_size(examples));
   q.reserve(options.samples, scratch);
 }
 

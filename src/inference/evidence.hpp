@@ -159,8 +159,8 @@ class EvidenceEstimator {
   std::unique_ptr<ExactEstimator<T>> exact_;      // likewise: few models have one
   std::unique_ptr<NoisyEstimator<T>> noisy_;      // likewise: networks, for some posteriors
   Index dimension_, samples_ = 0, statistics_size_ = 0;
-  Buffer<T> thetas_, masks_, gradient_, sample_gradient_, diagonal_, probes_, sampled_outputs_,
-      forward_scratch_;
+  Buffer<T> thetas_, masks_, gradient_, sample_gradient_, diagonal_, probes_, sampled_outputs_;
+  Scratch forward_scratch_;
   ConstMatrixView<T> outputs_;
   ConstSpan<T> center_;  // mean of the belief that was assessed last
   Buffer<double> matrix_, statistics_;

@@ -60,7 +60,6 @@ class Problem {
     examples_ = static_cast<Index>(x_rows.size());
     const bdl::Buffer<double> theta_columns = columns(thetas), x = columns(x_rows);
     theta_ = {theta_columns.data(), graph_.parameters(), samples_};
-    graph_.reserve(tape_, examples_, samples_, 1);
     forward({x.data(), graph_.inputs(), examples_});
     backward();
     compare_rows();

@@ -47,7 +47,6 @@ void ExactEstimator<T>::reserve(const Posterior<T>& q, Index examples, const Row
   const Index most = examples_together(examples);
   for (Buffer<T>* buffer : {&f_, &c_, &w_, &ones_}) buffer->reserve(examples);
   for (Buffer<double>* buffer : {&variances_, &losses_}) buffer->reserve(examples);
-  scratch_.reserve(model_.scratch_size(examples));
   rows_.reserve(examples, 1, 1, use);
   inputs_.reserve(q.dimension() * most);
   q.reserve_variances(most, posterior_scratch_);

@@ -51,7 +51,8 @@ class ExactEstimator {
   const Model<T>& model_;
   const DenseShape& layer_;
   NetworkRows<T> rows_;
-  Buffer<T> f_, c_, w_, ones_, inputs_, joined_x_, scratch_;
+  Buffer<T> f_, c_, w_, ones_, inputs_, joined_x_;
+  Scratch scratch_;
   ConstMatrixView<T> x_;  // of the last estimate
   Buffer<double> variances_, losses_;
   PosteriorScratch<T> posterior_scratch_;

@@ -22,7 +22,6 @@ void StreamGuard<T>::reserve(const Posterior<T>& prior, Index examples, bool sam
   if (sampled) theta_.reserve(model_.parameters());
   outputs_.reserve(model_.outputs() * examples);
   slope_.reserve(model_.outputs());
-  forward_scratch_.reserve(model_.scratch_size(examples));
   prior.reserve(1, scratch);
 }
 

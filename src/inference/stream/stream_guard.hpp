@@ -31,7 +31,8 @@ class StreamGuard {
   ConstMatrixView<T> outputs(ConstSpan<T> theta, ConstMatrixView<T> x);
   void add(ConstMatrixView<T> f, ConstMatrixView<T> y, ConstSpan<double> variances, Loss& sum);
   const Model<T>& model_;
-  Buffer<T> shift_, theta_, outputs_, slope_, forward_scratch_;
+  Buffer<T> shift_, theta_, outputs_, slope_;
+  Scratch forward_scratch_;
 };
 
 }  // namespace bdl
