@@ -66,17 +66,11 @@ class NetworkEstimator final : public BatchEstimator<T> {
   explicit NetworkEstimator(const Model<T>& model)
       : BatchEstimator<T>(model), graph_(*model.graph()), rows_(graph_), numbers_(graph_) {}
 
-  void reserve(const BatchSize& size, const RowsUse& use) override {
-    const Index seeds = seed_count(this->density_, size);
+  void reserve(const BatchSize& size, const RowsUse&) override {
     this->reserve_batch(size);
-    if (merges(size)) {
-      ones_.reserve(size.examples);
-      rows_.reserve(size.examples, 1, 1, use);
-    } else {
-      rows_.reserve(size.examples, size.samples, seeds, use);
-    }
+    if (merges(size)) ones_.reserve(size.examples);
   }
-  void reserve_gradients(Index count) override { rows_.reserve_gradients(count); }
+  void reserve_gradients(Index) override {}
   const BlockedRows<T>* blocks() const override { return &rows_; }
   RowsCost cost(const BatchSize& size) const override {
     if (merges(size)) return rows_.cost(size.examples, 1, 1);

@@ -43,7 +43,7 @@ void start_near(const BlocksPosterior<T>& prior, T added, BlocksPosterior<T>& q)
 }
 
 template <class T>
-void KroneckerDescent<T>::reserve(const Posterior<T>& q, const BlockedRows<T>& rows, bool has_prior) {
+void KroneckerDescent<T>::reserve(const Posterior<T>& q, const BlockedRows<T>&, bool has_prior) {
   if (shapes_.empty()) shapes_ = q.kind().matrices;
   Index largest = 0;
   for (const MatrixShape& shape : shapes_) {
@@ -61,7 +61,6 @@ void KroneckerDescent<T>::reserve(const Posterior<T>& q, const BlockedRows<T>& r
     averages->eigenvalues.reserve(eigenvalue_count(shapes_));
   }
   direction_.reserve(q.dimension());
-  reserve_factors(rows, scratch_);
   q.reserve(1, of_posterior_);
   q.reserve_marginals(of_posterior_);
 }

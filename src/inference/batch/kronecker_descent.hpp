@@ -95,7 +95,7 @@ class KroneckerDescent {
   Buffer<T> direction_;
   FactorEigen eigen_;
   JointBasis<T> joint_;
-  FactorScratch<T> scratch_;
+  Scratch scratch_;
   PosteriorScratch<T> of_posterior_;
   std::vector<MatrixShape> shapes_;
   double shortening_ = 1;

@@ -34,7 +34,7 @@ class ExactEstimator {
   ConstSpan<double> variances(Index examples) const { return variances_.first(examples); }
   /// Memory for so many examples and posteriors like q, and for what is made of the rows.
   void reserve(const Posterior<T>& q, Index examples, const RowsUse& use);
-  void reserve_gradients(Index count) { rows_.reserve_gradients(count); }
+  void reserve_gradients(Index) {}
 
   /// Of examples that were seen apart, as Estimator has it. The variances of the outputs are not known then.
   Index shared_numbers(Index examples) const { return examples * (model_.inputs() + 2); }
