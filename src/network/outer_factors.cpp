@@ -9,10 +9,6 @@
 namespace bdl {
 namespace {
 
-Index columns_of(const DenseShape& layer) {
-  return layer.inputs + (layer.has_bias() ? 1 : 0);
-}
-
 Index factors_together(Index rows) {
   return std::max<Index>(1, most_factor_numbers / rows);
 }
