@@ -84,7 +84,7 @@ class Layer {
   std::vector<float> weights_, bias_, ones_, sums_, squares_, of_filters_;
   Buffer<float> in_, out_, back_;
   bdl::PatchRows<float> rows_;
-  bdl::RowsScratch<float> scratch_;
+  bdl::Scratch scratch_;
   FilterTiles filter_tiles_;
 };
 

@@ -32,6 +32,9 @@ class Scratch {
   Scratch() = default;
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
+  /// Only memory that nobody uses, outside of all frames, may be moved.
+  Scratch(Scratch&&) = default;
+  Scratch& operator=(Scratch&&) = default;
 
   /// Returns `count` numbers, 64-byte aligned, whose values are unspecified. Fails with std::bad_alloc.
   template <class T>

@@ -54,7 +54,7 @@ bdl_model_callbacks checked_callbacks(const bdl_model_callbacks* callbacks) {
 template <class T>
 void evaluate(const Model<T>& model, const Array& parameters, const Array& x, MatrixView<T> f) {
   const Buffer<T> theta = checked_parameters(model, parameters), columns = gathered_inputs(model, x);
-  Buffer<T> scratch;
+  Scratch scratch;
   model.forward(theta.first(model.parameters()), columns.matrix(x.cols, x.rows), f, scratch);
   check_outputs_finite<T>(f);
 }

@@ -41,29 +41,6 @@ void BlockedRows<T>::assign(Index dimension, const RowsSize& size) {
 }
 
 template <class T>
-RowsScratchSizes BlockedRows<T>::scratch_sizes(const std::vector<Block>& blocks, const RowsSize& size) {
-  RowsScratchSizes sizes;
-  for (const Block& block : blocks)
-    sizes = sizes.joined(block.rows->scratch_sizes(size.examples, size.samples, size.seeds));
-  return sizes;
-}
-
-template <class T>
-void BlockedRows<T>::reserve_scratch(const RowsScratchSizes& sizes) {
-  scratch_->folded.reserve(sizes.folded);
-  scratch_->inputs.reserve(sizes.inputs);
-  scratch_->block.reserve(sizes.block);
-  scratch_->lanes.reserve(sizes.lanes);
-}
-
-template <class T>
-void BlockedRows<T>::reserve_use(Index count, const RowsUse& use) {
-  if (use.gram) scratch_->reserve_gram(count);
-  scratch_->rows.reserve(outer_numbers(use.outer, count));
-  scratch_->outer.reserve(outer_numbers(use.outer, count));
-}
-
-template <class T>
 void BlockedRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
   combine({c.data(), count_, 1}, {out.data(), dimension_, 1});
   sum_points(0, c.first(static_cast<std::size_t>(count_)), out);
@@ -156,11 +133,12 @@ void BlockedRows<T>::write_row(Index r, Index first, std::span<T> out) const {
 template <class T>
 void BlockedRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
   const Index most = std::min(most_outer_rows, count_);
-  reserve_use(count_, {false, 0, dimension_});
+  const Scratch::Frame frame(*scratch_);
+  const auto written = scratch_->matrix<T>(dimension_, most);
   for (Index first = 0; first < count_; first += most) {
-    const auto rows = scratch_->rows.matrix(dimension_, std::min(most, count_ - first));
+    const auto rows = written.columns(0, std::min(most, count_ - first));
     for (Index r = 0; r < rows.cols; ++r) write_row(first + r, 0, rows.column(r));
-    add_weighted_outer<T>(rows, w.subspan(static_cast<std::size_t>(first)), out, scratch_->outer);
+    add_weighted_outer<T>(rows, w.subspan(static_cast<std::size_t>(first)), out, *scratch_);
   }
 }
 
@@ -172,20 +150,13 @@ void BlockedRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<
 }
 
 template <class T>
-void BlockedRows<T>::reserve_gradients(Index count) {
+ExampleRows<T>& BlockedRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) {
+  const auto count = static_cast<Index>(which.size());
   if (!gradients_) gradients_ = std::make_unique<BlockedRows>();
   gradients_->blocks_.clear();
   gradients_->points_ = points_;
   for (const auto& [rows, offset] : blocks_)
-    gradients_->blocks_.push_back({&rows->reserve_gradients(count), offset});
-  gradients_->reserve_scratch(scratch_sizes(gradients_->blocks_, {count, 1, 1}));
-}
-
-template <class T>
-ExampleRows<T>& BlockedRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) {
-  const auto count = static_cast<Index>(which.size());
-  reserve_gradients(count);
-  for (const auto& block : blocks_) block.rows->gradients(z, which, n);
+    gradients_->blocks_.push_back({&rows->gradients(z, which, n), offset});
   gradients_->assign(dimension_, {count, 1, 1});
   return *gradients_;
 }
@@ -249,19 +220,7 @@ RowsCost NetworkRows<T>::cost(Index examples, Index samples, Index seeds) const 
 }
 
 template <class T>
-void NetworkRows<T>::reserve(Index examples, Index samples, Index seeds, const RowsUse& use) {
-  reserve(examples, samples, seeds);
-  this->reserve_use(examples * samples * seeds, use);
-}
-
-template <class T>
 void NetworkRows<T>::assign(const Tape<T>& tape, Index seeds) {
-  reserve(tape.examples, tape.samples, seeds);
-  view(tape, seeds);
-}
-
-template <class T>
-void NetworkRows<T>::view(const Tape<T>& tape, Index seeds) {
   for (const LayerRows& layer : layers_) {
     const auto n = static_cast<std::size_t>(layer.node);
     const auto& node = graph_.nodes()[n];
@@ -276,7 +235,6 @@ void NetworkRows<T>::view(const Tape<T>& tape, Index seeds) {
 
 template <class T>
 void NetworkRows<T>::assign_single(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities) {
-  reserve(in.cols, 1, 1);
   layers_.front().rows->view(in, sensitivities, in.cols);
   BlockedRows<T>::assign(graph_.parameters(), {in.cols, 1, 1});
 }

@@ -40,7 +40,7 @@ class BlockedRows : public ExampleRows<T> {
   void write_row(Index r, Index first, std::span<T> out) const override;
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
   ExampleRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
-  void reserve_gradients(Index count) override;
+  void reserve_gradients(Index) override {}
   Rows<T>& part(Index offset, Index size) override;
   RowsCost cost() const override { return cost_; }
 
@@ -55,9 +55,8 @@ class BlockedRows : public ExampleRows<T> {
   /// must outlive it, and it points at what these point at after follow() only.
   std::unique_ptr<BlockedRows> of_blocks(std::vector<Block> blocks) const;
   const RowsSize& size() const { return size_; }
-  void reserve(const RowsSize& size) { reserve_scratch(scratch_sizes(blocks_, size)); }
   void follow(const BlockedRows& rows) { assign(rows.dimension_, rows.size_); }
-  RowsScratch<T>& scratch() const { return *scratch_; }
+  Scratch& scratch() const { return *scratch_; }
   /// All but points, in the order of their parameters.
   const std::vector<Block>& blocks() const { return blocks_; }
 
@@ -67,9 +66,6 @@ class BlockedRows : public ExampleRows<T> {
     Index offset;
   };
   void assign(Index dimension, const RowsSize& size);
-  static RowsScratchSizes scratch_sizes(const std::vector<Block>& blocks, const RowsSize& size);
-  void reserve_scratch(const RowsScratchSizes& sizes);
-  void reserve_use(Index count, const RowsUse& use);
 
   std::vector<Block> blocks_;
   std::vector<PointBlock> points_;
@@ -85,7 +81,7 @@ class BlockedRows : public ExampleRows<T> {
   Index dimension_ = 0, count_ = 0;
   RowsSize size_;
   RowsCost cost_;
-  std::shared_ptr<RowsScratch<T>> scratch_ = std::make_shared<RowsScratch<T>>();  // one for all parts
+  std::shared_ptr<Scratch> scratch_ = std::make_shared<Scratch>();  // one for all parts
   std::unique_ptr<BlockedRows> gradients_;
   std::vector<Part> parts_;  // those that were asked for
 };
@@ -99,14 +95,8 @@ class NetworkRows final : public BlockedRows<T> {
   RowsCost cost(Index examples, Index samples, Index seeds) const;
   using BlockedRows<T>::cost;
 
-  void reserve(Index examples, Index samples, Index seeds) {
-    BlockedRows<T>::reserve({examples, samples, seeds});
-  }
-  void reserve(Index examples, Index samples, Index seeds, const RowsUse& use);
   /// Points at a tape whose backward pass is done.
   void assign(const Tape<T>& tape, Index seeds);
-  /// The same for write_row() alone, which needs no scratch.
-  void view(const Tape<T>& tape, Index seeds);
   /// Points at given inputs and sensitivities of a single layer: merged generalised linear models.
   void assign_single(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities);
 

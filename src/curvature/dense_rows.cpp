@@ -28,7 +28,6 @@ void DenseRows<T>::reserve_use(Index dimension, Index count, const RowsUse& use)
     reserve_project(dimension, count, use.vectors);
     scratch_.reserve(dimension, count, use.vectors);
   }
-  outer_.reserve(outer_numbers(use.outer, count));
 }
 
 template <class T>
@@ -123,7 +122,7 @@ void DenseRows<T>::combine(ConstMatrixView<T> rows, ConstMatrixView<T> w, Matrix
 
 template <class T>
 void DenseRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
-  add_weighted_outer(matrix_, w, out, outer_);
+  add_weighted_outer(matrix_, w, out, scratch_numbers_);
 }
 
 template <class T>
@@ -190,12 +189,13 @@ void take_rows(const Array& array, DenseRows<T>& rows) {
 /// Columns sqrt(|w_r|) b_r, those with w_r > 0 from the left and the others from the right.
 template <class T>
 void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<double> out,
-                        Buffer<double>& work) {
+                        Scratch& scratch) {
   const Index most = std::min(most_outer_rows, columns.cols);
-  work.reserve(outer_numbers(columns.rows, columns.cols));
+  const Scratch::Frame frame(scratch);
+  const auto block = scratch.matrix<double>(columns.rows, most);
   for (Index first = 0; first < columns.cols; first += most) {
     const Index count = std::min(most, columns.cols - first);
-    const auto scaled = work.matrix(columns.rows, count);
+    const auto scaled = block.columns(0, count);
     Index added = 0, rest = count;
     for (Index r = first; r < first + count; ++r) {
       const auto weight = static_cast<double>(w[static_cast<std::size_t>(r)]);
@@ -211,7 +211,7 @@ void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<d
 #define BDL_INSTANTIATE(T)                              \
   template class DenseRows<T>;                          \
   template void take_rows(const Array&, DenseRows<T>&); \
-  template void add_weighted_outer(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>, Buffer<double>&);
+  template void add_weighted_outer(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>, Scratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

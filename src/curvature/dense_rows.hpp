@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/array.hpp"
+#include "base/scratch.hpp"
 #include "curvature/rows.hpp"
 #include "linalg/tall/tall.hpp"
 
@@ -54,7 +55,8 @@ class DenseRows final : public ExampleRows<T> {
   void combine(ConstMatrixView<T> rows, ConstMatrixView<T> w, MatrixView<T> out);
   ConstMatrixView<T> matrix_;
   Buffer<T> rows_, product_;
-  Buffer<double> projected_, outer_;
+  Buffer<double> projected_;
+  Scratch scratch_numbers_;
   TallScratch scratch_;
   Buffer<T> gradient_;
   std::unique_ptr<DenseRows> gradients_;
@@ -69,14 +71,9 @@ void take_rows(const Array& array, DenseRows<T>& rows);
 /// Rows that share a product with themselves, in D times as many doubles.
 inline constexpr Index most_outer_rows = 64;
 
-/// Numbers of so many of them.
-inline Index outer_numbers(Index dimension, Index count) {
-  return dimension * std::min(most_outer_rows, count);
-}
-
 /// Lower triangle of out += sum_r w_r b_r b_r^T for the columns b_r of a matrix, in double.
 template <class T>
 void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<double> out,
-                        Buffer<double>& work);
+                        Scratch& scratch);
 
 }  // namespace bdl

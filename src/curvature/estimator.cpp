@@ -66,18 +66,11 @@ class NetworkEstimator final : public BatchEstimator<T> {
   explicit NetworkEstimator(const Model<T>& model)
       : BatchEstimator<T>(model), graph_(*model.graph()), rows_(graph_), numbers_(graph_) {}
 
-  void reserve(const BatchSize& size, const RowsUse& use) override {
-    const Index seeds = seed_count(this->density_, size);
+  void reserve(const BatchSize& size, const RowsUse&) override {
     this->reserve_batch(size);
-    graph_.reserve(tape_, size.examples, size.samples, seeds);
-    if (merges(size)) {
-      ones_.reserve(size.examples);
-      rows_.reserve(size.examples, 1, 1, use);
-    } else {
-      rows_.reserve(size.examples, size.samples, seeds, use);
-    }
+    if (merges(size)) ones_.reserve(size.examples);
   }
-  void reserve_gradients(Index count) override { rows_.reserve_gradients(count); }
+  void reserve_gradients(Index) override {}
   const BlockedRows<T>* blocks() const override { return &rows_; }
   RowsCost cost(const BatchSize& size) const override {
     if (merges(size)) return rows_.cost(size.examples, 1, 1);
@@ -136,9 +129,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
     reserve_joined(all, {});
     const auto x = x_.matrix(graph_.wire(0).height, graph_.wire(0).columns(all.examples));
     this->columns_ = columns;
-    tape_.examples = all.examples;
-    tape_.samples = all.samples;
-    tape_.x = x;
+    graph_.begin(tape_, x, all.samples);
     if (!merged) numbers_.clear(seeds, tape_);
     Index first = 0;
     for (std::size_t v = 0; v < sizes.size(); ++v) {
@@ -184,7 +175,6 @@ class UserEstimator final : public BatchEstimator<T> {
   void reserve(const BatchSize& size, const RowsUse& use) override {
     this->reserve_batch(size);
     seeds_.reserve(model_.outputs() * this->rows(size));
-    scratch_.reserve(model_.scratch_size(size.examples));
     rows_.reserve(model_.parameters(), this->rows(size));
     rows_.reserve_use(model_.parameters(), this->rows(size), use);
   }
@@ -243,7 +233,8 @@ class UserEstimator final : public BatchEstimator<T> {
  private:
   const Model<T>& model_;
   DenseRows<T> rows_;
-  Buffer<T> seeds_, scratch_;
+  Buffer<T> seeds_;
+  Scratch scratch_;
 };
 
 }  // namespace

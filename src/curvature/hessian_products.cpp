@@ -9,12 +9,12 @@
 namespace bdl {
 template <class T>
 HessianProducts<T>::HessianProducts(const Model<T>& model)
-    : model_(model), graph_(*model.graph()), moved_(graph_.wires()), written_(graph_.wires()) {}
+    : model_(model), graph_(*model.graph()), moved_(graph_.wires()), written_(graph_.wires()) {
+  tape_.keeps_curvatures = true;
+}
 
 template <class T>
 void HessianProducts<T>::reserve(Index examples, Index directions) {
-  graph_.reserve(tape_, examples, 1, 1);
-  graph_.reserve_curvatures(tape_, examples, 1);
   changes_.resize(graph_.wires());
   e_changes_.resize(at(graph_.places()));
   for (std::size_t w = 0; w < graph_.wires(); ++w) {

@@ -9,11 +9,7 @@ namespace bdl {
 
 template <class T>
 void JacobianRows<T>::reserve(Index examples) {
-  if (const Graph<T>* graph = model_.graph()) {
-    graph->reserve(tape_, examples, 1, model_.outputs());
-  } else {
-    seeds_.reserve(model_.outputs() * model_.outputs() * examples);
-  }
+  if (!model_.graph()) seeds_.reserve(model_.outputs() * model_.outputs() * examples);
 }
 
 /// Unit vector e_c in columns c M .. c M + M - 1.
@@ -33,7 +29,7 @@ void JacobianRows<T>::network_rows(ConstSpan<T> theta, ConstMatrixView<T> x, Mat
   graph.forward(thetas, x, tape_, f, nullptr, {statistics, {}});
   fill_seeds(graph.seeds(tape_, outputs * x.cols));
   graph.backward(thetas, tape_, outputs);
-  rows_->view(tape_, outputs);
+  rows_->assign(tape_, outputs);
   parallel_blocks(rows.cols, task_grain(rows.rows), [&](Index first, Index count) noexcept {
     for (Index r = first; r < first + count; ++r) rows_->write_row(r, 0, rows.column(r));
   });

@@ -29,7 +29,8 @@ class JacobianRows {
   const Model<T>& model_;
   Tape<T> tape_;
   std::optional<NetworkRows<T>> rows_;
-  Buffer<T> seeds_, scratch_;
+  Buffer<T> seeds_;
+  Scratch scratch_;
 };
 
 /// Column i C + c of out (D x M C) = d f_c(x_i; theta) / d theta. Fails with ERROR_DIVERGED unless outputs

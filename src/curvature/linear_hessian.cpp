@@ -21,7 +21,6 @@ void LinearHessian<T>::reserve(Index examples) {
   weights_.reserve(pairs() * examples);
   terms_.reserve(model_.outputs());
   outputs_.reserve(model_.outputs() * examples);
-  scratch_.reserve(2 * model_.outputs() * examples);
 }
 
 /// Column p: sum over the samples of F(c, k) of each example, for pair number p.

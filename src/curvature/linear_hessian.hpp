@@ -28,7 +28,8 @@ class LinearHessian {
   const Model<T>& model_;
   ConstMatrixView<double> x_;
   Buffer<double> inputs_, scaled_, weights_, terms_;
-  Buffer<T> outputs_, scratch_;
+  Buffer<T> outputs_;
+  Scratch scratch_;
 };
 
 }  // namespace bdl

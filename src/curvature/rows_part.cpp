@@ -8,22 +8,24 @@
 
 namespace bdl {
 
-/// In the columns of a matrix.
+/// Writes out.cols rows from `first` on into the columns of `out`.
 template <class T>
-ConstMatrixView<T> RowsPart<T>::write_rows(Index first, Index count) {
-  scratch_.rows.reserve(size_ * count);
-  const auto out = scratch_.rows.matrix(size_, count);
-  parallel_blocks(count, task_grain(size_), [&](Index begin, Index some) noexcept {
+void RowsPart<T>::write_rows(Index first, MatrixView<T> out) const {
+  parallel_blocks(out.cols, task_grain(size_), [&](Index begin, Index some) noexcept {
     for (Index r = begin; r < begin + some; ++r) write_row(first + r, 0, out.column(r));
   });
-  return out;
 }
 
 template <class T>
 template <class Visit>
 void RowsPart<T>::for_each_written(Visit&& visit) {
-  for (Index first = 0; first < count(); first += most_outer_rows)
-    visit(write_rows(first, std::min(most_outer_rows, count() - first)), first);
+  const Scratch::Frame frame(scratch_);
+  const auto written = scratch_.matrix<T>(size_, std::min(most_outer_rows, count()));
+  for (Index first = 0; first < count(); first += most_outer_rows) {
+    const auto rows = written.columns(0, std::min(most_outer_rows, count() - first));
+    write_rows(first, rows);
+    visit(rows, first);
+  }
 }
 
 template <class T>
@@ -61,10 +63,10 @@ void RowsPart<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
 
 template <class T>
 void RowsPart<T>::gram(MatrixView<double> out) {
-  const auto rows = write_rows(0, count());
-  scratch_.product.reserve(count() * count());
-  const auto product = scratch_.product.matrix(count(), count());
-  syrk(Op::transpose, T(1), rows, T(0), product);
+  const Scratch::Frame frame(scratch_);
+  const auto rows = scratch_.matrix<T>(size_, count()), product = scratch_.matrix<T>(count(), count());
+  write_rows(0, rows);
+  syrk(Op::transpose, T(1), ConstMatrixView<T>(rows), T(0), product);
   for (Index j = 0; j < count(); ++j)
     for (Index i = j; i < count(); ++i) out(i, j) = static_cast<double>(product(i, j));
 }
@@ -74,7 +76,7 @@ void RowsPart<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
   for_each_written([&](ConstMatrixView<T> rows, Index first) {
     add_weighted_outer<T>(rows,
                           w.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows.cols)),
-                          out, scratch_.outer);
+                          out, scratch_);
   });
 }
 

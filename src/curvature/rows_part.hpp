@@ -13,7 +13,7 @@ template <class T>
 class RowsPart final : public Rows<T> {
  public:
   /// Rows and scratch must outlive it.
-  RowsPart(Rows<T>& rows, Index offset, Index size, RowsScratch<T>& scratch)
+  RowsPart(Rows<T>& rows, Index offset, Index size, Scratch& scratch)
       : rows_(rows), offset_(offset), size_(size), scratch_(scratch) {}
 
   Index offset() const { return offset_; }
@@ -32,14 +32,14 @@ class RowsPart final : public Rows<T> {
   RowsCost cost() const override;
 
  private:
-  ConstMatrixView<T> write_rows(Index first, Index count);
+  void write_rows(Index first, MatrixView<T> out) const;
   /// visit(rows, number of the first one).
   template <class Visit>
   void for_each_written(Visit&& visit);
 
   Rows<T>& rows_;
   Index offset_, size_;
-  RowsScratch<T>& scratch_;
+  Scratch& scratch_;
 };
 
 /// The parts that were asked for.
@@ -49,7 +49,7 @@ class RowsParts {
   Rows<T>& of(Rows<T>& rows, Index offset, Index size);
 
  private:
-  RowsScratch<T> scratch_;
+  Scratch scratch_;
   std::vector<std::unique_ptr<RowsPart<T>>> parts_;
 };
 

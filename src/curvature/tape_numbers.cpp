@@ -80,11 +80,13 @@ ConstMatrixView<T> TapeNumbers<T>::matrix(const Piece& piece, const Tape<T>& tap
   }
 }
 
-/// Of a tape of one's own, all but the inputs.
+/// Returns the piece, which is not the inputs, for writing; its buffer grows where it has to.
 template <class T>
 MatrixView<T> TapeNumbers<T>::matrix(const Piece& piece, Tape<T>& tape, Index seeds) const {
   const ConstMatrixView<T> of = matrix(piece, std::as_const(tape), seeds);
-  return {const_cast<T*>(of.data), of.rows, of.cols, of.ld};
+  if (piece.kind == Kind::slopes) return tape.slopes[at(piece.number)].matrix(of.rows, of.cols);
+  auto& places = piece.kind == Kind::sensitivities ? tape.sensitivities : tape.values;
+  return places[at(graph_.wire(piece.number).place)].matrix(of.rows, of.cols);
 }
 
 template <class T>

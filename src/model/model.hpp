@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/scratch.hpp"
 #include "data/standardization.hpp"
 #include "likelihood/likelihood.hpp"
 #include "model/names.hpp"
@@ -39,11 +40,10 @@ class Model {
   /// One dense layer and one output: f = theta^T x, so q(f) is a one-dimensional Gaussian.
   virtual bool is_single_index() const { return false; }
 
-  /// F (C x M) = f(X; theta) for the columns of X (inputs x M), standardised both. `scratch` grows to
-  /// scratch_size(M). `statistics`: a posterior's, of layers that normalise.
-  virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+  /// F (C x M) = f(X; theta) for the columns of X (inputs x M), standardised both. `statistics`: a
+  /// posterior's, of layers that normalise.
+  virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
                        ConstSpan<double> statistics = {}) const = 0;
-  virtual Index scratch_size(Index) const { return 0; }
   /// The layers that it is made of; null: the caller's own function, of which only gradients are known.
   virtual const Graph<T>* graph() const { return nullptr; }
   /// Where training starts.

@@ -17,11 +17,10 @@ class Network final : public Model<T> {
 
   const Graph<T>* graph() const override { return graph_.get(); }
   bool is_single_index() const override { return graph_->is_single_index(); }
-  void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+  void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
                ConstSpan<double> statistics = {}) const override {
     graph_->forward(theta, x, f, scratch, statistics);
   }
-  Index scratch_size(Index examples) const override { return graph_->scratch_size(examples); }
   void initialize(bdl_initialization scheme, std::uint64_t seed, std::span<T> theta) const override;
 
  private:

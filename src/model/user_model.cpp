@@ -32,7 +32,7 @@ UserModel<T>::UserModel(Index inputs, Index parameters, Likelihood density, cons
 }
 
 template <class T>
-void UserModel<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>&,
+void UserModel<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Scratch&,
                            ConstSpan<double>) const {
   poison(f);
   check_callback("model's outputs", [&] {

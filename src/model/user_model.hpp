@@ -21,7 +21,7 @@ class UserModel final : public Model<T> {
   bool has_gradients() const { return callbacks_.gradients != nullptr; }
   /// Called with user_data when the last clone is destroyed.
   void set_destroy(void (*destroy)(void*)) { data_->destroy = destroy; }
-  void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+  void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
                ConstSpan<double> statistics = {}) const override;
   /// Column i of rows (D x M) = sum_c seeds(c, i) df_c(x_i) / dtheta.
   void gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> seeds,

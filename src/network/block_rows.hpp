@@ -2,36 +2,11 @@
 // operations, as the layer can do them best (docs/mathematics/rows.md).
 #pragma once
 
-#include <algorithm>
 #include <memory>
 
-#include "base/view.hpp"
+#include "base/scratch.hpp"
 
 namespace bdl {
-
-/// What one operation at a time needs; blocks share it.
-template <class T>
-struct RowsScratch {
-  Buffer<T> folded, inputs, block, product, rows;
-  Buffer<double> outer, lanes;
-  /// For Gram matrices of n rows.
-  void reserve_gram(Index count) { product.reserve(2 * count * count); }
-};
-
-/// Of a minibatch, in numbers of type T.
-struct RowsScratchSizes {
-  Index folded = 0, inputs = 0, block = 0, lanes = 0;
-  RowsScratchSizes joined(const RowsScratchSizes& with) const {
-    return {std::max(folded, with.folded), std::max(inputs, with.inputs), std::max(block, with.block),
-            std::max(lanes, with.lanes)};
-  }
-};
-
-/// For Kronecker factors: some factors at a time, and their products.
-template <class T>
-struct FactorScratch {
-  Buffer<T> columns, products;
-};
 
 struct BlockCost {
   double gram_flops = 0;     ///< of add_gram()
@@ -48,7 +23,6 @@ class BlockRows {
   virtual ~BlockRows() = default;
 
   virtual Index parameters() const = 0;
-  virtual RowsScratchSizes scratch_sizes(Index examples, Index samples, Index seeds) const = 0;
   virtual BlockCost cost(Index examples, Index samples, Index seeds) const = 0;
 
   /// Points at the layer's inputs and at the sensitivities of its outputs, of sections of so many examples.
@@ -57,48 +31,44 @@ class BlockRows {
 
   /// out = B W, for `size` rows from `first` on: whole sections.
   virtual void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
-                       RowsScratch<T>& scratch) = 0;
+                       Scratch& scratch) = 0;
   /// out = U^T B, or out += U^T B.
-  virtual void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) = 0;
+  virtual void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, Scratch& scratch) = 0;
   /// out = sum_r w_r b_r^2.
-  virtual void sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>& scratch) = 0;
+  virtual void sum_squares(ConstSpan<T> w, std::span<T> out, Scratch& scratch) = 0;
   /// Are the sum and the sum of squares cheaper together than one after the other?
   virtual bool has_sums_together() const { return false; }
   /// sum = sum_r c_r b_r and squares = sum_r w_r b_r^2.
   virtual void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares,
-                               RowsScratch<T>& scratch) {
+                               Scratch& scratch) {
     const auto rows = static_cast<Index>(c.size());
     combine(0, rows, {c.data(), rows, 1}, {sum.data(), parameters(), 1}, scratch);
     sum_squares(w, squares, scratch);
   }
   /// Lower triangle of out = B^T B, or out += B^T B.
-  virtual void gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) = 0;
+  virtual void gram(bool add, MatrixView<double> out, Scratch& scratch) = 0;
   /// out = parameters from `first` on of b_r.
   virtual void write_row(Index r, Index first, std::span<T> out) const = 0;
 
   /// out_j = sum_p v_p g_jp^2, or out_j += that, for all n = out.size() gradients g_j = sum_k z_r b_r, r = j
   /// + k n.
   virtual void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
-                                RowsScratch<T>& scratch) = 0;
+                                Scratch& scratch) = 0;
   /// The g_j of some j, as rows that live until the next call.
   virtual BlockRows& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) = 0;
-  /// gradients() of `count` allocates nothing from now on.
-  virtual BlockRows& reserve_gradients(Index count) = 0;
 
   // b_r is a sum over positions of outer products of sensitivities e (o numbers) and inputs u (q numbers, the
   // last one 1 if there is a bias): the factors of Kronecker's (docs/mathematics/kronecker.md).
   /// Positions that such a sum has.
   virtual Index positions() const { return 1; }
-  /// Memory for the first two functions below, of any minibatch: they allocate nothing then.
-  virtual void reserve_factors(FactorScratch<T>& scratch) const = 0;
   /// Lower triangle of out += weight times the mean of sum u u^T over examples and samples.
-  virtual void add_input_factor(double weight, MatrixView<double> out, FactorScratch<T>& scratch) const = 0;
+  virtual void add_input_factor(double weight, MatrixView<double> out, Scratch& scratch) const = 0;
   /// Lower triangle of out += weight sum_r w_r sum e e^T.
   virtual void add_output_factor(double weight, ConstSpan<T> w, MatrixView<double> out,
-                                 FactorScratch<T>& scratch) const = 0;
+                                 Scratch& scratch) const = 0;
   /// out += sum_r w_r (Uo^T B_r Ug)^2 with B_r = sum over positions of u e^T (q x o).
   virtual void add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,
-                                   MatrixView<double> out, FactorScratch<T>& scratch) const = 0;
+                                   MatrixView<double> out, Scratch& scratch) const = 0;
 };
 
 /// The rows of point parameters: no curvature is made of them, so sums are all that is asked for.

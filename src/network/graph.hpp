@@ -2,6 +2,7 @@
 // wires; numbers that nobody needs any more lend their place to what an elementwise layer makes of them.
 #pragma once
 
+#include "base/scratch.hpp"
 #include "bdl/model.h"
 #include "network/layer.hpp"
 #include "network/tape.hpp"
@@ -69,18 +70,17 @@ class Graph {
   /// Running statistics of all layers: numbers.
   Index statistics_size() const { return 2 * normalized_; }
 
-  /// F = f(X; theta), nothing kept. `scratch` grows to scratch_size(M). Here and below, fails with
-  /// ERROR_UNSUPPORTED without the statistics that layers have.
-  void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+  /// Computes F = f(X; theta) and keeps nothing, with scratch_size(M) numbers of scratch memory. All passes
+  /// fail with ERROR_UNSUPPORTED if layers need running statistics and none are given.
+  void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
                ConstSpan<double> statistics = {}) const;
   /// The same with other weights, of sample 0.
-  void forward(const Weights<T>& weights, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+  void forward(const Weights<T>& weights, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
                ConstSpan<double> statistics) const;
   Index scratch_size(Index examples) const;
 
-  void reserve(Tape<T>& tape, Index examples, Index samples, Index seeds) const;
-  /// From now on forward() keeps second derivatives as well.
-  void reserve_curvatures(Tape<T>& tape, Index examples, Index samples) const;
+  /// Begins a tape for examples X, which forward() does itself: where the numbers of other passes are read in.
+  void begin(Tape<T>& tape, ConstMatrixView<T> x, Index samples, const Statistics& statistics = {}) const;
   /// F (C x M S) for all samples, recording the tape. Without noise, layers that are random in training are
   /// not. Statistics must stay where they are until backward() is done.
   void forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f,
@@ -116,7 +116,6 @@ class Graph {
   void assign_registers();
   void find_first_writers();
   void find_straight_wires();
-  void begin(Tape<T>& tape, ConstMatrixView<T> x, Index samples, const Statistics& statistics) const;
   void linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const;
   Index register_numbers(std::size_t number, Index examples) const;
   Index register_offset(Index place, Index examples) const;

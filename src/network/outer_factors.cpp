@@ -9,34 +9,23 @@
 namespace bdl {
 namespace {
 
-Index columns_of(const DenseShape& layer) {
-  return layer.inputs + (layer.has_bias() ? 1 : 0);
-}
-
 Index factors_together(Index rows) {
   return std::max<Index>(1, most_factor_numbers / rows);
 }
 
 }  // namespace
 
-template <class T>
-void OuterRows<T>::reserve_factors(FactorScratch<T>& scratch) const {
-  const Index most = std::max(columns_of(layer_), layer_.outputs);
-  scratch.columns.reserve(std::max(layer_.inputs, factors_together(layer_.outputs) * layer_.outputs));
-  scratch.products.reserve(most * most);
-}
-
 /// Of the weights a product; of the bias sums.
 template <class T>
-void OuterRows<T>::add_input_factor(double weight, MatrixView<double> out, FactorScratch<T>& scratch) const {
-  reserve_factors(scratch);
+void OuterRows<T>::add_input_factor(double weight, MatrixView<double> out, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
   const ConstMatrixView<T> a = rows_.a;
   const double each = weight / static_cast<double>(a.cols);
-  const MatrixView<T> products = scratch.products.matrix(a.rows, a.rows);
+  const MatrixView<T> products = scratch.matrix<T>(a.rows, a.rows);
   syrk(Op::none, T(1), a, T(0), products);
   add_lower(each, ConstMatrixView<T>(products), out.block(0, 0, a.rows, a.rows));
   if (!layer_.has_bias()) return;
-  T* const sums = scratch.columns.data();
+  T* const sums = scratch.take<T>(a.rows).data();
   row_sums(a, sums);
   for (Index i = 0; i < a.rows; ++i) out(a.rows, i) += each * static_cast<double>(sums[i]);
   out(a.rows, a.rows) += weight;
@@ -45,14 +34,15 @@ void OuterRows<T>::add_input_factor(double weight, MatrixView<double> out, Facto
 /// Columns times the roots of their weights, some at a time.
 template <class T>
 void OuterRows<T>::add_output_factor(double weight, ConstSpan<T> w, MatrixView<double> out,
-                                     FactorScratch<T>& scratch) const {
-  reserve_factors(scratch);
+                                     Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
   const ConstMatrixView<T> e = rows_.e;
-  const MatrixView<T> products = scratch.products.matrix(e.rows, e.rows);
+  const MatrixView<T> products = scratch.matrix<T>(e.rows, e.rows);
   const Index together = factors_together(e.rows);
+  const MatrixView<T> block = scratch.matrix<T>(e.rows, std::min(together, e.cols));
   for (Index first = 0; first < e.cols; first += together) {
     const Index count = std::min(together, e.cols - first);
-    const MatrixView<T> some = scratch.columns.matrix(e.rows, count);
+    const MatrixView<T> some = block.columns(0, count);
     parallel_blocks(count, task_grain(e.rows), [&](Index begin, Index size) noexcept {
       for (Index j = begin; j < begin + size; ++j) {
         const T root = std::sqrt(w[static_cast<std::size_t>(first + j)]);
@@ -67,15 +57,15 @@ void OuterRows<T>::add_output_factor(double weight, ConstSpan<T> w, MatrixView<d
 /// (Uo^T u e^T Ug)^2 is the outer product of squares.
 template <class T>
 void OuterRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,
-                                       MatrixView<double> out, FactorScratch<T>& scratch) const {
+                                       MatrixView<double> out, Scratch& scratch) const {
   const Index q = uo.rows, o = ug.rows, together = factors_together(q + o);
-  scratch.columns.reserve((2 * q + o) * together);
-  scratch.products.reserve(q * o);
-  const MatrixView<T> products = scratch.products.matrix(q, o);
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> products = scratch.matrix<T>(q, o);
+  T* const columns = scratch.take<T>((2 * q + o) * std::min(together, rows_.a.cols)).data();
   for (Index first = 0, count = 0; first < rows_.e.cols; first += count) {
     const Index input = first % rows_.a.cols;
     count = std::min(together, rows_.a.cols - input);
-    const MatrixView<T> u = scratch.columns.matrix(q, count), us(u.data + u.size(), q, count),
+    const MatrixView<T> u(columns, q, count), us(u.data + u.size(), q, count),
                         es(us.data + us.size(), o, count);
     for (Index j = 0; j < count; ++j) {
       std::copy_n(rows_.a.column_data(input + j), layer_.inputs, u.column_data(j));
@@ -94,12 +84,11 @@ void OuterRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, Co
 }
 
 #define BDL_INSTANTIATE(T)                                                                                   \
-  template void OuterRows<T>::reserve_factors(FactorScratch<T>&) const;                                      \
-  template void OuterRows<T>::add_input_factor(double, MatrixView<double>, FactorScratch<T>&) const;         \
-  template void OuterRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, FactorScratch<T>&) \
+  template void OuterRows<T>::add_input_factor(double, MatrixView<double>, Scratch&) const;         \
+  template void OuterRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, Scratch&) \
       const;                                                                                                 \
   template void OuterRows<T>::add_rotated_squares(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>,      \
-                                                  MatrixView<double>, FactorScratch<T>&) const;
+                                                  MatrixView<double>, Scratch&) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -74,12 +74,6 @@ T weighted_square(ConstMatrixView<T> e, ConstSpan<T> z, Index j, Index n, const 
 }  // namespace
 
 template <class T>
-RowsScratchSizes OuterRows<T>::scratch_sizes(Index examples, Index samples, Index) const {
-  const Index inputs = input_columns(examples, samples), size = layer_.outputs * inputs;
-  return {columns_together(size) * size, layer_.inputs * inputs, 0, 0};
-}
-
-template <class T>
 BlockCost OuterRows<T>::cost(Index examples, Index samples, Index seeds) const {
   const double n = as_double(examples * samples * seeds),
                inputs = as_double(input_columns(examples, samples));
@@ -95,15 +89,16 @@ void OuterRows<T>::view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities,
 /// A (folded E)^T into the weights of `out`, and the row sums of folded E into its biases.
 template <class T>
 void OuterRows<T>::weighted_products(const Factors& rows, ConstMatrixView<T> weights, bool squared,
-                                     MatrixView<T> out, RowsScratch<T>& scratch) const {
+                                     MatrixView<T> out, Scratch& scratch) const {
   const Index inputs = rows.a.cols, size = layer_.outputs * inputs;
-  scratch.folded.reserve(size * weights.cols);
-  fold(rows.e, inputs, weights, squared, scratch.folded.data());
+  const Scratch::Frame frame(scratch);
+  T* const folded = scratch.take<T>(size * weights.cols).data();
+  fold(rows.e, inputs, weights, squared, folded);
   if (layer_.outputs == 1)  // the columns of `out` are one matrix
-    gemm(Op::none, Op::none, T(1), rows.a, scratch.folded.matrix(inputs, weights.cols), T(0),
+    gemm(Op::none, Op::none, T(1), rows.a, ConstMatrixView<T>(folded, inputs, weights.cols), T(0),
          MatrixView<T>(out.data, layer_.inputs, weights.cols, out.ld));
   for (Index k = 0; k < weights.cols; ++k) {
-    const ConstMatrixView<T> e(scratch.folded.data() + k * size, layer_.outputs, inputs);
+    const ConstMatrixView<T> e(folded + k * size, layer_.outputs, inputs);
     if (layer_.outputs > 1)
       gemm(Op::none, Op::transpose, T(1), rows.a, e, T(0),
            MatrixView<T>(out.column_data(k), layer_.inputs, layer_.outputs));
@@ -113,7 +108,7 @@ void OuterRows<T>::weighted_products(const Factors& rows, ConstMatrixView<T> wei
 
 template <class T>
 void OuterRows<T>::combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
-                           RowsScratch<T>& scratch) {
+                           Scratch& scratch) {
   const Index inputs = std::min(size, rows_.a.cols);
   const Factors some{rows_.a.columns(first % rows_.a.cols, inputs), rows_.e.columns(first, size)};
   const Index together = columns_together(layer_.outputs * inputs);
@@ -124,10 +119,9 @@ void OuterRows<T>::combine(Index first, Index size, ConstMatrixView<T> w, Matrix
 }
 
 template <class T>
-MatrixView<T> OuterRows<T>::squared_inputs(RowsScratch<T>& scratch) const {
+MatrixView<T> OuterRows<T>::squared_inputs(Scratch& scratch) const {
   const ConstMatrixView<T> a = rows_.a;
-  scratch.inputs.reserve(a.size());
-  const MatrixView<T> out = scratch.inputs.matrix(a.rows, a.cols);
+  const MatrixView<T> out = scratch.matrix<T>(a.rows, a.cols);
   parallel_blocks(a.cols, task_grain(a.rows), [&](Index first, Index count) noexcept {
     for (Index j = first; j < first + count; ++j)
       for (Index i = 0; i < a.rows; ++i) out(i, j) = a(i, j) * a(i, j);
@@ -136,7 +130,8 @@ MatrixView<T> OuterRows<T>::squared_inputs(RowsScratch<T>& scratch) const {
 }
 
 template <class T>
-void OuterRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>& scratch) {
+void OuterRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
   weighted_products({squared_inputs(scratch), rows_.e}, {w.data(), rows_.e.cols, 1}, true,
                     {out.data(), parameters(), 1}, scratch);
 }
@@ -144,11 +139,10 @@ void OuterRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>&
 /// (A^T A + bias) ∘ (E^T E), in double. Inputs that repeat need all of A^T A.
 template <class T>
 void OuterRows<T>::gram_columns(Index first_column, Index columns, bool add, MatrixView<double> out,
-                                RowsScratch<T>& scratch) {
+                                Scratch& scratch) {
   const Index inputs = rows_.a.cols, count = rows_.e.cols;
-  scratch.reserve_gram(count);
-  const auto ee = scratch.product.matrix(count, count);
-  const MatrixView<T> aa(scratch.product.data() + count * count, inputs, inputs);
+  const Scratch::Frame frame(scratch);
+  const auto ee = scratch.matrix<T>(count, count), aa = scratch.matrix<T>(inputs, inputs);
   syrk_columns(rows_.e, first_column, columns, ee);
   if (inputs < count) {
     syrk(Op::transpose, T(1), rows_.a, T(0), aa);
@@ -176,7 +170,7 @@ void OuterRows<T>::gram_columns(Index first_column, Index columns, bool add, Mat
 }
 
 template <class T>
-void OuterRows<T>::project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) {
+void OuterRows<T>::project(ConstMatrixView<T> u, bool add, MatrixView<T> out, Scratch& scratch) {
   const Index together = columns_together(layer_.outputs * rows_.a.cols);
   for (Index first = 0; first < u.cols; first += together) {
     const Index count = std::min(together, u.cols - first);
@@ -187,10 +181,10 @@ void OuterRows<T>::project(ConstMatrixView<T> u, bool add, MatrixView<T> out, Ro
 /// out_r = rowsum((A u^T) ∘ E): one product with A per column of U.
 template <class T>
 void OuterRows<T>::project_some(ConstMatrixView<T> u, bool add, MatrixView<T> out,
-                                RowsScratch<T>& scratch) const {
+                                Scratch& scratch) const {
   const Index inputs = rows_.a.cols, size = layer_.outputs * inputs;
-  scratch.folded.reserve(size * u.cols);
-  T* const folded = scratch.folded.data();
+  const Scratch::Frame frame(scratch);
+  T* const folded = scratch.take<T>(size * u.cols).data();
   if (layer_.outputs == 1)  // the columns of U are one matrix
     gemm(Op::transpose, Op::none, T(1), rows_.a, ConstMatrixView<T>(u.data, layer_.inputs, u.cols, u.ld),
          T(0), MatrixView<T>(folded, inputs, u.cols));
@@ -230,11 +224,11 @@ void OuterRows<T>::write_row(Index r, Index first, std::span<T> out) const {
 /// (sum_k z E)^2 . (V A^2 + v_bias), V the weights' share of v as a matrix.
 template <class T>
 void OuterRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
-                                    RowsScratch<T>& scratch) {
+                                    Scratch& scratch) {
   const auto n = static_cast<Index>(out.size());
   const Index inputs = rows_.a.cols;
-  scratch.folded.reserve(layer_.outputs * inputs);
-  const auto weighted = scratch.folded.matrix(layer_.outputs, inputs);
+  const Scratch::Frame frame(scratch);
+  const auto weighted = scratch.matrix<T>(layer_.outputs, inputs);
   gemm(Op::transpose, Op::none, T(1), ConstMatrixView<T>(v.data(), layer_.inputs, layer_.outputs),
        ConstMatrixView<T>(squared_inputs(scratch)), T(0), weighted);
   const T* bias = layer_.has_bias() ? v.data() + layer_.weights() : nullptr;
@@ -248,20 +242,12 @@ void OuterRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, st
   });
 }
 
-template <class T>
-BlockRows<T>& OuterRows<T>::reserve_gradients(Index count) {
-  if (!gradients_) gradients_ = std::make_unique<OuterRows>(layer_);
-  gathered_a_.reserve(layer_.inputs * count);
-  gathered_e_.reserve(layer_.outputs * count);
-  return *gradients_;
-}
-
 /// Sums over seeds of outer products with the same inputs are outer products again, g_j = (sum_k z_r e_r)
 /// a_j^T.
 template <class T>
 BlockRows<T>& OuterRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) {
   const auto count = static_cast<Index>(which.size());
-  reserve_gradients(count);
+  if (!gradients_) gradients_ = std::make_unique<OuterRows>(layer_);
   const auto a = gathered_a_.matrix(layer_.inputs, count), e = gathered_e_.matrix(layer_.outputs, count);
   for (Index m = 0; m < count; ++m) {
     const Index j = which[static_cast<std::size_t>(m)];

@@ -15,32 +15,29 @@ class OuterRows final : public BlockRows<T> {
   explicit OuterRows(const DenseShape& layer) : layer_(layer) {}
 
   Index parameters() const override { return layer_.parameters(); }
-  RowsScratchSizes scratch_sizes(Index examples, Index samples, Index seeds) const override;
   BlockCost cost(Index examples, Index samples, Index seeds) const override;
   void view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities, Index examples) override;
   void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
-               RowsScratch<T>& scratch) override;
-  void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) override;
-  void sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>& scratch) override;
-  void gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) override {
+               Scratch& scratch) override;
+  void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, Scratch& scratch) override;
+  void sum_squares(ConstSpan<T> w, std::span<T> out, Scratch& scratch) override;
+  void gram(bool add, MatrixView<double> out, Scratch& scratch) override {
     gram_columns(0, rows_.e.cols, add, out, scratch);
   }
   /// Of gram(), columns from `first` on.
-  void gram_columns(Index first, Index count, bool add, MatrixView<double> out, RowsScratch<T>& scratch);
+  void gram_columns(Index first, Index count, bool add, MatrixView<double> out, Scratch& scratch);
   const DenseShape& layer() const { return layer_; }
   ConstMatrixView<T> inputs() const { return rows_.a; }
   ConstMatrixView<T> sensitivities() const { return rows_.e; }
   void write_row(Index r, Index first, std::span<T> out) const override;
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
-                        RowsScratch<T>& scratch) override;
+                        Scratch& scratch) override;
   BlockRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
-  BlockRows<T>& reserve_gradients(Index count) override;
-  void reserve_factors(FactorScratch<T>& scratch) const override;
-  void add_input_factor(double weight, MatrixView<double> out, FactorScratch<T>& scratch) const override;
+  void add_input_factor(double weight, MatrixView<double> out, Scratch& scratch) const override;
   void add_output_factor(double weight, ConstSpan<T> w, MatrixView<double> out,
-                         FactorScratch<T>& scratch) const override;
+                         Scratch& scratch) const override;
   void add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,
-                           MatrixView<double> out, FactorScratch<T>& scratch) const override;
+                           MatrixView<double> out, Scratch& scratch) const override;
 
  private:
   /// Inputs and sensitivities, or what an operation takes in their place.
@@ -50,10 +47,10 @@ class OuterRows final : public BlockRows<T> {
   Index input_columns(Index examples, Index samples) const {
     return layer_.of_data ? examples : examples * samples;
   }
-  MatrixView<T> squared_inputs(RowsScratch<T>& scratch) const;
+  MatrixView<T> squared_inputs(Scratch& scratch) const;
   void weighted_products(const Factors& rows, ConstMatrixView<T> weights, bool squared, MatrixView<T> out,
-                         RowsScratch<T>& scratch) const;
-  void project_some(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) const;
+                         Scratch& scratch) const;
+  void project_some(ConstMatrixView<T> u, bool add, MatrixView<T> out, Scratch& scratch) const;
 
   DenseShape layer_;
   Factors rows_;

@@ -39,21 +39,22 @@ Index Graph<T>::scratch_size(Index examples) const {
 }
 
 template <class T>
-void Graph<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+void Graph<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
                        ConstSpan<double> statistics) const {
   const SampledWeights<T> weights({theta.data(), static_cast<Index>(theta.size()), 1});
   forward(weights, x, f, scratch, statistics);
 }
 
 template <class T>
-void Graph<T>::forward(const Weights<T>& weights, ConstMatrixView<T> x, MatrixView<T> f, Buffer<T>& scratch,
+void Graph<T>::forward(const Weights<T>& weights, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
                        ConstSpan<double> statistics) const {
   check_statistics({statistics, {}}, x.cols);
-  scratch.reserve(scratch_size(x.cols));
+  const Scratch::Frame frame(scratch);
+  T* const registers = scratch.take<T>(scratch_size(x.cols)).data();
   const Pass<T> pass{weights, x.cols, 0, nullptr, {statistics, {}}};
   const auto place_of = [&](Index w) {
     if (wire(w).place == wire(output_).place) return f;
-    return MatrixView<T>(scratch.data() + register_offset(wire(w).place, x.cols), wire(w).height,
+    return MatrixView<T>(registers + register_offset(wire(w).place, x.cols), wire(w).height,
                          wire(w).columns(x.cols));
   };
   const auto values = [&](Index w) { return w == 0 ? x : ConstMatrixView<T>(place_of(w)); };
@@ -69,31 +70,6 @@ void Graph<T>::forward(const Weights<T>& weights, ConstMatrixView<T> x, MatrixVi
 template <class T>
 Index Graph<T>::kept_numbers(std::size_t n) const {
   return nodes_[n].layer ? nodes_[n].layer->kept(wire(nodes_[n].out).height) : 0;
-}
-
-template <class T>
-void Graph<T>::reserve(Tape<T>& tape, Index examples, Index samples, Index seeds) const {
-  tape.values.resize(place_wires_.size());
-  tape.sensitivities.resize(place_wires_.size());
-  tape.slopes.resize(nodes_.size());
-  tape.of_samples.resize(nodes_.size());
-  for (const Wire& w : wires_) {
-    if (w.place < 0) continue;
-    if (w.place != wire(output_).place)
-      tape.values[at(w.place)].reserve(w.numbers(examples) * (w.is_data ? 1 : samples));
-    if (w.is_learned) tape.sensitivities[at(w.place)].reserve(w.numbers(examples) * samples * seeds);
-  }
-  for (std::size_t n = 0; n < nodes_.size(); ++n) {
-    tape.slopes[n].reserve(kept_numbers(n) * wire(nodes_[n].out).columns(examples) * samples);
-    if (nodes_[n].layer) tape.of_samples[n].reserve(nodes_[n].layer->kept_of_sample() * samples);
-  }
-}
-
-template <class T>
-void Graph<T>::reserve_curvatures(Tape<T>& tape, Index examples, Index samples) const {
-  tape.curvatures.resize(nodes_.size());
-  for (std::size_t n = 0; n < nodes_.size(); ++n)
-    tape.curvatures[n].reserve(kept_numbers(n) * wire(nodes_[n].out).columns(examples) * samples);
 }
 
 template <class T>
@@ -127,8 +103,8 @@ Kept<T> Graph<T>::kept(Tape<T>& tape, std::size_t n, Index sample) const {
   const Index count = wire(nodes_[n].out).columns(tape.examples), columns = count * tape.samples;
   Kept<T> kept{tape.slopes[n].matrix(size, columns).columns(sample * count, count)};
   if (const Index of_sample = nodes_[n].layer->kept_of_sample(); of_sample > 0)
-    kept.of_sample = tape.of_samples[n].data() + sample * of_sample;
-  if (!tape.curvatures.empty())
+    kept.of_sample = tape.of_samples[n].first(of_sample * tape.samples).data() + sample * of_sample;
+  if (tape.keeps_curvatures)
     kept.curvatures = tape.curvatures[n].matrix(size, columns).columns(sample * count, count);
   return kept;
 }
@@ -151,6 +127,10 @@ void Graph<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>&
 template <class T>
 void Graph<T>::begin(Tape<T>& tape, ConstMatrixView<T> x, Index samples, const Statistics& statistics) const {
   check_statistics(statistics, x.cols);
+  tape.values.resize(place_wires_.size());
+  tape.sensitivities.resize(place_wires_.size());
+  for (auto* of_nodes : {&tape.slopes, &tape.curvatures}) of_nodes->resize(nodes_.size());
+  tape.of_samples.resize(nodes_.size());
   tape.statistics = statistics;
   tape.examples = x.cols;
   tape.samples = samples;
@@ -231,12 +211,11 @@ void Graph<T>::backward(const Weights<T>& weights, Tape<T>& tape, Index seeds) c
   template Index Graph<T>::register_offset(Index, Index) const;                                          \
   template Index Graph<T>::kept_numbers(std::size_t) const;                                              \
   template Index Graph<T>::scratch_size(Index) const;                                                    \
-  template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&,           \
+  template void Graph<T>::forward(ConstSpan<T>, ConstMatrixView<T>, MatrixView<T>, Scratch&,             \
                                   ConstSpan<double>) const;                                              \
-  template void Graph<T>::forward(const Weights<T>&, ConstMatrixView<T>, MatrixView<T>, Buffer<T>&,      \
+  template void Graph<T>::forward(const Weights<T>&, ConstMatrixView<T>, MatrixView<T>, Scratch&,        \
                                   ConstSpan<double>) const;                                              \
-  template void Graph<T>::reserve(Tape<T>&, Index, Index, Index) const;                                  \
-  template void Graph<T>::reserve_curvatures(Tape<T>&, Index, Index) const;                              \
+  template void Graph<T>::begin(Tape<T>&, ConstMatrixView<T>, Index, const Statistics&) const;            \
   template MatrixView<T> Graph<T>::seeds(Tape<T>&, Index) const;                                         \
   template MatrixView<T> Graph<T>::sensitivities(Tape<T>&, Index, Index) const;                          \
   template ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>&, Index, Index) const;               \

@@ -12,7 +12,7 @@ LocalPasses<T>::LocalPasses(const Model<T>& model, const Posterior<T>& q)
 /// Samples of a seed are steps of the stream, and examples the rest of its key.
 template <class T>
 void LocalPasses<T>::forward(std::uint64_t seed, Index sample, Index first, ConstMatrixView<T> x,
-                             MatrixView<T> f, Buffer<T>& scratch) {
+                             MatrixView<T> f, Scratch& scratch) {
   constexpr Index most_tiles = Index{1} << 24;
   const StreamNoise<T> source(seed, Stream::prediction_weight_noise, sample * most_tiles + first % most_tiles,
                               network_.layout(std::ssize(blocks_)), false);

@@ -13,7 +13,7 @@ class LocalPasses {
   LocalPasses(const Model<T>& model, const Posterior<T>& q);
   /// F for examples X, the first of which has the number `first`, with the noise of a sample.
   void forward(std::uint64_t seed, Index sample, Index first, ConstMatrixView<T> x, MatrixView<T> f,
-               Buffer<T>& scratch);
+               Scratch& scratch);
 
  private:
   const Graph<T>& graph_;

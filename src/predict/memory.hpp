@@ -28,7 +28,8 @@ struct PredictMemory {
   std::vector<double> weights;  ///< of equal draws
 
   std::optional<LocalPasses<T>> local;  ///< of BDL_LOCAL_MONTE_CARLO
-  Buffer<T> x, f, all, passes;          ///< of examples on their way through the model
+  Scratch passes;                       ///< of forward passes
+  Buffer<T> x, f, all;                  ///< of examples on their way through the model
   Buffer<double> mixture, root;
   std::optional<LinearizedOutputs<T>> linearized;
   SymmetricRoot root_finder;

@@ -32,7 +32,6 @@ void DividedRows<T>::reserve(const BlockedRows<T>& rows, const RowsSize& size, c
                              const Team& team, Index shards) {
   const Index count = size.examples * size.samples * size.seeds, rank = team.rank(), ranks = team.size();
   divide(rows, size, shards);
-  for (const Shard& shard : shards_) shard.rows->reserve(size);
   sums_.reserve(rank, ranks, shards, use.vectors * count, count);
   size_exchange(parameters_, team,
                 [&](Index v) { return shards_[at(v)].parameters * std::max<Index>(use.vectors, 1); });

@@ -43,12 +43,10 @@ Index ExactEstimator<T>::examples_together(Index examples) const {
 }
 
 template <class T>
-void ExactEstimator<T>::reserve(const Posterior<T>& q, Index examples, const RowsUse& use) {
+void ExactEstimator<T>::reserve(const Posterior<T>& q, Index examples, const RowsUse&) {
   const Index most = examples_together(examples);
   for (Buffer<T>* buffer : {&f_, &c_, &w_, &ones_}) buffer->reserve(examples);
   for (Buffer<double>* buffer : {&variances_, &losses_}) buffer->reserve(examples);
-  scratch_.reserve(model_.scratch_size(examples));
-  rows_.reserve(examples, 1, 1, use);
   inputs_.reserve(q.dimension() * most);
   q.reserve_variances(most, posterior_scratch_);
 }
@@ -88,10 +86,9 @@ void ExactEstimator<T>::write_shared(std::span<T> out) const {
 }
 
 template <class T>
-void ExactEstimator<T>::reserve_joined(Index examples, const RowsUse& use) {
+void ExactEstimator<T>::reserve_joined(Index examples, const RowsUse&) {
   for (Buffer<T>* buffer : {&c_, &w_, &ones_}) buffer->reserve(examples);
   joined_x_.reserve(model_.inputs() * examples);
-  rows_.reserve(examples, 1, 1, use);
 }
 
 template <class T>

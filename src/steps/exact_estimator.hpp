@@ -34,7 +34,7 @@ class ExactEstimator {
   ConstSpan<double> variances(Index examples) const { return variances_.first(examples); }
   /// Memory for so many examples and posteriors like q, and for what is made of the rows.
   void reserve(const Posterior<T>& q, Index examples, const RowsUse& use);
-  void reserve_gradients(Index count) { rows_.reserve_gradients(count); }
+  void reserve_gradients(Index) {}
 
   /// Of examples that were seen apart, as Estimator has it. The variances of the outputs are not known then.
   Index shared_numbers(Index examples) const { return examples * (model_.inputs() + 2); }
@@ -51,7 +51,8 @@ class ExactEstimator {
   const Model<T>& model_;
   const DenseShape& layer_;
   NetworkRows<T> rows_;
-  Buffer<T> f_, c_, w_, ones_, inputs_, joined_x_, scratch_;
+  Buffer<T> f_, c_, w_, ones_, inputs_, joined_x_;
+  Scratch scratch_;
   ConstMatrixView<T> x_;  // of the last estimate
   Buffer<double> variances_, losses_;
   PosteriorScratch<T> posterior_scratch_;

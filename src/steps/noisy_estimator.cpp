@@ -30,8 +30,6 @@ template <class T>
 void NoisyEstimator<T>::reserve(const Posterior<T>& q, const Options& options, Index examples) {
   const Index columns = examples * options.samples;
   if (!is_chosen_) network_.choose(options.noise_estimator);
-  network_.reserve(block_count(q), moment_rank(q), examples, options.samples);
-  model_.graph()->reserve(tape_, examples, options.samples, 1);
   outputs_.reserve(model_.outputs() * columns);
   c_.reserve(columns);
   w_.reserve(columns);

@@ -166,7 +166,7 @@ class KroneckerLaplace {
   Index shards_;
   TreeSums<double> sums_;
   KroneckerFactors factors_;
-  FactorScratch<T> scratch_;
+  Scratch scratch_;
   PosteriorScratch<T> of_posterior_;
   FactorEigen eigen_;
   JointBasis<T> joint_;

@@ -28,7 +28,6 @@ void Prequential<T>::reserve(const Posterior<T>& q, Index examples, ScoreKind ki
   }
   density_scratch_.reserve(outputs);
   outputs_.reserve(count);
-  scratch_.reserve(model_.scratch_size(examples));
 }
 
 /// Outputs at the mean, in double, and their covariances if they are wanted.

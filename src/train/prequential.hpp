@@ -31,7 +31,8 @@ class Prequential {
   void add_error(const double* f, const T* y, PrequentialSums& sums);
   const Model<T>& model_;
   LinearizedOutputs<T> linearized_;
-  Buffer<T> outputs_, scratch_;
+  Buffer<T> outputs_;
+  Scratch scratch_;
   Buffer<double> f_, mean_, density_scratch_;
 };
 

@@ -43,7 +43,6 @@ class StatisticsPass {
   /// Of a shard's minibatches; `running` holds where they start, and becomes what they leave.
   void run(Strata& strata, Index shard, Index epoch, std::span<double> running) {
     const Index most = strata.largest_of(shard), targets = model_.likelihood.targets();
-    graph_.reserve(tape_, most, 1, 0);
     x_.reserve(model_.inputs() * most);
     y_.reserve(targets * most);
     f_.reserve(model_.outputs() * most);

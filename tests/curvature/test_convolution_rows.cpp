@@ -52,7 +52,6 @@ struct Run {
         f(poison(graph.outputs(), inputs.cols * at.cols)),
         examples(inputs.cols) {
     const Index seed_count = seeds.cols / (at.cols * examples);
-    graph.reserve(tape, examples, at.cols, seed_count);
     graph.forward(thetas.get(), x.get(), tape, f.view());
     std::copy_n(e.get().data, e.get().size(), graph.seeds(tape, seeds.cols).data);
     graph.backward(thetas.get(), tape, seed_count);

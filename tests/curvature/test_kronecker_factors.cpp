@@ -59,7 +59,7 @@ void compare(const char* what, const BlockRows<T>& rows, const Factors& expected
   const Index q = expected.u.front().rows, o = expected.e.front().rows;
   const Dense w = random.uniform(std::ssize(expected.e), 1, 0.2, 2), uo = random_rotation(random, q),
               ug = random_rotation(random, o);
-  FactorScratch<T> scratch;
+  Scratch scratch;
   Padded<double> omega(identity(q)), gamma(identity(o)), squares(Dense(q, o, 1.0));
   rows.add_input_factor(3, omega.view(), scratch);
   rows.add_output_factor(3, Padded<T>(w).column(), gamma.view(), scratch);
@@ -96,7 +96,7 @@ void dense_layers_have_the_sums_of_their_examples(void**) {
       if (outputs > 100) {  // a large factor alone, in chunks
         const Dense w = random.uniform(e.cols, 1, 0.2, 2);
         Padded<double> gamma(Dense(outputs, outputs));
-        FactorScratch<T> scratch;
+        Scratch scratch;
         rows.add_output_factor(1, Padded<T>(w).column(), gamma.view(), scratch);
         Dense weighted = e;
         for (Index j = 0; j < e.cols; ++j)

@@ -48,7 +48,6 @@ struct Problem {
     const Index columns = shape.examples * shape.samples, outputs = network.outputs();
     Padded<T> f(poison(outputs, columns)), e(random.normal(outputs, columns * shape.seeds));
     const Graph<T>& graph = *network.graph();
-    graph.reserve(tape, shape.examples, shape.samples, shape.seeds);
     graph.forward(thetas.get(), x.get(), tape, f.view());
     std::copy_n(e.get().data, e.get().size(), graph.seeds(tape, e.get().cols).data);
     graph.backward(thetas.get(), tape, shape.seeds);

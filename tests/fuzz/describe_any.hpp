@@ -23,7 +23,6 @@ inline bool runs(const bdl::Graph<float>& graph) {
   const std::vector<float> ones(examples, 1.0f);
   bdl::Tape<float> tape;
   bdl::NetworkRows<float> rows(graph);
-  graph.reserve(tape, examples, 1, 1);
   graph.forward({theta.data(), graph.parameters(), 1}, {x.data(), graph.inputs(), examples}, tape,
                 {f.data(), graph.outputs(), examples}, nullptr, {statistics, {}});
   const auto seeds = graph.seeds(tape, examples);

@@ -54,7 +54,6 @@ void begin(const ElrgProblem& p, bdl::NoisyNetwork<double>& network,
 ElrgOutputs outputs_of(const ElrgProblem& p, const Json& samples) {
   const Index count = p.is_point() ? 1 : std::ssize(samples);
   bdl::Tape<double> tape;
-  p.graph->reserve(tape, p.examples, count, 1);
   Vector f(size(p.graph->outputs() * p.examples * count));
   const MatrixView<double> out(f.data(), p.graph->outputs(), p.examples * count);
   bdl::NoisyNetwork<double> network(*p.graph);

@@ -60,7 +60,6 @@ class Problem {
     examples_ = static_cast<Index>(x_rows.size());
     const bdl::Buffer<double> theta_columns = columns(thetas), x = columns(x_rows);
     theta_ = {theta_columns.data(), graph_.parameters(), samples_};
-    graph_.reserve(tape_, examples_, samples_, 1);
     forward({x.data(), graph_.inputs(), examples_});
     backward();
     compare_rows();
@@ -200,7 +199,6 @@ class Problem {
   void compare_rows() {
     bdl::NetworkRows<double> all(graph_);
     const Index before = static_cast<Index>(prefix_.size()), n = rows(), d = plain_.parameters();
-    all.reserve(examples_, samples_, 1, {true, 2, graph_.parameters()});
     all.assign(tape_, 1);
     const auto sum_of = [&](const Vector& weights) {
       Vector sum(static_cast<std::size_t>(before + d));

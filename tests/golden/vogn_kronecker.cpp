@@ -217,7 +217,7 @@ class AtMean {
     if (is_new) std::ranges::fill(to.values(), 0.0);
     const auto estimate =
         estimator->estimate({mean_.data(), std::ssize(mean_), 1}, problem_.inputs(0), y, seeds);
-    bdl::FactorScratch<double> scratch;
+    bdl::Scratch scratch;
     bdl::add_factors(*estimator->blocks(), weight, 1, estimate.w, to, scratch);
   }
 

@@ -113,7 +113,8 @@ class AtMean {
     const auto x = problem_.inputs(0);
     const Index outputs = problem_.model->outputs();
     Vector mean(bdl::at(outputs * x.cols));
-    bdl::Buffer<double> f(outputs * x.cols), scratch(problem_.model->scratch_size(x.cols)), w(std::ssize(s0));
+    bdl::Buffer<double> f(outputs * x.cols), w(std::ssize(s0));
+    bdl::Scratch scratch;
     for (const std::size_t k : {0, 1}) {
       const auto eps = json().at("eps")[0][k].get<Vector>();
       for (std::size_t i = 0; i < s0.size(); ++i)

@@ -132,7 +132,7 @@ void networks_of_any_form_train_by_their_recursion(void**) {
   const Dense masks = masks_of(0, layout, samples);
   const auto loss = [&](const Dense& at) {
     double sum = penalty(layout, at);
-    Buffer<double> scratch;
+    Scratch scratch;
     for (Index s = 0; s < samples; ++s) {
       const Padded<double> theta(masked(layout, at, masks, s));
       Padded<double> f(poison(1, batch));

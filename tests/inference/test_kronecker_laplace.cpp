@@ -114,7 +114,7 @@ Dense root_rows(const Data& data) {
   const Network<double>& network = *data.network;
   const Index outputs = network.outputs(), size = network.parameters(), n = data.examples;
   Dense rows(size, n * outputs);
-  Buffer<double> scratch;
+  Scratch scratch;
   for (Index i = 0; i < n; ++i) {
     const ConstMatrixView<double> one(data.x.data() + i * network.inputs(), network.inputs(), 1);
     Padded<double> jacobian(poison(size, outputs), 1);

@@ -39,7 +39,7 @@ struct Data {
   Dense gauss_newton(Index examples) const {
     const Index outputs = network->outputs(), size = network->parameters();
     Dense sum(size, size);
-    Buffer<double> scratch;
+    Scratch scratch;
     std::vector<double> f(static_cast<std::size_t>(outputs)), h(f);
     for (Index i = 0; i < examples; ++i) {
       const ConstMatrixView<double> one(x.data() + i * network->inputs(), network->inputs(), 1);

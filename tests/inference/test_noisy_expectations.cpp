@@ -79,7 +79,7 @@ void pairs_have_the_mean_of_linear_networks(void**) {
                          {{}, {}});
       const Dense f = dense_of(estimator.outputs());
       Dense at_mean(network->outputs(), 5);
-      Buffer<double> scratch(network->scratch_size(5));
+      Scratch scratch;
       network->forward(std::as_const(*q).mean(), {x.values.data(), x.rows, 5},
                        {at_mean.values.data(), at_mean.rows, 5}, scratch, {});
       for (const Index s : {0, 2}) {

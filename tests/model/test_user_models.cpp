@@ -51,7 +51,7 @@ void callbacks_see_examples_in_rows(void**) {
   Random random(1);
   const Padded<T> theta(random.normal(3, 1)), x(random.normal(3, 4)), seeds(random.normal(2, 4));
   Padded<T> f(poison(2, 4)), rows(poison(3, 4));
-  Buffer<T> scratch;
+  Scratch scratch;
   model.forward(theta.column(), x.get(), f.view(), scratch);
   model.gradient_rows(theta.column(), x.get(), seeds.get(), rows.view());
   const Dense dots = transposed(theta.dense()) * x.dense();

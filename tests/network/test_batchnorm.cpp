@@ -31,7 +31,6 @@ struct Run {
         learned(static_cast<std::size_t>(graph.statistics_size())),
         f(poison(graph.outputs(), inputs.cols * at.cols)) {
     std::fill(learned.begin() + static_cast<std::ptrdiff_t>(learned.size() / 2), learned.end(), 1.0);
-    graph.reserve(tape, inputs.cols, at.cols, 1);
   }
   Dense forward() {
     graph.forward(thetas.get(), x.get(), tape, f.view(), nullptr, {learned, learned});
@@ -39,7 +38,7 @@ struct Run {
   }
   Dense predict(Index s, ConstSpan<double> statistics) {
     Padded<T> out(poison(graph.outputs(), x.get().cols));
-    Buffer<T> scratch;
+    Scratch scratch;
     graph.forward(thetas.get().column(s), x.get(), out.view(), scratch, statistics);
     return out.dense();
   }

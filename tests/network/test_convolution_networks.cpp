@@ -106,7 +106,7 @@ void passes_agree(void**) {
     for (Index s = 0; s < 3; ++s) {
       const Dense theta = columns_of(problem.thetas, s, 1);
       sum = sum + problem.gradient(theta, CurvatureKind::empirical_fisher, false);
-      Buffer<double> scratch;
+      Scratch scratch;
       Padded<double> alone(poison(2, 18)), first(poison(2, 1));
       const Padded<double> at(theta), x(problem.x);
       problem.network.forward(at.column(), x.get(), alone.view(), scratch, problem.statistics);
@@ -285,7 +285,6 @@ void masks_do_not_depend_on_the_layout(void**) {
       x(Random(2).normal(graph.inputs(), examples));
   Padded<T> f(poison(1, examples * samples));
   const StreamKey noise{3, Stream::layer_noise, 9, 4};
-  graph.reserve(tape, examples, samples, 1);
   graph.forward(thetas.get(), x.get(), tape, f.view(), &noise);
   Index before = 0, layers = 0;
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
@@ -466,7 +465,7 @@ void crops_take_the_middle(void**) {
   const auto outputs = [&](const Graph<double>& graph, const Dense& theta) {
     const Padded<double> at(theta), in(x);
     Padded<double> f(poison(1, 17));
-    Buffer<double> scratch;
+    Scratch scratch;
     graph.forward(at.column(), in.get(), f.view(), scratch);
     return f.dense();
   };
@@ -521,7 +520,7 @@ void log_precisions_start_at_zero(void**) {
                                   Likelihood(BDL_HETEROSCEDASTIC, 2));
     Padded<double> theta(poison(network.parameters(), 1)), f(poison(2, 4));
     network.initialize(BDL_INIT_UNIFORM_FAN_IN, 3, theta.column());
-    Buffer<double> scratch;
+    Scratch scratch;
     network.forward(theta.get().column(0), Padded<double>(Random(3).normal(network.inputs(), 4)).get(),
                     f.view(), scratch);
     for (Index i = 0; i < 4; ++i) assert_true(f.dense()(1, i) == 0 && f.dense()(0, i) != 0);

@@ -44,7 +44,6 @@ std::vector<double> numbers_of(const char* description, Index threads) {
   std::vector<double> learned(static_cast<std::size_t>(graph.statistics_size())), all;
   Tape<T> tape;
   NetworkRows<T> rows(graph);
-  graph.reserve(tape, examples, samples, 1);
   const StreamKey noise{3, Stream::layer_noise, 9, 4};
   graph.forward(thetas.get(), x.get(), tape, f.view(), &noise, {learned, learned});
   std::copy_n(e.get().data, e.get().size(), graph.seeds(tape, n).data);

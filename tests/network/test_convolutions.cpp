@@ -70,7 +70,7 @@ struct Problem {
   Random random;
   Dense in, e, b;  ///< b: parameters x rows
   Packets<T> inputs, sensitivities;
-  RowsScratch<T> scratch;
+  Scratch scratch;
 
   Problem(const ConvolutionCase& of, const Sections& with)
       : item(of),
@@ -220,7 +220,7 @@ void convolutions_and_their_derivatives_are_adjoint(void**) {
       rows.view(in.view(), e.view(), item.examples);
       const std::vector<double> ones(static_cast<std::size_t>(item.examples), 1.0);
       std::vector<double> sum(static_cast<std::size_t>(shape.weights()));
-      RowsScratch<double> scratch;
+      Scratch scratch;
       rows.combine(0, item.examples, {ones.data(), item.examples, 1}, {sum.data(), shape.weights(), 1},
                    scratch);
       const double forward = dot(out.rows(), d), backward = dot(x, to.rows()),

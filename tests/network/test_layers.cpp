@@ -46,7 +46,7 @@ struct Problem {
   }
   Dense outputs(const Dense& theta) const {
     Padded<double> f(poison(network.outputs(), x.cols));
-    Buffer<double> scratch;
+    Scratch scratch;
     network.forward(Padded<double>(theta).column(), Padded<double>(x).get(), f.view(), scratch);
     return f.dense();
   }
@@ -247,7 +247,7 @@ void log_precisions_start_at_zero(void**) {
     Padded<double> theta(poison(network.parameters(), 1)), f(poison(2, 4));
     network.initialize(BDL_INIT_UNIFORM_FAN_IN, 3, theta.column());
     Random random(3);
-    Buffer<double> scratch;
+    Scratch scratch;
     network.forward(theta.get().column(0), Padded<double>(random.normal(3, 4)).get(), f.view(), scratch);
     for (Index i = 0; i < 4; ++i) assert_true(f.dense()(1, i) == 0 && f.dense()(0, i) != 0);
   }
@@ -265,7 +265,6 @@ void dropout_is_a_mask_for_each_example_and_sample(void**) {
   Padded<T> f(poison(1, examples * samples));
   const auto record = [&](Tape<T>& to, std::uint64_t step, bool noisy) {
     const StreamKey noise{3, Stream::layer_noise, step, 0};
-    graph.reserve(to, examples, samples, 1);
     graph.forward(thetas.get(), x.get(), to, f.view(), noisy ? &noise : nullptr);
   };
   record(tape, 7, true);
@@ -322,7 +321,7 @@ void convolutions_of_padding_are_their_bias(void**) {
   for (Index i = 0; i < 8; ++i) theta(i, 0) = 5;
   theta(8, 0) = 1;
   theta(9, 0) = -2;
-  Buffer<double> scratch;
+  Scratch scratch;
   graph.forward(theta.values, {x.values.data(), 1, 3}, {f.values.data(), f.rows, f.cols}, scratch);
   for (Index j = 0; j < f.cols; ++j)
     for (Index i = 0; i < f.rows; ++i) assert_near("output", f(i, j), i < f.rows / 2 ? 1 : -2, 1e-15);

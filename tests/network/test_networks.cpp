@@ -68,8 +68,7 @@ void outputs_are_those_of_plain_loops(void**) {
           Padded<T> f(poison(naive.sizes.back(), examples * samples)),
               f_one(poison(naive.sizes.back(), examples));
           Tape<T> tape;
-          Buffer<T> scratch;
-          network.graph()->reserve(tape, examples, samples, 1);
+          Scratch scratch;
           network.graph()->forward(thetas.get(), x.get(), tape, f.view());
           Dense expected(naive.sizes.back(), 0), last = expected;
           for (Index s = 0; s < samples; ++s) {
@@ -88,7 +87,6 @@ void outputs_are_those_of_plain_loops(void**) {
 /// df_c / dtheta from the tape: sums over the rows with a single example.
 Dense jacobian_row(const Graph<double>& graph, const Dense& theta, const Dense& x, const Dense& seed) {
   Tape<double> tape;
-  graph.reserve(tape, 1, 1, 1);
   Padded<double> f(poison(graph.outputs(), 1));
   const Padded<double> thetas(theta), inputs(x);
   graph.forward(thetas.get(), inputs.get(), tape, f.view());
@@ -116,7 +114,7 @@ void gradients_are_the_finite_differences(void**) {
       const Network<double> network = network_of<double>(naive);
       const Dense theta = random.normal(naive.parameters(), 1, 0.8), x = random.normal(naive.width(0), 1);
       const Dense seed = random.normal(naive.sizes.back(), 1);
-      Buffer<double> scratch;
+      Scratch scratch;
       const auto value = [&](const Dense& at) {
         Padded<double> f(poison(naive.sizes.back(), 1));
         network.forward(Padded<double>(at).get().column(0), Padded<double>(x).get(), f.view(), scratch);
@@ -133,21 +131,6 @@ void gradients_are_the_finite_differences(void**) {
       for (Index i = 0; i < naive.parameters(); ++i) assert_near("gradient", row(i, 0), expected(i, 0), 1e-6);
       assert_close("gradient", row, naive.row(theta, x, seed), 1e-12);
     }
-}
-
-template <class T>
-void memory_of_the_tape_is_planned(void**) {
-  const std::vector<Index> sizes{3, 5, 2};
-  const Network<T> network(sizes, BDL_TANH, true, Likelihood(BDL_GAUSSIAN, 2));
-  Tape<T> tape;
-  network.graph()->reserve(tape, 7, 4, 2);
-  Index bytes = 0;
-  for (const auto* part : {&tape.values, &tape.slopes, &tape.sensitivities})
-    for (const Buffer<T>& buffer : *part) bytes += buffer.capacity() * static_cast<Index>(sizeof(T));
-  const MemoryPlan plan;
-  Tape<T> planned;
-  network.graph()->reserve(planned, 7, 4, 2);
-  assert_int_equal(plan.bytes(), bytes);
 }
 
 /// Bounds, variances and zeros of each scheme; 1,600 weights: the mean square is within 5 standard errors
@@ -196,8 +179,6 @@ int test_networks() {
       cmocka_unit_test(outputs_are_those_of_plain_loops<float>),
       cmocka_unit_test(outputs_are_those_of_plain_loops<double>),
       cmocka_unit_test(gradients_are_the_finite_differences),
-      cmocka_unit_test(memory_of_the_tape_is_planned<float>),
-      cmocka_unit_test(memory_of_the_tape_is_planned<double>),
       cmocka_unit_test(initial_weights_have_the_scheme_s_distribution<float>),
       cmocka_unit_test(initial_weights_have_the_scheme_s_distribution<double>),
       cmocka_unit_test(outputs_that_are_not_finite_are_named),

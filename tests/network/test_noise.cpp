@@ -149,7 +149,6 @@ class Pass {
       offset += sizes_[b];
     }
     Dense f = poison(outputs(), examples_ * samples);
-    graph_.reserve(tape_, examples_, samples, 1);
     source.first_sample = first_sample;
     network_.begin(mean.values, blocks_, examples_, samples, source);
     std::ranges::copy(running_, learned_.begin());
@@ -179,7 +178,7 @@ class Pass {
   /// Derivatives of an example's outputs, linear in theta, by theta: outputs x parameters.
   Dense jacobian(Index example) {
     Dense out(outputs(), dimension());
-    Buffer<double> scratch(graph_.scratch_size(examples_));
+    Scratch scratch;
     Dense f(outputs(), examples_);
     for (Index p = 0; p < dimension(); ++p) {
       std::vector<double> theta(at(dimension()), 0.0);

@@ -17,7 +17,7 @@ std::vector<double> differences(const Network<double>& model, const TableBelief<
   std::vector<double> theta(b.q->mean().begin(), b.q->mean().end()), row, input,
       f(static_cast<std::size_t>(outputs));
   for (Index j = 0; j < x.cols; ++j) input.push_back(x(i, j));
-  Buffer<double> scratch;
+  Scratch scratch;
   const auto at = [&](double& parameter, double value) {
     const double kept = std::exchange(parameter, value);
     model.forward(theta, {input.data(), x.cols, 1}, {f.data(), outputs, 1}, scratch);

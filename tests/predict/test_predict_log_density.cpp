@@ -92,7 +92,7 @@ void plug_in_is_one_density(void**) {
     for (Index i = 0; i < 5; ++i) {
       double input[3], f[3];
       for (Index j = 0; j < 3; ++j) input[j] = x(i, j);
-      Buffer<double> scratch;
+      Scratch scratch;
       model.forward(b.q->mean(), {input, 3, 1}, {f, 3, 1}, scratch);
       assert_close(got(i, 0),
                    model.likelihood.log_density(f, &y.values[static_cast<std::size_t>(i * y.cols)]), 1e-12);

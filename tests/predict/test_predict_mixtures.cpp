@@ -108,7 +108,8 @@ void plug_in_is_the_mean(void**) {
   const Table x = normal_table(random, 4, 3);
   const auto b = belief<T>(Kind::full, model.parameters(), 0.3, random);
   const Collected all = collect(plug_in(model, b, x), {3, 2, 1});
-  Buffer<T> inputs(12), f(8), scratch;
+  Buffer<T> inputs(12), f(8);
+  Scratch scratch;
   gather(x.array(), 0, inputs.matrix(3, 4));
   model.forward(b.q->mean(), inputs.matrix(3, 4), f.matrix(2, 4), scratch);
   for (Index i = 0; i < 4; ++i) {

@@ -77,16 +77,6 @@ FactorSums<T>::FactorSums(const ConvShape& shape)
     if (positions_of(shape, tap) > 0) share_of_[static_cast<std::size_t>(tap)] = shares_++;
 }
 
-template <class T>
-RowsScratchSizes FactorSums<T>::scratch_sizes(Index packets) const {
-  const Index lanes = packets * packet_size;
-  RowsScratchSizes sizes;
-  sizes.inputs = shape_.channels() * lanes * std::ssize(squares_.in());
-  sizes.block =
-      shape_.filters() * lanes * std::ssize(squares_.e()) + shape_.channels() * filters_together * shares_;
-  return sizes;
-}
-
 /// Channels x (pairs, packets, lanes): the packets transposed.
 template <class T>
 void FactorSums<T>::pack_inputs(const PatchFactors<T>& factors, const FactorPlan& plan,
@@ -151,14 +141,12 @@ void FactorSums<T>::write(ConstMatrixView<T> shares, T least, Index filter, Inde
 
 template <class T>
 void FactorSums<T>::add_up(const PatchFactors<T>& factors, const FactorPlan& plan, const PatchSums<T>& to,
-                           RowsScratch<T>& scratch) const {
+                           Scratch& scratch) const {
   const Index lanes = factors.e.cols * packet_size, channels = shape_.channels(), filters = shape_.filters();
-  const RowsScratchSizes sizes = scratch_sizes(factors.e.cols);
-  scratch.inputs.reserve(sizes.inputs);
-  scratch.block.reserve(sizes.block);
-  const auto in = scratch.inputs.matrix(channels, lanes * std::ssize(plan.in())),
-             e = scratch.block.matrix(lanes * std::ssize(plan.e()), filters);
-  const MatrixView<T> shares(e.data + e.size(), channels, filters_together * shares_);
+  const Scratch::Frame frame(scratch);
+  const auto in = scratch.matrix<T>(channels, lanes * std::ssize(plan.in())),
+             e = scratch.matrix<T>(lanes * std::ssize(plan.e()), filters),
+             shares = scratch.matrix<T>(channels, filters_together * shares_);
   const bool are_positive =
       &plan == &squares_ && std::all_of(to.weights, to.weights + lanes, [](T w) { return w >= 0; });
   const T least = are_positive ? T(0) : -std::numeric_limits<T>::infinity();

@@ -44,21 +44,19 @@ template <class T>
 class FactorSums {
  public:
   explicit FactorSums(const ConvShape& shape);
-  /// Numbers of scratch.inputs and of scratch.folded for so many packets of sensitivities.
-  RowsScratchSizes scratch_sizes(Index packets) const;
 
   /// out = sum_r w_r g_r, weights as in PatchSums.
-  void sum(const PatchFactors<T>& factors, const PatchSums<T>& to, RowsScratch<T>& scratch) const {
+  void sum(const PatchFactors<T>& factors, const PatchSums<T>& to, Scratch& scratch) const {
     add_up(factors, sums_, to, scratch);
   }
   /// out = sum_r w_r g_r^2.
-  void sum_squares(const PatchFactors<T>& factors, const PatchSums<T>& to, RowsScratch<T>& scratch) const {
+  void sum_squares(const PatchFactors<T>& factors, const PatchSums<T>& to, Scratch& scratch) const {
     add_up(factors, squares_, to, scratch);
   }
 
  private:
   void add_up(const PatchFactors<T>& factors, const FactorPlan& plan, const PatchSums<T>& to,
-              RowsScratch<T>& scratch) const;
+              Scratch& scratch) const;
   void pack_inputs(const PatchFactors<T>& factors, const FactorPlan& plan, MatrixView<T> out) const;
   void pack_sensitivities(const PatchFactors<T>& factors, const FactorPlan& plan, const T* weights,
                           MatrixView<T> out) const;

@@ -15,13 +15,6 @@ Index PatchRows<T>::examples_together(Index numbers) const {
   return std::max<Index>(1, most_factor_numbers / (numbers * shape_.positions()));
 }
 
-template <class T>
-void PatchRows<T>::reserve_factors(FactorScratch<T>& scratch) const {
-  const Index q = columns(), o = shape_.output.channels, most = std::max(q, o);
-  scratch.columns.reserve(shape_.positions() * std::max(q * examples_together(q), o * examples_together(o)));
-  scratch.products.reserve(most * most);
-}
-
 /// Column (channel, tap) of the patches of examples first, first + 1, ... of all samples; behind them, ones.
 template <class T>
 void PatchRows<T>::gather_inputs(Index first, Index count, MatrixView<T> out) const {
@@ -69,14 +62,15 @@ void PatchRows<T>::gather_sensitivities(Index first, Index count, const T* w, Ma
 }
 
 template <class T>
-void PatchRows<T>::add_input_factor(double weight, MatrixView<double> out, FactorScratch<T>& scratch) const {
-  reserve_factors(scratch);
+void PatchRows<T>::add_input_factor(double weight, MatrixView<double> out, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
   const Index all = rows_.maps.in.cols / rows_.packets * rows_.examples,
               together = examples_together(columns());
-  const MatrixView<T> products = scratch.products.matrix(columns(), columns());
+  const MatrixView<T> products = scratch.matrix<T>(columns(), columns());
+  T* const patches = scratch.take<T>(std::min(together, all) * shape_.positions() * columns()).data();
   for (Index first = 0; first < all; first += together) {
     const Index count = std::min(together, all - first);
-    const MatrixView<T> some = scratch.columns.matrix(count * shape_.positions(), columns());
+    const MatrixView<T> some(patches, count * shape_.positions(), columns());
     gather_inputs(first, count, some);
     syrk(Op::transpose, T(1), ConstMatrixView<T>(some), T(first == 0 ? 0 : 1), products);
   }
@@ -85,13 +79,14 @@ void PatchRows<T>::add_input_factor(double weight, MatrixView<double> out, Facto
 
 template <class T>
 void PatchRows<T>::add_output_factor(double weight, ConstSpan<T> w, MatrixView<double> out,
-                                     FactorScratch<T>& scratch) const {
-  reserve_factors(scratch);
+                                     Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
   const Index filters = shape_.output.channels, together = examples_together(filters);
-  const MatrixView<T> products = scratch.products.matrix(filters, filters);
+  const MatrixView<T> products = scratch.matrix<T>(filters, filters);
+  T* const e = scratch.take<T>(std::min(together, rows_.rows()) * shape_.positions() * filters).data();
   for (Index first = 0; first < rows_.rows(); first += together) {
     const Index count = std::min(together, rows_.rows() - first);
-    const MatrixView<T> some = scratch.columns.matrix(count * shape_.positions(), filters);
+    const MatrixView<T> some(e, count * shape_.positions(), filters);
     gather_sensitivities(first, count, w.data(), some);
     syrk(Op::transpose, T(1), ConstMatrixView<T>(some), T(first == 0 ? 0 : 1), products);
   }
@@ -101,13 +96,12 @@ void PatchRows<T>::add_output_factor(double weight, ConstSpan<T> w, MatrixView<d
 /// The gradient of each row, rotated. O(o q (o + q + positions)) a row.
 template <class T>
 void PatchRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,
-                                       MatrixView<double> out, FactorScratch<T>& scratch) const {
+                                       MatrixView<double> out, Scratch& scratch) const {
   const Index q = columns(), o = shape_.output.channels, positions = shape_.positions();
   const Index inputs = rows_.maps.in.cols / rows_.packets * rows_.examples;
-  scratch.columns.reserve(positions * (q + o));
-  scratch.products.reserve(2 * q * o);
-  const MatrixView<T> u = scratch.columns.matrix(positions, q), e(u.data + u.size(), positions, o),
-                      g = scratch.products.matrix(q, o), half(g.data + g.size(), q, o);
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> u = scratch.matrix<T>(positions, q), e = scratch.matrix<T>(positions, o),
+                      g = scratch.matrix<T>(q, o), half = scratch.matrix<T>(q, o);
   for (Index r = 0; r < rows_.rows(); ++r) {
     gather_inputs(r % inputs, 1, u);
     gather_sensitivities(r, 1, w.data(), e);
@@ -120,12 +114,11 @@ void PatchRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, Co
 }
 
 #define BDL_INSTANTIATE(T)                                                                                   \
-  template void PatchRows<T>::reserve_factors(FactorScratch<T>&) const;                                      \
-  template void PatchRows<T>::add_input_factor(double, MatrixView<double>, FactorScratch<T>&) const;         \
-  template void PatchRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, FactorScratch<T>&) \
+  template void PatchRows<T>::add_input_factor(double, MatrixView<double>, Scratch&) const;         \
+  template void PatchRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, Scratch&) \
       const;                                                                                                 \
   template void PatchRows<T>::add_rotated_squares(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>,      \
-                                                  MatrixView<double>, FactorScratch<T>&) const;
+                                                  MatrixView<double>, Scratch&) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

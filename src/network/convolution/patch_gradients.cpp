@@ -71,13 +71,12 @@ typename PatchRows<T>::Factors PatchRows<T>::joined_seeds(ConstSpan<T> z, Index 
 
 template <class T>
 void PatchRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
-                                    RowsScratch<T>& scratch) {
+                                    Scratch& scratch) {
   const auto n = static_cast<Index>(out.size());
   const Index packets = rows_.maps.e.cols / (rows_.rows() / n);
-  scratch.folded.reserve(rows_.maps.e.rows * packets);
-  scratch.lanes.reserve(packets * packet_size);
-  const Factors joined = joined_seeds(z, n, scratch.folded.data());
-  double* const lanes = scratch.lanes.data();
+  const Scratch::Frame frame(scratch);
+  const Factors joined = joined_seeds(z, n, scratch.take<T>(rows_.maps.e.rows * packets).data());
+  double* const lanes = scratch.take<double>(packets * packet_size).data();
   patch_squares(shape_, joined.maps, v.data(), lanes);
   if (shape_.has_bias()) add_bias_squares(joined, v.data() + shape_.weights(), lanes);
   for (Index j = 0; j < n; ++j) {
@@ -108,17 +107,9 @@ void PatchRows<T>::add_bias_squares(const Factors& rows, const T* v, double* lan
 }
 
 template <class T>
-BlockRows<T>& PatchRows<T>::reserve_gradients(Index count) {
-  if (!gradients_) gradients_ = std::make_unique<PatchRows>(shape_, false);
-  gathered_in_.reserve(in_map().packet_numbers() * packets_of(count));
-  gathered_e_.reserve(out_map().packet_numbers() * packets_of(count));
-  return *gradients_;
-}
-
-template <class T>
 BlockRows<T>& PatchRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) {
   const auto count = static_cast<Index>(which.size());
-  reserve_gradients(count);
+  if (!gradients_) gradients_ = std::make_unique<PatchRows>(shape_, false);
   const auto in = gathered_in_.matrix(in_map().packet_numbers(), packets_of(count)),
              e = gathered_e_.matrix(out_map().packet_numbers(), packets_of(count));
   std::fill_n(in.data, in.size(), T(0));

@@ -53,14 +53,15 @@ void copy_lanes(ConstMatrixView<T> maps, Index at, const GramSize& size, Index s
 
 /// The products of one kind of factors, all pairs, some columns of the factors at a time: fill(c, column).
 template <class T, class Fill>
-void multiply_factors(Index rows, Index columns, RowsScratch<T>& scratch, MatrixView<T> out, Fill&& fill) {
+void multiply_factors(Index rows, Index columns, Scratch& scratch, MatrixView<T> out, Fill&& fill) {
   if (columns == 0)  // every tap meets padding alone
     for (Index j = 0; j < out.cols; ++j) std::ranges::fill(out.column(j), T(0));
   const Index together = columns_together(rows, columns);
-  scratch.block.reserve(rows * together);
+  const Scratch::Frame frame(scratch);
+  const auto block = scratch.matrix<T>(rows, together);
   for (Index first = 0; first < columns; first += together) {
     const Index count = std::min(together, columns - first);
-    const auto some = scratch.block.matrix(rows, count);
+    const auto some = block.columns(0, count);
     parallel_for(count, [&](Index c) noexcept { fill(first + c, some.column_data(c)); });
     syrk(Op::none, T(1), ConstMatrixView<T>(some), T(first == 0 ? 0 : 1), out);
   }
@@ -75,15 +76,6 @@ double factored_gram_flops(const ConvShape& shape, const GramSize& size) {
     return std::numeric_limits<double>::infinity();
   return inputs * inputs * as_double(shape.channels() * live_taps(shape)) +
          factors * factors * as_double(shape.output.channels + 2);
-}
-
-RowsScratchSizes factored_gram_sizes(const ConvShape& shape, const GramSize& size) {
-  const Index factors = size.rows() * shape.positions(), inputs = size.input_rows() * shape.positions();
-  RowsScratchSizes sizes;
-  sizes.block = std::max(factors * columns_together(factors, shape.output.channels),
-                         inputs * columns_together(inputs, shape.channels() * live_taps(shape)));
-  sizes.folded = factors * factors + inputs * inputs;
-  return sizes;
 }
 
 /// out_rs (+)= sum_pq (AA_(rp)(sq) + bias) EE_(rp)(sq), both symmetric with their lower triangles.
@@ -109,12 +101,11 @@ void add_pairs(ConstMatrixView<T> aa, ConstMatrixView<T> ee, Index positions, T 
 
 template <class T>
 void factored_gram(const ConvShape& shape, const PatchFactors<T>& factors, const GramSize& size, bool add,
-                   MatrixView<double> out, RowsScratch<T>& scratch) {
+                   MatrixView<double> out, Scratch& scratch) {
   const Index positions = shape.positions(), n = size.rows() * positions,
               inputs = size.input_rows() * positions;
-  scratch.folded.reserve(n * n + inputs * inputs);
-  const auto ee = scratch.folded.matrix(n, n);
-  const MatrixView<T> aa(scratch.folded.data() + n * n, inputs, inputs);
+  const Scratch::Frame frame(scratch);
+  const auto ee = scratch.matrix<T>(n, n), aa = scratch.matrix<T>(inputs, inputs);
   const Index e_channel = PacketMap{shape.output}.channel_numbers(),
               in_channel = PacketMap{shape.input}.channel_numbers();
   multiply_factors(n, shape.output.channels, scratch, ee, [&](Index o, T* to) noexcept {
@@ -142,7 +133,7 @@ void factored_gram(const ConvShape& shape, const PatchFactors<T>& factors, const
 
 #define BDL_INSTANTIATE(T)                                                                     \
   template void factored_gram(const ConvShape&, const PatchFactors<T>&, const GramSize&, bool, \
-                              MatrixView<double>, RowsScratch<T>&);
+                              MatrixView<double>, Scratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

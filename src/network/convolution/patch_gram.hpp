@@ -21,8 +21,6 @@ double factored_gram_flops(const ConvShape& shape, const GramSize& size);
 /// Lower triangle of out = G^T G, or out += G^T G, the bias included.
 template <class T>
 void factored_gram(const ConvShape& shape, const PatchFactors<T>& factors, const GramSize& size, bool add,
-                   MatrixView<double> out, RowsScratch<T>& scratch);
-/// Numbers of scratch.block and scratch.product that it takes.
-RowsScratchSizes factored_gram_sizes(const ConvShape& shape, const GramSize& size);
+                   MatrixView<double> out, Scratch& scratch);
 
 }  // namespace bdl

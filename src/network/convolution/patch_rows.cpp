@@ -45,19 +45,6 @@ PatchBlock PatchRows<T>::block_at(Index filter, Index channel, Index rows) const
           {channel, std::min(shape_.channels(), channel + channels)}};
 }
 
-template <class T>
-RowsScratchSizes PatchRows<T>::scratch_sizes(Index examples, Index samples, Index seeds) const {
-  const Index packets = packets_of(examples) * samples, rows = examples * samples * seeds;
-  RowsScratchSizes sizes;
-  sizes.folded = std::max(out_map().packet_numbers(), 2 * packet_size * seeds) * packets;
-  sizes.block = largest_block(rows);
-  sizes.folded = std::max(sizes.folded, columns_together * (sizes.block / rows));
-  sizes.lanes = packets * packet_size;
-  if (products_) sizes = sizes.joined(products_->scratch_sizes(packets * seeds));
-  const GramSize gram{examples, samples * seeds, of_data_ ? 1 : samples};
-  return is_gram_factored(gram) ? sizes.joined(factored_gram_sizes(shape_, gram)) : sizes;
-}
-
 /// By flops: of the gradients, their products, or those of their factors.
 template <class T>
 bool PatchRows<T>::is_gram_factored(const GramSize& size) const {
@@ -115,10 +102,10 @@ const T* PatchRows<T>::lane_weights(const Factors& rows, const T* w, T* lanes) c
 
 template <class T>
 void PatchRows<T>::sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares,
-                        RowsScratch<T>& scratch) const {
+                        Scratch& scratch) const {
   const Index lanes = rows.maps.e.cols * packet_size;
-  scratch.folded.reserve(2 * lanes);
-  T* const folded = scratch.folded.data();
+  const Scratch::Frame frame(scratch);
+  T* const folded = scratch.take<T>(2 * lanes).data();
   const PatchSums<T> of_c{sum ? lane_weights(rows, c, folded) : nullptr, sum},
       of_w{squares ? lane_weights(rows, w, folded + lanes) : nullptr, squares};
   if (!products_) {
@@ -132,9 +119,9 @@ void PatchRows<T>::sums(const Factors& rows, const T* c, T* sum, const T* w, T* 
 
 template <class T>
 void PatchRows<T>::bias_sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares,
-                             RowsScratch<T>& scratch) const {
-  scratch.block.reserve(rows.rows() * shape_.output.channels);
-  const auto bias = scratch.block.matrix(rows.rows(), shape_.output.channels);
+                             Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  const auto bias = scratch.matrix<T>(rows.rows(), shape_.output.channels);
   bias_block(rows, bias);
   for (Index o = 0; o < bias.cols; ++o) {
     T total = 0, total_squares = 0;
@@ -169,13 +156,14 @@ void PatchRows<T>::bias_block(const Factors& rows, MatrixView<T> out) const {
 /// visit(first parameter, gradients: rows x parameters), runs of parameters that follow each other.
 template <class T>
 template <class Visit>
-void PatchRows<T>::for_each_block(const Factors& rows, RowsScratch<T>& scratch, Visit&& visit) const {
+void PatchRows<T>::for_each_block(const Factors& rows, Scratch& scratch, Visit&& visit) const {
   const Index count = rows.rows();
-  scratch.block.reserve(largest_block(count));
+  const Scratch::Frame frame(scratch);
+  T* const gradients = scratch.take<T>(largest_block(count)).data();
   for (Index filter = 0, channel = 0; filter < shape_.output.channels;) {
     const PatchBlock block = block_at(filter, channel, count);
     const Index of_filter = block.channels.size() * shape_.taps();
-    const auto g = scratch.block.matrix(count, block.filters.size() * of_filter);
+    const MatrixView<T> g(gradients, count, block.filters.size() * of_filter);
     patch_block(shape_, rows.maps, block, rows.packets, rows.examples, g);
     if (block.channels.size() == shape_.channels())
       visit(filter * shape_.fan_in(), g);
@@ -187,14 +175,14 @@ void PatchRows<T>::for_each_block(const Factors& rows, RowsScratch<T>& scratch, 
     if (channel == 0) filter = block.filters.end;
   }
   if (!shape_.has_bias()) return;
-  const auto bias = scratch.block.matrix(count, shape_.output.channels);
+  const MatrixView<T> bias(gradients, count, shape_.output.channels);
   bias_block(rows, bias);
   visit(shape_.weights(), bias);
 }
 
 template <class T>
 void PatchRows<T>::combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
-                           RowsScratch<T>& scratch) {
+                           Scratch& scratch) {
   const Factors part = some(first, size);
   if (w.cols == 1 || is_map_small()) {
     for (Index k = 0; k < w.cols; ++k)
@@ -212,9 +200,9 @@ void PatchRows<T>::combine(Index first, Index size, ConstMatrixView<T> w, Matrix
 /// out = G^T W by way of W^T G: the gradients, which are many, need not be packed for the product.
 template <class T>
 void PatchRows<T>::multiply_block(ConstMatrixView<T> g, ConstMatrixView<T> w, MatrixView<T> out,
-                                  RowsScratch<T>& scratch) const {
-  scratch.folded.reserve(w.cols * g.cols);
-  const auto product = scratch.folded.matrix(w.cols, g.cols);
+                                  Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  const auto product = scratch.matrix<T>(w.cols, g.cols);
   gemm(Op::transpose, Op::none, T(1), w, g, T(0), product);
   parallel_blocks(g.cols, task_grain(w.cols), [&](Index first, Index count) noexcept {
     for (Index p = first; p < first + count; ++p)
@@ -230,11 +218,11 @@ bool PatchRows<T>::is_map_small() const {
 
 /// <u, g_r> = sum over positions of e_r and what a convolution with weights u makes of the inputs.
 template <class T>
-void PatchRows<T>::project_column(const T* u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) const {
+void PatchRows<T>::project_column(const T* u, bool add, MatrixView<T> out, Scratch& scratch) const {
   const PacketMap map = out_map();
   const Index inputs = rows_.maps.in.cols;
-  scratch.folded.reserve(map.packet_numbers() * inputs);
-  const auto z = scratch.folded.matrix(map.packet_numbers(), inputs);
+  const Scratch::Frame frame(scratch);
+  const auto z = scratch.matrix<T>(map.packet_numbers(), inputs);
   convolve(shape_, u, shape_.has_bias() ? u + shape_.weights() : nullptr, rows_.maps.in, z);
   parallel_for(rows_.maps.e.cols, [&](Index packet) noexcept {
     with_simd([&](auto) BDL_INLINE_LAMBDA {
@@ -253,7 +241,7 @@ void PatchRows<T>::project_column(const T* u, bool add, MatrixView<T> out, RowsS
 }
 
 template <class T>
-void PatchRows<T>::project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) {
+void PatchRows<T>::project(ConstMatrixView<T> u, bool add, MatrixView<T> out, Scratch& scratch) {
   if (is_map_small()) {
     for (Index k = 0; k < u.cols; ++k)
       project_column(u.column_data(k), add, out.block(k, 0, 1, out.cols), scratch);
@@ -266,18 +254,18 @@ void PatchRows<T>::project(ConstMatrixView<T> u, bool add, MatrixView<T> out, Ro
 }
 
 template <class T>
-void PatchRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>& scratch) {
+void PatchRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out, Scratch& scratch) {
   sums(rows_, nullptr, nullptr, w.data(), out.data(), scratch);
 }
 
 template <class T>
 void PatchRows<T>::sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares,
-                                   RowsScratch<T>& scratch) {
+                                   Scratch& scratch) {
   sums(rows_, c.data(), sum.data(), w.data(), squares.data(), scratch);
 }
 
 template <class T>
-void PatchRows<T>::gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) {
+void PatchRows<T>::gram(bool add, MatrixView<double> out, Scratch& scratch) {
   const GramSize size{rows_.examples, rows_.sections(), rows_.maps.in.cols / rows_.packets};
   is_gram_factored(size) ? factored_gram(shape_, rows_.maps, size, add, out, scratch)
                          : block_gram(add, out, scratch);
@@ -285,10 +273,10 @@ void PatchRows<T>::gram(bool add, MatrixView<double> out, RowsScratch<T>& scratc
 
 /// Block by block, added up in double.
 template <class T>
-void PatchRows<T>::block_gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) {
+void PatchRows<T>::block_gram(bool add, MatrixView<double> out, Scratch& scratch) {
   const Index count = rows_.rows();
-  scratch.reserve_gram(count);
-  const auto product = scratch.product.matrix(count, count);
+  const Scratch::Frame frame(scratch);
+  const auto product = scratch.matrix<T>(count, count);
   for_each_block(rows_, scratch, [&](Index parameter, ConstMatrixView<T> g) {
     syrk(Op::none, T(1), g, T(0), product);
     const bool adds = add || parameter > 0;

@@ -19,29 +19,26 @@ class PatchRows final : public BlockRows<T> {
   PatchRows(const ConvShape& shape, bool of_data);
 
   Index parameters() const override { return shape_.parameters(); }
-  RowsScratchSizes scratch_sizes(Index examples, Index samples, Index seeds) const override;
   BlockCost cost(Index examples, Index samples, Index seeds) const override;
   void view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities, Index examples) override;
   void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
-               RowsScratch<T>& scratch) override;
-  void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) override;
-  void sum_squares(ConstSpan<T> w, std::span<T> out, RowsScratch<T>& scratch) override;
+               Scratch& scratch) override;
+  void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, Scratch& scratch) override;
+  void sum_squares(ConstSpan<T> w, std::span<T> out, Scratch& scratch) override;
   bool has_sums_together() const override { return true; }
   void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares,
-                       RowsScratch<T>& scratch) override;
-  void gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch) override;
+                       Scratch& scratch) override;
+  void gram(bool add, MatrixView<double> out, Scratch& scratch) override;
   void write_row(Index r, Index first, std::span<T> out) const override;
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
-                        RowsScratch<T>& scratch) override;
+                        Scratch& scratch) override;
   BlockRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
-  BlockRows<T>& reserve_gradients(Index count) override;
   Index positions() const override { return shape_.positions(); }
-  void reserve_factors(FactorScratch<T>& scratch) const override;
-  void add_input_factor(double weight, MatrixView<double> out, FactorScratch<T>& scratch) const override;
+  void add_input_factor(double weight, MatrixView<double> out, Scratch& scratch) const override;
   void add_output_factor(double weight, ConstSpan<T> w, MatrixView<double> out,
-                         FactorScratch<T>& scratch) const override;
+                         Scratch& scratch) const override;
   void add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,
-                           MatrixView<double> out, FactorScratch<T>& scratch) const override;
+                           MatrixView<double> out, Scratch& scratch) const override;
 
  private:
   Index columns() const { return shape_.fan_in() + (shape_.has_bias() ? 1 : 0); }
@@ -57,21 +54,21 @@ class PatchRows final : public BlockRows<T> {
   };
   Factors some(Index first, Index size) const;
   const T* lane_weights(const Factors& rows, const T* w, T* lanes) const;
-  void sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares, RowsScratch<T>& scratch) const;
+  void sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares, Scratch& scratch) const;
   void bias_sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares,
-                 RowsScratch<T>& scratch) const;
+                 Scratch& scratch) const;
   void bias_block(const Factors& rows, MatrixView<T> out) const;
   Index largest_block(Index rows) const;
   bool is_gram_factored(const GramSize& size) const;
   double block_gram_flops(Index rows) const;
-  void block_gram(bool add, MatrixView<double> out, RowsScratch<T>& scratch);
+  void block_gram(bool add, MatrixView<double> out, Scratch& scratch);
   PatchBlock block_at(Index filter, Index channel, Index rows) const;
   bool is_map_small() const;
-  void project_column(const T* u, bool add, MatrixView<T> out, RowsScratch<T>& scratch) const;
+  void project_column(const T* u, bool add, MatrixView<T> out, Scratch& scratch) const;
   void multiply_block(ConstMatrixView<T> g, ConstMatrixView<T> w, MatrixView<T> out,
-                      RowsScratch<T>& scratch) const;
+                      Scratch& scratch) const;
   template <class Visit>
-  void for_each_block(const Factors& rows, RowsScratch<T>& scratch, Visit&& visit) const;
+  void for_each_block(const Factors& rows, Scratch& scratch, Visit&& visit) const;
   void add_bias_squares(const Factors& rows, const T* v, double* lanes) const;
   Factors joined_seeds(ConstSpan<T> z, Index n, T* e) const;
   T weight_gradient(Index r, Index parameter) const;

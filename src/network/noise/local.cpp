@@ -70,41 +70,41 @@ MatrixView<T> NoisyLayer<T>::kept(Index s) const {
   return kept_.matrix(out_height(), columns() * size_.samples).columns(s * columns(), columns());
 }
 
-template <class T>
-void NoisyLayer<T>::reserve_local(NoiseScratch<T>& scratch) {
-  kept_.reserve(out_height() * columns() * size_.samples);
-  drawn_.reserve(conv_ ? common(*conv_).parameters() : common(*dense_).parameters());
-  scratch.inputs.reserve(in_height() * columns());
-  scratch.more_outputs.reserve(out_height() * columns());
-}
-
 /// Of a common s: the weights of one map for all outputs that see the same inputs.
 template <class T>
+std::span<T> NoisyLayer<T>::common_weights() const {
+  return drawn_.first(conv_ ? common(*conv_).parameters() : common(*dense_).parameters());
+}
+
+template <class T>
 void NoisyLayer<T>::begin_local() {
-  if (belief_.has_common_s) std::fill_n(drawn_.data(), drawn_.capacity(), belief_.s[0]);
+  if (belief_.has_common_s) std::ranges::fill(common_weights(), belief_.s[0]);
 }
 
 /// Q = S (A o A), or its maps for a common s.
 template <class T>
 void NoisyLayer<T>::apply_variance(ConstMatrixView<T> squares, MatrixView<T> q) const {
   if (!belief_.has_common_s) return apply({belief_.s, parameters_, 1}, 0, squares, q);
-  const SampledWeights<T> weights({drawn_.data(), drawn_.capacity(), 1});
+  const std::span<T> numbers = common_weights();
+  const SampledWeights<T> weights({numbers.data(), std::ssize(numbers), 1});
   conv_ ? weights.apply(common(*conv_), 0, squares, q) : weights.apply(common(*dense_), 0, squares, q);
 }
 
 template <class T>
 void NoisyLayer<T>::pull_variance(ConstMatrixView<T> h, MatrixView<T> to) const {
   if (!belief_.has_common_s) return pull({belief_.s, parameters_, 1}, 0, h, false, to);
-  const SampledWeights<T> weights({drawn_.data(), drawn_.capacity(), 1});
+  const std::span<T> numbers = common_weights();
+  const SampledWeights<T> weights({numbers.data(), std::ssize(numbers), 1});
   conv_ ? weights.pull(common(*conv_), 0, h, false, to) : weights.pull(common(*dense_), 0, h, false, to);
 }
 
 /// z += xi sqrt(Q), and xi / (2 sqrt(Q)) is kept.
 template <class T>
-void NoisyLayer<T>::add_local(Index s, ConstMatrixView<T> a, MatrixView<T> z, NoiseScratch<T>& scratch) {
+void NoisyLayer<T>::add_local(Index s, ConstMatrixView<T> a, MatrixView<T> z, Scratch& scratch) {
   const auto of = VarianceMaps::of(variance_maps(), output().channels, out_run());
-  const MatrixView<T> squares = scratch.inputs.matrix(a.rows, a.cols), xi = kept(s),
-                      q = scratch.outputs.matrix(of.maps * of.run, z.cols);
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> squares = scratch.matrix<T>(a.rows, a.cols), xi = kept(s),
+                      q = scratch.matrix<T>(of.maps * of.run, z.cols);
   square(a, squares);
   apply_variance(squares, q);
   source_->outputs(number_, s, xi);
@@ -121,10 +121,10 @@ void NoisyLayer<T>::add_local(Index s, ConstMatrixView<T> a, MatrixView<T> z, No
 /// H = E o kept, added up over the outputs that share a map of Q.
 template <class T>
 MatrixView<T> NoisyLayer<T>::sensitivities_of_variance(Index s, ConstMatrixView<T> e,
-                                                       NoiseScratch<T>& scratch) const {
+                                                       Scratch& scratch) const {
   const auto of = VarianceMaps::of(variance_maps(), output().channels, out_run());
   const ConstMatrixView<T> noise = kept(s);
-  const MatrixView<T> h = scratch.outputs.matrix(of.maps * of.run, e.cols);
+  const MatrixView<T> h = scratch.matrix<T>(of.maps * of.run, e.cols);
   for_each_output_column(of, e.cols, [=](auto width, Index j) BDL_INLINE_LAMBDA {
     const T *const from = e.column_data(j), *const of_noise = noise.column_data(j);
     T* const to = h.column_data(j);
@@ -145,8 +145,9 @@ MatrixView<T> NoisyLayer<T>::sensitivities_of_variance(Index s, ConstMatrixView<
 /// to += 2 A o (S^T H).
 template <class T>
 void NoisyLayer<T>::pull_local(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, MatrixView<T> to,
-                               NoiseScratch<T>& scratch) const {
-  const MatrixView<T> by_squares = scratch.inputs.matrix(a.rows, a.cols);
+                               Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> by_squares = scratch.matrix<T>(a.rows, a.cols);
   pull_variance(sensitivities_of_variance(s, e, scratch), by_squares);
   const T *const in = a.data, *const from = by_squares.data;
   T* const out = to.data;
@@ -156,15 +157,16 @@ void NoisyLayer<T>::pull_local(Index s, ConstMatrixView<T> a, ConstMatrixView<T>
 /// ds = H^T (A o A), and by log sqrt(s) 2 s ds; of a common s the sum of H o Q, twice.
 template <class T>
 void NoisyLayer<T>::add_local_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c,
-                                       std::span<T> out, NoiseScratch<T>& scratch) {
-  const MatrixView<T> squares = scratch.inputs.matrix(a.rows, a.cols),
+                                       std::span<T> out, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> squares = scratch.matrix<T>(a.rows, a.cols),
                       h = sensitivities_of_variance(s, e, scratch);
   square(a, squares);
   if (belief_.has_common_s) {
     out[0] += static_cast<T>(2 * common_gradient(squares, h, c, scratch));
     return;
   }
-  T* const by_s = scratch.parameters.data();
+  T* const by_s = scratch.take<T>(parameters_).data();
   sum_rows(squares, h, {c.data(), std::ssize(c), 1}, {by_s, parameters_, 1}, scratch);
   const T* const variance = belief_.s;
   T* const to = out.data();
@@ -174,8 +176,8 @@ void NoisyLayer<T>::add_local_gradient(Index s, ConstMatrixView<T> a, ConstMatri
 /// sum_i c_i sum H o Q.
 template <class T>
 double NoisyLayer<T>::common_gradient(ConstMatrixView<T> squares, ConstMatrixView<T> h, ConstSpan<T> c,
-                                      NoiseScratch<T>& scratch) const {
-  const MatrixView<T> q = scratch.more_outputs.matrix(h.rows, h.cols);
+                                      Scratch& scratch) const {
+  const MatrixView<T> q = scratch.matrix<T>(h.rows, h.cols);
   apply_variance(squares, q);
   double sum = 0;
   for (Index j = 0; j < h.cols; ++j)
@@ -190,13 +192,12 @@ double NoisyLayer<T>::common_gradient(ConstMatrixView<T> squares, ConstMatrixVie
 
 #define BDL_INSTANTIATE(T)                                                                              \
   template Index NoisyLayer<T>::variance_maps() const;                                                  \
-  template void NoisyLayer<T>::reserve_local(NoiseScratch<T>&);                                         \
   template void NoisyLayer<T>::begin_local();                                                           \
-  template void NoisyLayer<T>::add_local(Index, ConstMatrixView<T>, MatrixView<T>, NoiseScratch<T>&);   \
+  template void NoisyLayer<T>::add_local(Index, ConstMatrixView<T>, MatrixView<T>, Scratch&);   \
   template void NoisyLayer<T>::pull_local(Index, ConstMatrixView<T>, ConstMatrixView<T>, MatrixView<T>, \
-                                          NoiseScratch<T>&) const;                                      \
+                                          Scratch&) const;                                      \
   template void NoisyLayer<T>::add_local_gradient(Index, ConstMatrixView<T>, ConstMatrixView<T>,        \
-                                                  ConstSpan<T>, std::span<T>, NoiseScratch<T>&);
+                                                  ConstSpan<T>, std::span<T>, Scratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -38,29 +38,6 @@ ConstMatrixView<T> NoisyLayer<T>::of_sample(Index s, ConstMatrixView<T> all) con
 }
 
 template <class T>
-void NoisyLayer<T>::reserve(const NoiseSize& size, NoiseScratch<T>& scratch) {
-  size_ = size;
-  const RowsScratchSizes rows = rows_->scratch_sizes(size.examples, size.samples, 1);
-  scratch.rows.folded.reserve(rows.folded);
-  scratch.rows.inputs.reserve(rows.inputs);
-  scratch.rows.block.reserve(rows.block);
-  scratch.rows.lanes.reserve(rows.lanes);
-  scratch.outputs.reserve(out_height() * columns());
-  scratch.weights.reserve(size.examples * size.samples * std::max<Index>(1, size.rank));
-  scratch.parameters.reserve(parameters_);
-  switch (size.noise) {
-    case LayerNoise::local:
-      return reserve_local(scratch);
-    case LayerNoise::weights:
-      return reserve_own(scratch);
-    case LayerNoise::flipout:
-      return reserve_flipout(scratch);
-    case LayerNoise::shared:
-      return drawn_.reserve(2 * parameters_ * size.samples);
-  }
-}
-
-template <class T>
 void NoisyLayer<T>::begin(const NoiseSize& size, const LayerBelief<T>& belief, const NoiseSource<T>& source) {
   size_ = size;
   belief_ = belief;
@@ -71,14 +48,15 @@ void NoisyLayer<T>::begin(const NoiseSize& size, const LayerBelief<T>& belief, c
 
 template <class T>
 void NoisyLayer<T>::forward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> eps, MatrixView<T> z,
-                            NoiseScratch<T>& scratch) {
+                            Scratch& scratch) {
   if (size_.noise == LayerNoise::shared) {
     draw_shared(s, eps);
     return apply(drawn(s), 1, a, z);
   }
   if (size_.noise == LayerNoise::weights) return apply_own(s, a, eps, z, scratch);
   apply({belief_.mean, parameters_, 1}, 0, a, z);
-  const MatrixView<T> product = scratch.outputs.matrix(z.rows, z.cols);
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> product = scratch.matrix<T>(z.rows, z.cols);
   for (Index k = 0; k < eps.cols; ++k) {
     apply(belief_.w, k, a, product);
     scale_examples<true, T>(layout(), product, eps.column_data(k), z);
@@ -91,11 +69,12 @@ void NoisyLayer<T>::forward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> ep
 
 template <class T>
 void NoisyLayer<T>::backward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstMatrixView<T> eps,
-                             bool add, MatrixView<T> to, NoiseScratch<T>& scratch) const {
+                             bool add, MatrixView<T> to, Scratch& scratch) const {
   if (size_.noise == LayerNoise::shared) return pull(drawn(s), 1, e, add, to);
   if (size_.noise == LayerNoise::weights) return pull_own(s, e, eps, add, to, scratch);
   pull({belief_.mean, parameters_, 1}, 0, e, add, to);
-  const MatrixView<T> scaled = scratch.outputs.matrix(e.rows, e.cols);
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> scaled = scratch.matrix<T>(e.rows, e.cols);
   for (Index k = 0; k < eps.cols; ++k) {
     scale_examples<false, T>(layout(), e, eps.column_data(k), scaled);
     pull(belief_.w, k, scaled, true, to);
@@ -108,20 +87,21 @@ void NoisyLayer<T>::backward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e
 
 template <class T>
 void NoisyLayer<T>::sum_rows(ConstMatrixView<T> a, ConstMatrixView<T> e, ConstMatrixView<T> weights,
-                             MatrixView<T> out, NoiseScratch<T>& scratch) {
+                             MatrixView<T> out, Scratch& scratch) {
   rows_->view(a, e, size_.examples);
-  rows_->combine(0, weights.rows, weights, out, scratch.rows);
+  rows_->combine(0, weights.rows, weights, out, scratch);
 }
 
 /// By mu and the columns of W: sums of the examples' gradients, each times the normal that it met.
 template <class T>
 void NoisyLayer<T>::gradient(ConstMatrixView<T> a, ConstMatrixView<T> e, const NoiseWeights<T>& weights,
-                             const LayerGradient<T>& out, NoiseScratch<T>& scratch) {
+                             const LayerGradient<T>& out, Scratch& scratch) {
   if (size_.noise == LayerNoise::shared) return shared_gradient(a, e, weights, out, scratch);
   const Index rows = std::ssize(weights.c);
   sum_rows(a, e, {weights.c.data(), rows, 1}, {out.mean.data(), parameters_, 1}, scratch);
   if (out.w.cols > 0) {
-    const MatrixView<T> factors = scratch.weights.matrix(rows, out.w.cols);
+    const Scratch::Frame frame(scratch);
+    const MatrixView<T> factors = scratch.matrix<T>(rows, out.w.cols);
     for (Index k = 0; k < out.w.cols; ++k)
       for (Index r = 0; r < rows; ++r) factors(r, k) = weights.c[at(r)] * weights.eps(r, k);
     sum_rows(a, e, factors, out.w, scratch);

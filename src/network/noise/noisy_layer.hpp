@@ -39,13 +39,6 @@ struct NoiseWeights {
   ConstSpan<T> c;
 };
 
-/// What layers use one after the other.
-template <class T>
-struct NoiseScratch {
-  Buffer<T> inputs, outputs, more_outputs, parameters, weights;
-  RowsScratch<T> rows;
-};
-
 struct NoiseSize {
   LayerNoise noise;
   Index rank, examples, samples;
@@ -62,18 +55,17 @@ class NoisyLayer {
   Index first_parameter() const { return first_parameter_; }
   /// Positions of its outputs.
   Index positions() const { return conv_ ? conv_->positions() : 1; }
-  void reserve(const NoiseSize& size, NoiseScratch<T>& scratch);
   /// The next passes are of this belief.
   void begin(const NoiseSize& size, const LayerBelief<T>& belief, const NoiseSource<T>& source);
   /// Z for inputs A of sample s. eps: the sample's rows.
   void forward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> eps, MatrixView<T> z,
-               NoiseScratch<T>& scratch);
+               Scratch& scratch);
   /// to = J^T E, or to += J^T E.
   void backward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstMatrixView<T> eps, bool add,
-                MatrixView<T> to, NoiseScratch<T>& scratch) const;
+                MatrixView<T> to, Scratch& scratch) const;
   /// Of all samples: their inputs (those of data once), and E by their outputs.
   void gradient(ConstMatrixView<T> a, ConstMatrixView<T> e, const NoiseWeights<T>& weights,
-                const LayerGradient<T>& out, NoiseScratch<T>& scratch);
+                const LayerGradient<T>& out, Scratch& scratch);
 
  private:
   Layout layout() const { return conv_ ? Layout::packets : Layout::columns; }
@@ -89,6 +81,7 @@ class NoisyLayer {
   /// Maps of Q: one for each output, or where s is common one for all that see the same inputs.
   Index variance_maps() const;
   MatrixView<T> kept(Index s) const;
+  MatrixView<T> signs(Index before, const Shape& shape, Index s) const;
   MatrixView<T> signs_in(Index s) const;
   MatrixView<T> signs_out(Index s) const;
   /// Of sample s: sqrt(s) zeta, and theta where all examples share it.
@@ -97,42 +90,40 @@ class NoisyLayer {
   void apply(ConstMatrixView<T> columns, Index k, ConstMatrixView<T> a, MatrixView<T> z) const;
   void pull(ConstMatrixView<T> columns, Index k, ConstMatrixView<T> e, bool add, MatrixView<T> to) const;
   void sum_rows(ConstMatrixView<T> a, ConstMatrixView<T> e, ConstMatrixView<T> weights, MatrixView<T> out,
-                NoiseScratch<T>& scratch);
+                Scratch& scratch);
   ConstMatrixView<T> of_sample(Index s, ConstMatrixView<T> all) const;
 
   // local.cpp
-  void reserve_local(NoiseScratch<T>& scratch);
+  std::span<T> common_weights() const;
   void begin_local();
   void apply_variance(ConstMatrixView<T> squares, MatrixView<T> q) const;
   void pull_variance(ConstMatrixView<T> h, MatrixView<T> to) const;
-  MatrixView<T> sensitivities_of_variance(Index s, ConstMatrixView<T> e, NoiseScratch<T>& scratch) const;
+  MatrixView<T> sensitivities_of_variance(Index s, ConstMatrixView<T> e, Scratch& scratch) const;
   double common_gradient(ConstMatrixView<T> squares, ConstMatrixView<T> h, ConstSpan<T> c,
-                         NoiseScratch<T>& scratch) const;
-  void add_local(Index s, ConstMatrixView<T> a, MatrixView<T> z, NoiseScratch<T>& scratch);
+                         Scratch& scratch) const;
+  void add_local(Index s, ConstMatrixView<T> a, MatrixView<T> z, Scratch& scratch);
   void pull_local(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, MatrixView<T> to,
-                  NoiseScratch<T>& scratch) const;
+                  Scratch& scratch) const;
   void add_local_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c,
-                          std::span<T> out, NoiseScratch<T>& scratch);
+                          std::span<T> out, Scratch& scratch);
   // own_draws.cpp
   ConvShape own_shape() const;
-  void reserve_own(NoiseScratch<T>& scratch);
-  ConstMatrixView<T> packed(ConstMatrixView<T> columns, Buffer<T>& buffer) const;
+  ConstMatrixView<T> packed(ConstMatrixView<T> columns, Scratch& scratch) const;
   void apply_own(Index s, ConstMatrixView<T> a, ConstMatrixView<T> eps, MatrixView<T> z,
-                 NoiseScratch<T>& scratch) const;
+                 Scratch& scratch) const;
   void pull_own(Index s, ConstMatrixView<T> e, ConstMatrixView<T> eps, bool add, MatrixView<T> to,
-                NoiseScratch<T>& scratch) const;
+                Scratch& scratch) const;
   void add_own_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c, std::span<T> out,
-                        NoiseScratch<T>& scratch);
+                        Scratch& scratch);
   // one_draw.cpp
   void draw_diagonal(Index s);
-  void reserve_flipout(NoiseScratch<T>& scratch);
-  void add_flipout(Index s, ConstMatrixView<T> a, MatrixView<T> z, NoiseScratch<T>& scratch);
-  void pull_flipout(Index s, ConstMatrixView<T> e, MatrixView<T> to, NoiseScratch<T>& scratch) const;
+  void add_flipout(Index s, ConstMatrixView<T> a, MatrixView<T> z, Scratch& scratch);
+  void pull_flipout(Index s, ConstMatrixView<T> e, MatrixView<T> to, Scratch& scratch) const;
   void add_flipout_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c,
-                            std::span<T> out, NoiseScratch<T>& scratch);
+                            std::span<T> out, Scratch& scratch);
   void draw_shared(Index s, ConstMatrixView<T> eps);
   void shared_gradient(ConstMatrixView<T> a, ConstMatrixView<T> e, const NoiseWeights<T>& weights,
-                       const LayerGradient<T>& out, NoiseScratch<T>& scratch);
+                       const LayerGradient<T>& out, Scratch& scratch);
 
   Index number_, first_parameter_, parameters_ = 0;
   std::optional<DenseShape> dense_;  // one of the two; offsets count from the layer's first parameter

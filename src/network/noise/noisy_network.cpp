@@ -77,16 +77,6 @@ std::string NoisyNetwork<T>::text() const {
 }
 
 template <class T>
-void NoisyNetwork<T>::reserve(Index blocks, Index rank, Index examples, Index samples) {
-  for (Node& node : layers_) {
-    node.inputs.resize(at(samples));
-    node.layer.reserve({noise_[at(node.layer.number())], rank, examples, samples}, scratch_);
-  }
-  const Index rows = is_shared() ? samples : examples * samples;
-  factors_.reserve(blocks * rank * rows + packet_size);  // lanes of a last packet
-}
-
-template <class T>
 ConstMatrixView<T> NoisyNetwork<T>::factors(Index block) const {
   const Index rows = rows_ * samples_;
   return {factors_.data() + block * rank_ * rows, rows, rank_};
@@ -100,7 +90,8 @@ ConstMatrixView<T> NoisyNetwork<T>::factors(const Node& node, Index s) const {
 template <class T>
 void NoisyNetwork<T>::draw_factors(const NoiseSource<T>& source) {
   if (rank_ == 0) return;
-  std::fill_n(factors_.data() + std::ssize(blocks_) * rank_ * rows_ * samples_, packet_size, T(0));
+  const Index size = std::ssize(blocks_) * rank_ * rows_ * samples_;
+  std::fill_n(factors_.first(size + packet_size).data() + size, packet_size, T(0));  // lanes of a last packet
   for (Index b = 0; b < std::ssize(blocks_); ++b)
     for (Index s = 0; s < samples_; ++s) {
       const MatrixView<T> of_block(factors_.data() + b * rank_ * rows_ * samples_, rows_ * samples_, rank_);
@@ -117,9 +108,9 @@ void NoisyNetwork<T>::begin(ConstSpan<T> mean, ConstSpan<BlockBelief<T>> blocks,
   rank_ = blocks.front().w.cols;
   rows_ = is_shared() ? 1 : examples;
   samples_ = samples;
-  reserve(std::ssize(blocks), rank_, examples, samples);
   draw_factors(source);
   for (Node& node : layers_) {
+    node.inputs.resize(at(samples));
     const Index first = node.layer.first_parameter();
     while (blocks[at(node.block)].offset + blocks[at(node.block)].size <= first) ++node.block;
     while (blocks[at(node.block)].offset > first) --node.block;

@@ -38,7 +38,6 @@ class NoisyNetwork final : public Weights<T> {
   bool is_exact() const;
   /// A line for each layer: its description, how it makes noise, and whether that is exact.
   std::string text() const;
-  void reserve(Index blocks, Index rank, Index examples, Index samples);
   /// The next passes are of these beliefs; points are their means. What is pointed at must stay until the
   /// gradient is made.
   void begin(ConstSpan<T> mean, ConstSpan<BlockBelief<T>> blocks, Index examples, Index samples,
@@ -82,7 +81,7 @@ class NoisyNetwork final : public Weights<T> {
   ConstSpan<BlockBelief<T>> blocks_;
   Index rank_ = 0, rows_ = 0, samples_ = 1;  // rows: of a sample's factors
   Buffer<T> factors_;                        // of each block, all samples' rows x K
-  mutable NoiseScratch<T> scratch_;
+  mutable Scratch scratch_;
 };
 
 }  // namespace bdl

@@ -8,30 +8,29 @@
 
 namespace bdl {
 
+/// Signs of a shape's channels for sample s, which stand behind those of `before` channels for all samples.
+template <class T>
+MatrixView<T> NoisyLayer<T>::signs(Index before, const Shape& shape, Index s) const {
+  const Index all = columns() * size_.samples;
+  T* const kept = kept_.first((input().channels + output().channels) * lanes() * all).data();
+  const MatrixView<T> of_all(kept + before * lanes() * all, shape.channels * lanes(), all);
+  return of_all.columns(s * columns(), columns());
+}
+
 template <class T>
 MatrixView<T> NoisyLayer<T>::signs_in(Index s) const {
-  const Index rows = input().channels * lanes();
-  return kept_.matrix(rows, columns() * size_.samples).columns(s * columns(), columns());
+  return signs(0, input(), s);
 }
 
 template <class T>
 MatrixView<T> NoisyLayer<T>::signs_out(Index s) const {
-  const Index rows = output().channels * lanes(), all = columns() * size_.samples;
-  const MatrixView<T> of_all(kept_.data() + input().channels * lanes() * all, rows, all);
-  return of_all.columns(s * columns(), columns());
+  return signs(input().channels, output(), s);
 }
 
 template <class T>
 MatrixView<T> NoisyLayer<T>::drawn(Index s) const {
   const Index each = size_.noise == LayerNoise::shared ? 2 : 1;
   return drawn_.matrix(parameters_, each * size_.samples).columns(s * each, each);
-}
-
-template <class T>
-void NoisyLayer<T>::reserve_flipout(NoiseScratch<T>& scratch) {
-  kept_.reserve((input().channels + output().channels) * lanes() * columns() * size_.samples);
-  drawn_.reserve(parameters_ * size_.samples);
-  scratch.inputs.reserve(in_height() * columns());
 }
 
 /// The diagonal part's draw for all examples.
@@ -46,9 +45,9 @@ void NoisyLayer<T>::draw_diagonal(Index s) {
 
 /// z += r o (N (t o A)).
 template <class T>
-void NoisyLayer<T>::add_flipout(Index s, ConstMatrixView<T> a, MatrixView<T> z, NoiseScratch<T>& scratch) {
-  const MatrixView<T> in = scratch.inputs.matrix(a.rows, a.cols),
-                      out = scratch.outputs.matrix(z.rows, z.cols);
+void NoisyLayer<T>::add_flipout(Index s, ConstMatrixView<T> a, MatrixView<T> z, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> in = scratch.matrix<T>(a.rows, a.cols), out = scratch.matrix<T>(z.rows, z.cols);
   draw_diagonal(s);
   source_->signs(number_, s, signs_in(s), signs_out(s));
   apply_signs<false, T>(layout(), in_run(), a, signs_in(s), in);
@@ -59,9 +58,9 @@ void NoisyLayer<T>::add_flipout(Index s, ConstMatrixView<T> a, MatrixView<T> z, 
 /// to += t o (N^T (r o E)).
 template <class T>
 void NoisyLayer<T>::pull_flipout(Index s, ConstMatrixView<T> e, MatrixView<T> to,
-                                 NoiseScratch<T>& scratch) const {
-  const MatrixView<T> out = scratch.outputs.matrix(e.rows, e.cols),
-                      in = scratch.inputs.matrix(to.rows, to.cols);
+                                 Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> out = scratch.matrix<T>(e.rows, e.cols), in = scratch.matrix<T>(to.rows, to.cols);
   apply_signs<false, T>(layout(), out_run(), e, signs_out(s), out);
   pull(drawn(s), 0, out, false, in);
   apply_signs<true, T>(layout(), in_run(), in, signs_in(s), to);
@@ -70,12 +69,12 @@ void NoisyLayer<T>::pull_flipout(Index s, ConstMatrixView<T> e, MatrixView<T> to
 /// n o (sum of the gradients of r o E and t o A).
 template <class T>
 void NoisyLayer<T>::add_flipout_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c,
-                                         std::span<T> out, NoiseScratch<T>& scratch) {
-  const MatrixView<T> in = scratch.inputs.matrix(a.rows, a.cols),
-                      signed_e = scratch.outputs.matrix(e.rows, e.cols);
+                                         std::span<T> out, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> in = scratch.matrix<T>(a.rows, a.cols), signed_e = scratch.matrix<T>(e.rows, e.cols);
   apply_signs<false, T>(layout(), in_run(), a, signs_in(s), in);
   apply_signs<false, T>(layout(), out_run(), e, signs_out(s), signed_e);
-  T* const by_n = scratch.parameters.data();
+  T* const by_n = scratch.take<T>(parameters_).data();
   sum_rows(in, signed_e, {c.data(), std::ssize(c), 1}, {by_n, parameters_, 1}, scratch);
   const T* const n = drawn(s).data;
   T* const to = out.data();
@@ -100,8 +99,9 @@ void NoisyLayer<T>::draw_shared(Index s, ConstMatrixView<T> eps) {
 template <class T>
 void NoisyLayer<T>::shared_gradient(ConstMatrixView<T> a, ConstMatrixView<T> e,
                                     const NoiseWeights<T>& weights, const LayerGradient<T>& out,
-                                    NoiseScratch<T>& scratch) {
-  T* const g = scratch.parameters.data();
+                                    Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  T* const g = scratch.take<T>(parameters_).data();
   for (Index s = 0; s < size_.samples; ++s) {
     const auto c = weights.c.subspan(at(s * size_.examples), at(size_.examples));
     sum_rows(of_sample(s, a), of_sample(s, e), {c.data(), size_.examples, 1}, {g, parameters_, 1}, scratch);
@@ -121,16 +121,15 @@ void NoisyLayer<T>::shared_gradient(ConstMatrixView<T> a, ConstMatrixView<T> e,
 
 #define BDL_INSTANTIATE(T)                                                                              \
   template MatrixView<T> NoisyLayer<T>::drawn(Index) const;                                             \
-  template void NoisyLayer<T>::reserve_flipout(NoiseScratch<T>&);                                       \
-  template void NoisyLayer<T>::add_flipout(Index, ConstMatrixView<T>, MatrixView<T>, NoiseScratch<T>&); \
-  template void NoisyLayer<T>::pull_flipout(Index, ConstMatrixView<T>, MatrixView<T>, NoiseScratch<T>&) \
+  template void NoisyLayer<T>::add_flipout(Index, ConstMatrixView<T>, MatrixView<T>, Scratch&); \
+  template void NoisyLayer<T>::pull_flipout(Index, ConstMatrixView<T>, MatrixView<T>, Scratch&) \
       const;                                                                                            \
   template void NoisyLayer<T>::add_flipout_gradient(Index, ConstMatrixView<T>, ConstMatrixView<T>,      \
-                                                    ConstSpan<T>, std::span<T>, NoiseScratch<T>&);      \
+                                                    ConstSpan<T>, std::span<T>, Scratch&);      \
   template void NoisyLayer<T>::draw_shared(Index, ConstMatrixView<T>);                                  \
   template void NoisyLayer<T>::shared_gradient(ConstMatrixView<T>, ConstMatrixView<T>,                  \
                                                const NoiseWeights<T>&, const LayerGradient<T>&,         \
-                                               NoiseScratch<T>&);
+                                               Scratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

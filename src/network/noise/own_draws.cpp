@@ -73,66 +73,60 @@ ConvShape NoisyLayer<T>::own_shape() const {
   return conv_ ? *conv_ : as_convolution(*dense_);
 }
 
+/// In packets, as they are or repacked into scratch memory.
 template <class T>
-void NoisyLayer<T>::reserve_own(NoiseScratch<T>& scratch) {
-  if (conv_) return;
-  const Index packets = packets_of(size_.examples) * packet_size;
-  scratch.inputs.reserve(dense_->inputs * packets);
-  scratch.more_outputs.reserve(dense_->outputs * packets);
-}
-
-/// In packets, as they are or repacked into `buffer`.
-template <class T>
-ConstMatrixView<T> NoisyLayer<T>::packed(ConstMatrixView<T> columns, Buffer<T>& buffer) const {
+ConstMatrixView<T> NoisyLayer<T>::packed(ConstMatrixView<T> columns, Scratch& scratch) const {
   if (conv_) return columns;
   const PacketMap map{{columns.rows}};
-  const MatrixView<T> packets = buffer.matrix(map.packet_numbers(), packets_of(columns.cols));
+  const MatrixView<T> packets = scratch.matrix<T>(map.packet_numbers(), packets_of(columns.cols));
   to_packets<T>(map, columns, false, packets);
   return packets;
 }
 
 template <class T>
 void NoisyLayer<T>::apply_own(Index s, ConstMatrixView<T> a, ConstMatrixView<T> eps, MatrixView<T> z,
-                              NoiseScratch<T>& scratch) const {
+                              Scratch& scratch) const {
   const OwnDraws<T> draws(belief_, eps, *source_, number_, s);
   if (conv_) return convolve_own(*conv_, draws, a, z);
   const PacketMap map{output()};
-  const MatrixView<T> out = scratch.more_outputs.matrix(map.packet_numbers(), packets_of(a.cols));
-  convolve_own(own_shape(), draws, packed(a, scratch.inputs), out);
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> out = scratch.matrix<T>(map.packet_numbers(), packets_of(a.cols));
+  convolve_own(own_shape(), draws, packed(a, scratch), out);
   to_columns<T>(map, out, false, z);
 }
 
 template <class T>
 void NoisyLayer<T>::pull_own(Index s, ConstMatrixView<T> e, ConstMatrixView<T> eps, bool add,
-                             MatrixView<T> to, NoiseScratch<T>& scratch) const {
+                             MatrixView<T> to, Scratch& scratch) const {
   const OwnDraws<T> draws(belief_, eps, *source_, number_, s);
   if (conv_) return convolve_own_back(*conv_, draws, e, add, to);
   const PacketMap map{input()};
-  const MatrixView<T> in = scratch.inputs.matrix(map.packet_numbers(), packets_of(e.cols));
-  convolve_own_back(own_shape(), draws, packed(e, scratch.more_outputs), false, in);
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> in = scratch.matrix<T>(map.packet_numbers(), packets_of(e.cols));
+  convolve_own_back(own_shape(), draws, packed(e, scratch), false, in);
   to_columns<T>(map, in, add, to);
 }
 
 /// sum_i c_i sqrt(s) zeta_i o (the gradient of example i).
 template <class T>
 void NoisyLayer<T>::add_own_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c,
-                                     std::span<T> out, NoiseScratch<T>& scratch) {
+                                     std::span<T> out, Scratch& scratch) {
   const OwnDraws<T> draws(belief_, {}, *source_, number_, s, c);
-  const std::span<T> part = scratch.parameters.first(parameters_);
-  sum_own_gradients(own_shape(), draws, packed(a, scratch.inputs), packed(e, scratch.more_outputs), part);
+  const Scratch::Frame frame(scratch);
+  const std::span<T> part = scratch.take<T>(parameters_);
+  sum_own_gradients(own_shape(), draws, packed(a, scratch), packed(e, scratch), part);
   const T* const from = part.data();
   T* const to = out.data();
   for_each_index(parameters_, [=](Index i) BDL_INLINE_LAMBDA { to[i] += from[i]; });
 }
 
 #define BDL_INSTANTIATE(T)                                                                                   \
-  template void NoisyLayer<T>::reserve_own(NoiseScratch<T>&);                                                \
   template void NoisyLayer<T>::apply_own(Index, ConstMatrixView<T>, ConstMatrixView<T>, MatrixView<T>,       \
-                                         NoiseScratch<T>&) const;                                            \
+                                         Scratch&) const;                                            \
   template void NoisyLayer<T>::pull_own(Index, ConstMatrixView<T>, ConstMatrixView<T>, bool, MatrixView<T>,  \
-                                        NoiseScratch<T>&) const;                                             \
+                                        Scratch&) const;                                             \
   template void NoisyLayer<T>::add_own_gradient(Index, ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, \
-                                                std::span<T>, NoiseScratch<T>&);
+                                                std::span<T>, Scratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -45,16 +45,11 @@ void KroneckerFactors::swap(KroneckerFactors& other) noexcept {
 
 template <class T>
 void add_factors(const BlockedRows<T>& rows, double input_weight, double output_weight, ConstSpan<T> w,
-                 KroneckerFactors& out, FactorScratch<T>& scratch) {
+                 KroneckerFactors& out, Scratch& scratch) {
   for_each_matrix(rows, out.shapes(), [&](const BlockRows<T>& block, std::size_t k) {
     block.add_input_factor(input_weight, out.omega(k), scratch);
     block.add_output_factor(output_weight / static_cast<double>(block.positions()), w, out.gamma(k), scratch);
   });
-}
-
-template <class T>
-void reserve_factors(const BlockedRows<T>& rows, FactorScratch<T>& scratch) {
-  for (const auto& block : rows.blocks()) block.rows->reserve_factors(scratch);
 }
 
 SplitDamping split_damping(ConstSpan<double> omega_values, ConstSpan<double> gamma_values, double damping) {
@@ -91,8 +86,7 @@ void FactorEigen::compute(ConstMatrixView<double> a) {
 
 #define BDL_INSTANTIATE(T)                                                                          \
   template void add_factors(const BlockedRows<T>&, double, double, ConstSpan<T>, KroneckerFactors&, \
-                            FactorScratch<T>&);                                                     \
-  template void reserve_factors(const BlockedRows<T>&, FactorScratch<T>&);
+                            Scratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -35,10 +35,7 @@ class KroneckerFactors {
 /// only lower triangles.
 template <class T>
 void add_factors(const BlockedRows<T>& rows, double input_weight, double output_weight, ConstSpan<T> w,
-                 KroneckerFactors& out, FactorScratch<T>& scratch);
-/// Memory for that.
-template <class T>
-void reserve_factors(const BlockedRows<T>& rows, FactorScratch<T>& scratch);
+                 KroneckerFactors& out, Scratch& scratch);
 
 /// visit(block of rows, number of its matrix), for all matrices.
 template <class T, class Visit>

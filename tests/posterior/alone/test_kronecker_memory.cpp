@@ -60,12 +60,15 @@ void repeated_work_allocates_nothing(void**) {
 }
 
 template <class T>
-void add_both(const BlockRows<T>& rows, const Dense& w, FactorScratch<T>& scratch, KroneckerFactors& factors,
+void add_both(const BlockRows<T>& rows, const Dense& w, Scratch& scratch, KroneckerFactors& factors,
               std::size_t k) {
   const Padded<T> weights(w);
-  const std::size_t before = counting::calls;
-  rows.add_input_factor(1, factors.omega(k), scratch);
-  rows.add_output_factor(1, weights.column(), factors.gamma(k), scratch);
+  std::size_t before = 0;
+  for (int round = 0; round < 3; ++round) {  // what the first one takes becomes one block after it
+    if (round < 2) before = counting::calls;
+    rows.add_input_factor(1, factors.omega(k), scratch);
+    rows.add_output_factor(1, weights.column(), factors.gamma(k), scratch);
+  }
   assert_int_equal(counting::calls, before);
 }
 
@@ -78,9 +81,7 @@ void factors_allocate_nothing(void**) {
   assert_int_equal(factors.size(), 30 * 30 + 41 * 41 + 20 * 20 + 9 * 9);
   OuterRows<T> dense({40, 30, 0, 1200});
   PatchRows<T> patches(window_of({1, 9, 9}, 20, 3, 1, 1), true);
-  FactorScratch<T> scratch;
-  dense.reserve_factors(scratch);
-  patches.reserve_factors(scratch);
+  Scratch scratch;
   parallel_for(4, [](Index) noexcept {});
   for (const Index examples : {1, 700}) {
     const Padded<T> a(random.normal(40, examples)), e(random.normal(30, 2 * examples));

@@ -77,7 +77,7 @@ void jacobians_are_derivatives(void**) {
     Padded<double> theta(random.normal(model.parameters(), 1)), f(Dense(outputs, 1)),
         rows(Dense(model.parameters(), outputs)), high(Dense(outputs, 1)), low(Dense(outputs, 1));
     const Padded<double> x(random.normal(model.inputs(), 1));
-    Buffer<double> scratch;
+    Scratch scratch;
     JacobianRows<double>(model).compute(theta.column(), x.get(), f.view(), rows.view());
     constexpr double h = 1e-5;
     for (Index j = 0; j < model.parameters(); ++j) {
