@@ -4,7 +4,7 @@
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "data/callback_data.hpp"
-#include "data/target_range.hpp"
+#include "data/moments.hpp"
 #include "io/mapped_data.hpp"
 
 namespace bdl {

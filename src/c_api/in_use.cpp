@@ -41,7 +41,7 @@ const char* InUse::claim(const UsedObject& object) const noexcept {
   for (const InUse* use = outer_; use; use = use->outer_)
     if (use->uses(object.object))
       return "the call in progress, whose callbacks may only read it: change it after that call returns";
-  if (object.claim && !object.claim->take())
+  if (object.claim && !object.claim->acquire())
     return "a call of another thread that changes it: wait until that call has returned";
   return nullptr;
 }

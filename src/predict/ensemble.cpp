@@ -17,6 +17,10 @@ constexpr std::size_t most_nodes = 4096, most_components = 9400;
 
 }  // namespace
 
+void fail_member(Index j, const Error& error) {
+  fail(error.status(), "member %lld (counting from 0): %s", static_cast<long long>(j), error.what());
+}
+
 template <class T>
 Predictor<T>::Predictor(const Model<T>& model, const Posterior<T>& posterior, const PredictSpec& spec)
     : spec_(spec) {

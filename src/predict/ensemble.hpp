@@ -33,6 +33,9 @@ class Predictor {
   PredictMemory<T> memory_;
 };
 
+/// Fails with the error's status, naming the member.
+[[noreturn]] void fail_member(Index j, const Error& error);
+
 /// Calls act() for member j; its errors name the member if there are several.
 template <class Act>
 void in_member(Index j, Index members, Act&& act) {
@@ -40,7 +43,7 @@ void in_member(Index j, Index members, Act&& act) {
   try {
     act();
   } catch (const Error& error) {
-    fail(error.status(), "member %lld (counting from 0): %s", static_cast<long long>(j), error.what());
+    fail_member(j, error);
   }
 }
 
