@@ -8,7 +8,7 @@ namespace bdl {
 /// Taken by the call that uses the object, on whatever thread.
 class Claim {
  public:
-  bool take() noexcept { return !is_taken_.exchange(true, std::memory_order_acquire); }
+  bool acquire() noexcept { return !is_taken_.exchange(true, std::memory_order_acquire); }
   void release() noexcept { is_taken_.store(false, std::memory_order_release); }
 
  private:

@@ -1,13 +1,14 @@
 #include "io/checkpoint.hpp"
 
-#include "base/loop_turns.hpp"
+#include <algorithm>
+
 #include "c_api/guard.hpp"
 #include "c_api/handles.hpp"
 
 namespace bdl {
 namespace {
 
-/// The object of a handle in arithmetic T; null for a null handle.
+/// Returns the object of a handle in arithmetic T, or null for a null handle.
 template <class T, class Handle>
 auto object_of(const Handle* handle, const char* name) {
   using Pointer = std::variant_alternative_t<std::is_same_v<T, double> ? 1 : 0, decltype(handle->object)>;
@@ -45,7 +46,7 @@ InUse optional_use_of(Handle* handle, const char* name) {
   return InUse(nullptr, {});
 }
 
-/// act(parts) in the arithmetic of the handles, at least one of which is there.
+/// Calls act(parts) in the arithmetic of the handles; fails if all are null.
 template <class Act>
 void with_parts(const bdl_model* model, const bdl_posterior* posterior, const bdl_optimizer* optimizer,
                 Act&& act) {
@@ -60,11 +61,11 @@ void with_parts(const bdl_model* model, const bdl_posterior* posterior, const bd
     act(checked_parts<float>(model, posterior, optimizer));
 }
 
-/// A new handle for a wanted part.
+/// Returns a new handle for the object if the caller wants one.
 template <class Handle, class Object>
 std::unique_ptr<Handle> wanted(Handle** out, const std::shared_ptr<Object>& object, const char* name) {
   if (!out) return nullptr;
-  if (!object) fail(Status::ERROR_FORMAT, "the file has no %s", name);
+  if (!object) fail(Status::ERROR_FORMAT, "the file contains no %s", name);
   auto handle = std::make_unique<Handle>();
   handle->object = object;
   return handle;
@@ -87,7 +88,7 @@ void load(const TensorArchive& archive, bdl_model* user_model, bdl_model** model
   if (m && user_model) m->claim = user_model->claim;
   if (o) o->posterior = claim_of(q);
   if (o) o->model = user_model ? user_model->claim : claim_of(m);
-  // Last: a user's model is the caller's, and a failed load must not have touched it.
+  // A user's model changes last, as a failed load must leave it untouched.
   if (parts.noise.covariance.given())
     parts.model->likelihood.set_noise_covariance(std::move(parts.noise.covariance));
   else if (parts.model)
@@ -123,7 +124,7 @@ using namespace bdl;
 
 bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_posterior* posterior,
                     const bdl_optimizer* optimizer) {
-  return interruptible_guard("bdl_save", [&] {
+  return interruptible_guard(__func__, [&] {
     not_null(path, "path");
     with_parts(model, posterior, optimizer, [&](const auto& parts) { save_checkpoint(path, parts); });
   });
@@ -131,7 +132,7 @@ bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_posterio
 
 bdl_status bdl_save_bytes(const bdl_model* model, const bdl_posterior* posterior,
                           const bdl_optimizer* optimizer, void* buffer, int64_t capacity, int64_t* size) {
-  return interruptible_guard("bdl_save_bytes", [&] {
+  return interruptible_guard(__func__, [&] {
     not_null(size, "size");
     if (!buffer && capacity != 0)
       fail(Status::ERROR_INVALID_ARGUMENT, "buffer is NULL, but capacity is %lld",
@@ -142,7 +143,7 @@ bdl_status bdl_save_bytes(const bdl_model* model, const bdl_posterior* posterior
       if (buffer && capacity < needed)
         fail(Status::ERROR_SHAPE, "capacity is %lld bytes, expected at least %lld",
              static_cast<long long>(capacity), static_cast<long long>(needed));
-      if (buffer) copy_in_parts(bytes.data(), needed, static_cast<std::byte*>(buffer));
+      if (buffer) std::ranges::copy(bytes, static_cast<std::byte*>(buffer));
       *size = needed;
     });
   });
@@ -150,7 +151,7 @@ bdl_status bdl_save_bytes(const bdl_model* model, const bdl_posterior* posterior
 
 bdl_status bdl_load(const char* path, bdl_model* user_model, bdl_model** model, bdl_posterior** posterior,
                     bdl_optimizer** optimizer) {
-  return interruptible_guard("bdl_load", [&] {
+  return interruptible_guard(__func__, [&] {
     not_null(path, "path");
     load(read_checkpoint(path), user_model, model, posterior, optimizer);
   });
@@ -158,23 +159,19 @@ bdl_status bdl_load(const char* path, bdl_model* user_model, bdl_model** model, 
 
 bdl_status bdl_load_bytes(const void* bytes, int64_t size, bdl_model* user_model, bdl_model** model,
                           bdl_posterior** posterior, bdl_optimizer** optimizer) {
-  return interruptible_guard("bdl_load_bytes", [&] {
+  return interruptible_guard(__func__, [&] {
     not_null(bytes, "bytes");
     if (size < 0)
       fail(Status::ERROR_INVALID_ARGUMENT, "size is %lld, expected at least 0", static_cast<long long>(size));
     const auto* const first = static_cast<const std::byte*>(bytes);
-    std::vector<std::byte> copy;
-    copy.reserve(static_cast<std::size_t>(size));
-    in_parts(static_cast<std::size_t>(size), [&](std::size_t at, std::size_t count) {
-      copy.insert(copy.end(), first + at, first + at + count);
-    });
+    std::vector<std::byte> copy(first, first + size);
     load(parse_archive(std::move(copy)), user_model, model, posterior, optimizer);
   });
 }
 
 bdl_status bdl_checkpoint_parts(const char* path, int32_t* model, int32_t* user_model, int32_t* posterior,
                                 int32_t* optimizer) {
-  return guard("bdl_checkpoint_parts", [&] {
+  return guard(__func__, [&] {
     not_null(path, "path");
     const CheckpointContents contents = checkpoint_contents(path);
     if (model) *model = contents.model;

@@ -8,7 +8,7 @@ using namespace bdl;
 bdl_status bdl_communicator_create(int32_t rank, int32_t size, bdl_all_gather_fn all_gather,
                                    bdl_exchange_fn exchange, void* user_data,
                                    void (*destroy)(void* user_data), bdl_communicator** communicator) {
-  return guard("bdl_communicator_create", [&] {
+  return guard(__func__, [&] {
     check_range(size, 1, Communicator::most_ranks, "size");
     check_range(rank, 0, size - 1, "rank");
     not_null(all_gather, "all_gather");
@@ -17,7 +17,7 @@ bdl_status bdl_communicator_create(int32_t rank, int32_t size, bdl_all_gather_fn
     auto handle = std::make_unique<bdl_communicator>();
     handle->object =
         std::make_shared<Communicator>(rank, size, Communicator::Callbacks{all_gather, exchange, user_data});
-    handle->object->set_destroy(destroy);  // from here on nothing can fail
+    handle->object->set_destroy(destroy);  // nothing after this line can fail
     *communicator = handle.release();
   });
 }
@@ -27,7 +27,7 @@ void bdl_communicator_free(bdl_communicator* communicator) {
 }
 
 bdl_status bdl_communicator_size(const bdl_communicator* communicator, int32_t* rank, int32_t* size) {
-  return guard("bdl_communicator_size", [&] {
+  return guard(__func__, [&] {
     not_null(communicator, "communicator");
     if (rank) *rank = static_cast<int32_t>(communicator->object->rank());
     if (size) *size = static_cast<int32_t>(communicator->object->size());
@@ -36,7 +36,7 @@ bdl_status bdl_communicator_size(const bdl_communicator* communicator, int32_t* 
 
 bdl_status bdl_communicator_statistics(const bdl_communicator* communicator, int64_t* calls, int64_t* sent,
                                        int64_t* received, double* seconds) {
-  return guard("bdl_communicator_statistics", [&] {
+  return guard(__func__, [&] {
     not_null(communicator, "communicator");
     const CommunicatorStatistics& statistics = communicator->object->statistics();
     if (calls) *calls = statistics.calls;
@@ -47,7 +47,7 @@ bdl_status bdl_communicator_statistics(const bdl_communicator* communicator, int
 }
 
 bdl_status bdl_report_error(bdl_status status, const char* function, const char* message) {
-  return guard(function ? function : "bdl_report_error", [&] {
+  return guard(function ? function : __func__, [&] {
     check_enum(status, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_COMMUNICATION, "status");
     not_null(function, "function");
     not_null(message, "message");
@@ -56,10 +56,8 @@ bdl_status bdl_report_error(bdl_status status, const char* function, const char*
 }
 
 bdl_status bdl_optimizer_set_communicator(bdl_optimizer* optimizer, bdl_communicator* communicator) {
-  return guard("bdl_optimizer_set_communicator", [&] {
-    with(optimizer, "optimizer", [&](auto& o) {
-      o.set_communicator(communicator ? communicator->object : nullptr);
-      optimizer->communicator = communicator ? communicator->claim : nullptr;
-    });
+  return guard(__func__, optimizer, "optimizer", [&](auto& o) {
+    o.set_communicator(communicator ? communicator->object : nullptr);
+    optimizer->communicator = communicator ? communicator->claim : nullptr;
   });
 }

@@ -1,14 +1,15 @@
-// Checks and conversions that several groups of entry points share.
+// Checks and conversions of arguments that several files share.
 #pragma once
 
 #include <cmath>
 
 #include "base/array.hpp"
 #include "c_api/guard.hpp"
+#include "model/checked_data.hpp"
 
 namespace bdl {
 
-inline constexpr Index blas_limit = INT32_MAX;  // BLAS counts in 32 bits
+inline constexpr Index largest_size = INT32_MAX;  // BLAS and LAPACK count in 32 bits
 
 template <class Enum>
 void check_enum(const Enum& value, int first, int last, const char* name) {
@@ -22,7 +23,7 @@ inline void check_range(Index value, Index low, Index high, const char* name) {
          static_cast<long long>(value), static_cast<long long>(low), static_cast<long long>(high));
 }
 
-/// visit(type tag) for a floating dtype.
+/// Calls visit(float()) or visit(double()) for a floating dtype.
 template <class Visit>
 void with_dtype(const bdl_dtype& dtype, Visit&& visit) {
   const int number = enum_number(dtype);
@@ -31,13 +32,13 @@ void with_dtype(const bdl_dtype& dtype, Visit&& visit) {
   fail(Status::ERROR_INVALID_ARGUMENT, "dtype is %d, expected BDL_F32 or BDL_F64", number);
 }
 
-/// A D x L matrix argument that is there: none may be given, nor one without columns at rank 0.
+/// True if a D x L matrix argument has columns: it may be absent, or have none at rank 0.
 template <AnyArray Any>
 bool given_columns(const Any& low_rank, Index rank) {
   return given(low_rank) && !(rank == 0 && low_rank.cols == 0);
 }
 
-/// Symmetric up to rounding, in single precision too.
+/// Fails unless the array is symmetric up to rounding in single precision.
 inline void check_symmetric(const Array& array, const char* name) {
   for (Index i = 0; i < array.rows; ++i)
     for (Index j = 0; j < i; ++j) {
@@ -48,14 +49,14 @@ inline void check_symmetric(const Array& array, const char* name) {
     }
 }
 
-/// Memory for the array's rows as columns of the core.
+/// Returns memory for the array's rows as columns of the core.
 template <class T>
 Buffer<T> columns_for(const Array& array) {
-  check_range(array.rows, 1, blas_limit, "a number of rows");
+  check_range(array.rows, 1, largest_size, "a number of rows");
   return Buffer<T>(array.rows * array.cols);
 }
 
-/// The array's rows as columns of the core.
+/// Returns the array's rows as columns of the core.
 template <class T>
 Buffer<T> gathered(const Array& array) {
   Buffer<T> columns = columns_for<T>(array);
@@ -63,7 +64,7 @@ Buffer<T> gathered(const Array& array) {
   return columns;
 }
 
-/// 1 x D, or 1 x 1 that stands for all, positive.
+/// Returns D positive numbers from an array that is 1 x D, or 1 x 1 for all.
 template <class T>
 Buffer<T> gathered_precision(const Array& array, Index dimension, const char* name) {
   check_shape(array, 1, array.cols == 1 ? 1 : dimension, name);
@@ -72,6 +73,27 @@ Buffer<T> gathered_precision(const Array& array, Index dimension, const char* na
   for (Index i = 0; i < dimension; ++i)
     values.data()[i] = static_cast<T>(element(array, 0, array.cols == 1 ? 0 : i));
   return values;
+}
+
+template <class T>
+Buffer<T> checked_parameters(const Model<T>& model, const Array& parameters) {
+  check_shape(parameters, 1, model.parameters(), "parameters");
+  check_finite<T>(parameters, "parameters");
+  return gathered<T>(parameters);
+}
+
+/// Returns rows of x or y, which have been checked, as standardised columns of the core.
+template <class T>
+Buffer<T> gathered_inputs(const Model<T>& model, const Array& x) {
+  Buffer<T> columns = columns_for<T>(x);
+  gather_inputs(model, x, 0, columns.matrix(x.cols, x.rows));
+  return columns;
+}
+template <class T>
+Buffer<T> gathered_targets(const Model<T>& model, const Array& y) {
+  Buffer<T> columns = columns_for<T>(y);
+  gather_targets(model, y, 0, columns.matrix(y.cols, y.rows));
+  return columns;
 }
 
 }  // namespace bdl

@@ -2,17 +2,17 @@
 
 #include "base/overlap.hpp"
 #include "c_api/convert.hpp"
-#include "c_api/dataset_handle.hpp"
+#include "c_api/handles.hpp"
 #include "data/callback_data.hpp"
-#include "data/target_range.hpp"
+#include "data/moments.hpp"
 #include "io/mapped_data.hpp"
 
 namespace bdl {
 namespace {
 
-constexpr Index most_rows = Index{1} << 52, most_columns = blas_limit;
+constexpr Index most_rows = Index{1} << 52, most_columns = largest_size;
 
-/// As streams of random numbers can tell apart.
+/// Number of windows for which there are streams of random numbers.
 constexpr Index most_windows = INT32_MAX;
 
 void check_blocks(const RowBlocks& blocks, Index rows) {
@@ -29,15 +29,15 @@ void check_blocks(const RowBlocks& blocks, Index rows) {
 
 void check_numbers(const int64_t* rows, int64_t count, Index all) {
   not_null(rows, "rows");
-  check_range(count, 1, blas_limit, "count");
+  check_range(count, 1, largest_size, "count");
   for (Index i = 0; i < count; ++i)
     if (rows[i] < 0 || rows[i] >= all)
       fail(Status::ERROR_INVALID_ARGUMENT, "rows[%lld] is %lld, expected 0 to %lld",
            static_cast<long long>(i), static_cast<long long>(rows[i]), static_cast<long long>(all - 1));
 }
 
-/// An output of the caller's, or nothing.
-MatrixView<double> part_of(Buffer<double>& buffer, Index columns, Index count, const OutArray& out) {
+/// Returns memory for an output, or none if the caller does not want it.
+MatrixView<double> memory_for(Buffer<double>& buffer, Index columns, Index count, const OutArray& out) {
   if (!given(out)) return {};
   buffer.reserve(columns * count);
   return buffer.matrix(columns, count);
@@ -49,7 +49,7 @@ MatrixView<double> part_of(Buffer<double>& buffer, Index columns, Index count, c
 using namespace bdl;
 
 bdl_status bdl_dataset_from_arrays(bdl_matrix x, bdl_matrix y, bdl_dataset** dataset) {
-  return guard("bdl_dataset_from_arrays", [&] {
+  return guard(__func__, [&] {
     not_null(dataset, "dataset");
     check_shape(x, -1, -1, "x");
     if (given(y)) check_shape(y, x.rows, -1, "y");
@@ -60,7 +60,7 @@ bdl_status bdl_dataset_from_arrays(bdl_matrix x, bdl_matrix y, bdl_dataset** dat
 bdl_status bdl_dataset_from_callback(int64_t rows, int64_t inputs, int64_t targets, bdl_read_fn read,
                                      void* user_data, void (*destroy)(void* user_data),
                                      bdl_dataset** dataset) {
-  return guard("bdl_dataset_from_callback", [&] {
+  return guard(__func__, [&] {
     not_null(dataset, "dataset");
     check_range(rows, 1, most_rows, "rows");
     check_range(inputs, 1, most_columns, "inputs");
@@ -68,12 +68,12 @@ bdl_status bdl_dataset_from_callback(int64_t rows, int64_t inputs, int64_t targe
     not_null(read, "read");
     auto handle = std::make_unique<bdl_dataset>();
     handle->rows = std::make_unique<CallbackData>(rows, inputs, targets, RowReader{read, user_data, destroy});
-    *dataset = handle.release();  // nothing fails once there is what calls destroy
+    *dataset = handle.release();  // nothing may fail once the object exists, which will call destroy
   });
 }
 
 bdl_status bdl_dataset_from_npy(const char* x_path, const char* y_path, bdl_dataset** dataset) {
-  return guard("bdl_dataset_from_npy", [&] {
+  return guard(__func__, [&] {
     not_null(x_path, "x_path");
     not_null(dataset, "dataset");
     *dataset = new bdl_dataset{map_npy(x_path, y_path)};
@@ -82,7 +82,7 @@ bdl_status bdl_dataset_from_npy(const char* x_path, const char* y_path, bdl_data
 
 bdl_status bdl_dataset_from_safetensors(const char* path, const char* x_name, const char* y_name,
                                         bdl_dataset** dataset) {
-  return guard("bdl_dataset_from_safetensors", [&] {
+  return guard(__func__, [&] {
     not_null(path, "path");
     not_null(x_name, "x_name");
     not_null(dataset, "dataset");
@@ -107,7 +107,7 @@ int64_t bdl_dataset_targets(const bdl_dataset* dataset) {
 }
 
 bdl_status bdl_dataset_set_block(bdl_dataset* dataset, int64_t rows_in_block, int64_t window) {
-  return guard("bdl_dataset_set_block", [&] {
+  return guard(__func__, [&] {
     not_null(dataset, "dataset");
     const InUse use(dataset, {{"dataset", dataset->rows.get(), true}});
     const RowBlocks blocks{rows_in_block, window};
@@ -117,7 +117,7 @@ bdl_status bdl_dataset_set_block(bdl_dataset* dataset, int64_t rows_in_block, in
 }
 
 bdl_status bdl_dataset_target_range(bdl_dataset* dataset, bdl_matrix_out smallest, bdl_matrix_out largest) {
-  return guard("bdl_dataset_target_range", [&] {
+  return guard(__func__, [&] {
     with_rows(dataset, [&](DataSet& data) {
       const Index targets = data.targets();
       if (targets == 0) fail(Status::ERROR_SHAPE, "dataset has 0 columns of y, expected at least 1");
@@ -133,18 +133,18 @@ bdl_status bdl_dataset_target_range(bdl_dataset* dataset, bdl_matrix_out smalles
 
 bdl_status bdl_dataset_read(bdl_dataset* dataset, const int64_t* rows, int64_t count, bdl_matrix_out x,
                             bdl_matrix_out y) {
-  return guard("bdl_dataset_read", [&] {
+  return guard(__func__, [&] {
     with_rows(dataset, [&](DataSet& data) {
       check_numbers(rows, count, data.rows());
       if (given(x)) check_output(x, count, data.inputs(), "x");
       if (given(y)) check_output(y, count, data.targets(), "y");
       check_apart({{"x", x}, {"y", y}});
       Buffer<double> x_buffer, y_buffer;
-      const auto x_part = part_of(x_buffer, data.inputs(), count, x),
-                 y_part = part_of(y_buffer, data.targets(), count, y);
-      data.fetch(ConstSpan<Index>(rows, static_cast<std::size_t>(count)), {}, x_part, y_part);
-      if (x_part.data) scatter<double>(x_part, x);
-      if (y_part.data) scatter<double>(y_part, y);
+      const auto x_columns = memory_for(x_buffer, data.inputs(), count, x),
+                 y_columns = memory_for(y_buffer, data.targets(), count, y);
+      data.fetch(ConstSpan<Index>(rows, static_cast<std::size_t>(count)), {}, x_columns, y_columns);
+      if (x_columns.data) scatter<double>(x_columns, x);
+      if (y_columns.data) scatter<double>(y_columns, y);
     });
   });
 }

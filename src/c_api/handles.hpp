@@ -1,12 +1,16 @@
-// The opaque handles: each holds its object in one of the two arithmetics, and what a call that writes to it
-// claims.
+// The opaque handles: each holds its object in one of two arithmetics, and the claim that a call which writes
+// to the object must have.
 #pragma once
 
 #include <memory>
 #include <variant>
 
+#include "base/callback.hpp"
 #include "bdl/bdl.h"
+#include "c_api/guard.hpp"
 #include "c_api/in_use.hpp"
+#include "data/data_set.hpp"
+#include "inference/batch/course.hpp"
 #include "inference/optimizer.hpp"
 #include "model/model.hpp"
 #include "posterior/dropout/dropout.hpp"
@@ -17,7 +21,7 @@ using Either = std::variant<std::shared_ptr<Base32>, std::shared_ptr<Base64>>;
 
 namespace bdl {
 
-/// Handles of one object share it.
+/// Shared by all handles of one object.
 using SharedClaim = std::shared_ptr<Claim>;
 
 }  // namespace bdl
@@ -32,6 +36,10 @@ struct bdl_posterior {
   bdl::SharedClaim claim = std::make_shared<bdl::Claim>();
 };
 
+struct bdl_dataset {
+  std::unique_ptr<bdl::DataSet> rows;
+};
+
 struct bdl_communicator {
   std::shared_ptr<bdl::Communicator> object;
   bdl::SharedClaim claim = std::make_shared<bdl::Claim>();
@@ -39,8 +47,7 @@ struct bdl_communicator {
 
 struct bdl_optimizer {
   Either<bdl::Optimizer<float>, bdl::Optimizer<double>> object;
-  bdl::SharedClaim posterior{}, model{},
-      communicator{};  // those of the others' handles; null where there is none
+  bdl::SharedClaim posterior{}, model{}, communicator{};  // claims of these handles, or null
   bdl::SharedClaim claim = std::make_shared<bdl::Claim>();
 };
 
@@ -51,7 +58,7 @@ const void* address_of(const Object& object) {
   return std::visit([](const auto& pointer) -> const void* { return pointer.get(); }, object);
 }
 
-/// What a call uses that reads the handle, if it is const, or else writes to it.
+/// Records that a call reads the handle's object, or writes to it if the handle is not const.
 template <class Handle>
 InUse use_of(Handle& handle, const char* name) {
   return {&handle, {{name, address_of(handle.object), !std::is_const_v<Handle>, handle.claim.get()}}};
@@ -70,7 +77,7 @@ requires std::is_same_v<std::remove_const_t<Handle>, bdl_optimizer> InUse use_of
       handle.object);
 }
 
-/// The same of a call that trains, and so writes to the posterior, and to the noise of the model.
+/// Records a call that trains: it also writes to the posterior, and to the noise of the model.
 inline InUse training_use_of(bdl_optimizer& handle) {
   return std::visit(
       [&](const auto& o) -> InUse {
@@ -89,7 +96,8 @@ decltype(auto) visit_object(Handle& handle, Visit&& visit) {
   return std::visit([&](auto& pointer) -> decltype(auto) { return visit(*pointer); }, handle.object);
 }
 
-/// visit(object) in its arithmetic; fails if the handle is NULL, or in use so that the object cannot be.
+/// Calls visit(object) in the object's arithmetic. Fails if the handle is NULL, or if the use conflicts with
+/// a call in progress.
 template <class Handle, class Visit>
 decltype(auto) with(Handle* handle, const char* name, Visit&& visit) {
   if (!handle) fail(Status::ERROR_INVALID_ARGUMENT, "%s is NULL", name);
@@ -97,7 +105,17 @@ decltype(auto) with(Handle* handle, const char* name, Visit&& visit) {
   return visit_object(*handle, visit);
 }
 
-/// The same for a call that trains.
+/// An entry point that only visits one object: guard() around with().
+template <class Handle, class Visit>
+bdl_status guard(const char* function, Handle* handle, const char* name, Visit&& visit) {
+  return guard(function, [&] { with(handle, name, visit); });
+}
+template <class Handle, class Visit>
+bdl_status interruptible_guard(const char* function, Handle* handle, const char* name, Visit&& visit) {
+  return interruptible_guard(function, [&] { with(handle, name, visit); });
+}
+
+/// As with(), for a call that trains.
 template <class Visit>
 void with_training(bdl_optimizer* optimizer, Visit&& visit) {
   if (!optimizer) fail(Status::ERROR_INVALID_ARGUMENT, "optimizer is NULL");
@@ -109,7 +127,7 @@ inline const char* dtype_name(std::size_t variant_index) {
   return variant_index == 0 ? "f32" : "f64";
 }
 
-/// The bdl_dtype of a handle's arithmetic.
+/// Returns the bdl_dtype of a handle's arithmetic.
 template <class Handle>
 std::int32_t handle_dtype(const Handle& handle) {
   return handle.object.index() == 0 ? BDL_F32 : BDL_F64;
@@ -121,7 +139,7 @@ const Model<T>& model_of(const Optimizer<T>& optimizer) {
   return *optimizer.model();
 }
 
-/// visit(model, posterior), which must agree in arithmetic and number of parameters.
+/// Calls visit(model, posterior); fails unless they agree in arithmetic and number of parameters.
 template <class Model, class Posterior, class Visit>
 void with_both(Model* model, Posterior* posterior, Visit&& visit) {
   with(model, "model", [&](auto& m) {
@@ -141,5 +159,29 @@ void with_both(Model* model, Posterior* posterior, Visit&& visit) {
     });
   });
 }
+
+/// Calls visit(rows); fails if the handle is NULL. Callbacks of the call may only read the data set.
+template <class Visit>
+decltype(auto) with_rows(bdl_dataset* dataset, Visit&& visit) {
+  if (!dataset) fail(Status::ERROR_INVALID_ARGUMENT, "dataset is NULL");
+  const InUse use(dataset, {{"dataset", dataset->rows.get()}});
+  return visit(*dataset->rows);
+}
+
+/// A caller's progress callback, with the handle that it receives.
+template <class Handle>
+struct CallerProgress {
+  std::int32_t (*function)(void* user_data, const Handle* handle);  ///< may be NULL
+  void* user_data;
+  const Handle* handle;
+
+  Progress progress() { return {function ? call : nullptr, this}; }
+
+ private:
+  static std::int32_t call(void* context) {
+    const auto& caller = *static_cast<const CallerProgress*>(context);
+    return answer_of("progress", [&] { return caller.function(caller.user_data, caller.handle); });
+  }
+};
 
 }  // namespace bdl

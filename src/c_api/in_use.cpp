@@ -36,12 +36,12 @@ bool InUse::uses(const void* object) const noexcept {
   return false;
 }
 
-/// Returns who uses the object already and what to do; null: it is claimed.
+/// Claims the object and returns null, or returns who uses it and what to do.
 const char* InUse::claim(const UsedObject& object) const noexcept {
   for (const InUse* use = outer_; use; use = use->outer_)
     if (use->uses(object.object))
       return "the call in progress, whose callbacks may only read it: change it after that call returns";
-  if (object.claim && !object.claim->take())
+  if (object.claim && !object.claim->acquire())
     return "a call of another thread that changes it: wait until that call has returned";
   return nullptr;
 }

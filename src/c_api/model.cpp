@@ -3,7 +3,6 @@
 #include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
-#include "c_api/parameters.hpp"
 #include "curvature/dense_rows.hpp"
 #include "curvature/estimator.hpp"
 #include "inference/batch/fit.hpp"
@@ -27,14 +26,14 @@ Likelihood checked_likelihood(const bdl_likelihood& kind, Index outputs) {
 }
 
 void check_layer_sizes(ConstSpan<Index> sizes) {
-  for (Index size : sizes) check_range(size, 1, blas_limit, "a layer's size");
+  for (Index size : sizes) check_range(size, 1, largest_size, "a layer's size");
   if (count_parameters(sizes) < 0)
     fail(Status::ERROR_INVALID_ARGUMENT, "the network has more than %lld parameters",
-         static_cast<long long>(blas_limit));
+         static_cast<long long>(largest_size));
 }
 
-/// What the caller's struct holds, which may be that of an older version: NULL where it ends earlier. It must
-/// reach as far as `outputs`.
+/// Returns the caller's struct, which an older version may have made shorter: the missing members are NULL.
+/// It must reach as far as `outputs`.
 bdl_model_callbacks checked_callbacks(const bdl_model_callbacks* callbacks) {
   not_null(callbacks, "callbacks");
   const std::size_t size = callbacks->struct_size;
@@ -42,15 +41,15 @@ bdl_model_callbacks checked_callbacks(const bdl_model_callbacks* callbacks) {
   const std::size_t least = offsetof(bdl_model_callbacks, outputs) + sizeof known.outputs;
   if (size < least || size > sizeof known || size % alignof(bdl_model_callbacks) != 0)
     fail(Status::ERROR_INVALID_ARGUMENT,
-         "callbacks has struct_size %zu, expected sizeof(bdl_model_callbacks): %zu, or less of an older "
-         "version",
+         "callbacks has struct_size %zu, expected sizeof(bdl_model_callbacks): %zu, or less in a program "
+         "compiled with an older version",
          size, sizeof known);
   std::memcpy(&known, callbacks, size);
   not_null(known.outputs, "callbacks->outputs");
   return known;
 }
 
-/// The network's outputs, standardised.
+/// Computes the network's outputs, in standardised units.
 template <class T>
 void evaluate(const Model<T>& model, const Array& parameters, const Array& x, MatrixView<T> f) {
   const Buffer<T> theta = checked_parameters(model, parameters), columns = gathered_inputs(model, x);
@@ -59,7 +58,7 @@ void evaluate(const Model<T>& model, const Array& parameters, const Array& x, Ma
   check_outputs_finite<T>(f);
 }
 
-/// In the caller's units.
+/// Writes outputs in the caller's units.
 template <class T>
 void write_outputs(const Standardization& standardization, ConstMatrixView<T> f, const OutArray& outputs) {
   if (!standardization.has_targets()) return write_result(f, outputs, "outputs");
@@ -72,7 +71,7 @@ void write_outputs(const Standardization& standardization, ConstMatrixView<T> f,
   write_result<double>(columns, outputs, "outputs");
 }
 
-/// Row by row from the estimator of training, so that what the caller sees is what training uses.
+/// Computes each row by the estimator of training, so that the caller gets what training uses.
 template <class T>
 void gradient_rows(const Model<T>& model, const Array& parameters, const Array& x, const Array& y,
                    const OutArray& rows) {
@@ -98,7 +97,7 @@ using namespace bdl;
 bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, int32_t size_count,
                                 bdl_activation activation, int32_t bias, bdl_likelihood likelihood,
                                 bdl_model** model) {
-  return guard("bdl_model_create_mlp", [&] {
+  return guard(__func__, [&] {
     not_null(sizes, "sizes");
     not_null(model, "model");
     if (size_count < 2)
@@ -118,7 +117,7 @@ bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, int32_t s
 
 bdl_status bdl_model_create_network(bdl_dtype dtype, const char* description, bdl_likelihood likelihood,
                                     bdl_model** model) {
-  return guard("bdl_model_create_network", [&] {
+  return guard(__func__, [&] {
     not_null(description, "description");
     not_null(model, "model");
     with_dtype(dtype, [&](auto scalar) {
@@ -132,7 +131,7 @@ bdl_status bdl_model_create_network(bdl_dtype dtype, const char* description, bd
 }
 
 bdl_status bdl_model_description(const bdl_model* model, const char** description) {
-  return guard("bdl_model_description", [&] {
+  return guard(__func__, [&] {
     not_null(description, "description");
     with(model, "model", [&](const auto& m) {
       if (!m.graph()) fail(Status::ERROR_UNSUPPORTED, "a user model has no layers to describe");
@@ -144,16 +143,16 @@ bdl_status bdl_model_description(const bdl_model* model, const char** descriptio
 bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parameters,
                                  bdl_likelihood likelihood, const bdl_model_callbacks* callbacks,
                                  bdl_model** model) {
-  return guard("bdl_model_create_user", [&] {
+  return guard(__func__, [&] {
     const bdl_model_callbacks known = checked_callbacks(callbacks);
     not_null(model, "model");
-    check_range(inputs, 1, blas_limit, "inputs");
-    check_range(outputs, 1, blas_limit, "outputs");
-    check_range(parameters, 1, blas_limit, "parameters");
+    check_range(inputs, 1, largest_size, "inputs");
+    check_range(outputs, 1, largest_size, "outputs");
+    check_range(parameters, 1, largest_size, "parameters");
     const Likelihood density = checked_likelihood(likelihood, outputs);
     with_dtype(dtype, [&](auto scalar) {
       using T = decltype(scalar);
-      auto handle = std::make_unique<bdl_model>();  // destroy() must not run if a later allocation fails
+      auto handle = std::make_unique<bdl_model>();  // allocated first: destroy() must not run if this fails
       auto object = std::make_shared<UserModel<T>>(
           inputs, parameters, density, UserCallbacks{known.outputs, known.gradients, known.user_data});
       object->set_destroy(known.destroy);
@@ -164,12 +163,10 @@ bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_t output
 }
 
 bdl_status bdl_model_copy(const bdl_model* model, bdl_model** copy) {
-  return guard("bdl_model_copy", [&] {
+  return guard(__func__, [&] {
     not_null(copy, "copy");
-    with(model, "model", [&](const auto& m) {
-      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
-      *copy = new bdl_model{std::shared_ptr<Model<T>>(m.clone())};
-    });
+    with(model, "model",
+         [&]<class T>(const Model<T>& m) { *copy = new bdl_model{std::shared_ptr<Model<T>>(m.clone())}; });
   });
 }
 
@@ -220,27 +217,24 @@ int64_t bdl_model_block_count(const bdl_model* model) {
 
 bdl_status bdl_model_block(const bdl_model* model, int64_t index, const char** name, int64_t* offset,
                            int64_t* rows, int64_t* cols) {
-  return guard("bdl_model_block", [&] {
-    with(model, "model", [&](const auto& m) {
-      const auto count = static_cast<Index>(m.blocks().size());
-      if (index < 0 || index >= count)
-        fail(Status::ERROR_INVALID_ARGUMENT, "index is %lld, expected 0 to %lld",
-             static_cast<long long>(index), static_cast<long long>(count - 1));
-      const ParameterBlock& block = m.blocks()[static_cast<std::size_t>(index)];
-      if (name) *name = block.name.c_str();
-      if (offset) *offset = block.offset;
-      if (rows) *rows = block.rows;
-      if (cols) *cols = block.cols;
-    });
+  return guard(__func__, model, "model", [&](const auto& m) {
+    const auto count = static_cast<Index>(m.blocks().size());
+    if (index < 0 || index >= count)
+      fail(Status::ERROR_INVALID_ARGUMENT, "index is %lld, expected 0 to %lld", static_cast<long long>(index),
+           static_cast<long long>(count - 1));
+    const ParameterBlock& block = m.blocks()[static_cast<std::size_t>(index)];
+    if (name) *name = block.name.c_str();
+    if (offset) *offset = block.offset;
+    if (rows) *rows = block.rows;
+    if (cols) *cols = block.cols;
   });
 }
 
 bdl_status bdl_model_initialize(const bdl_model* model, bdl_initialization scheme, uint64_t seed,
                                 bdl_matrix_out parameters) {
-  return interruptible_guard("bdl_model_initialize", [&] {
+  return interruptible_guard(__func__, [&] {
     check_enum(scheme, BDL_INIT_UNIFORM_FAN_IN, BDL_INIT_XAVIER_NORMAL, "scheme");
-    with(model, "model", [&](const auto& m) {
-      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+    with(model, "model", [&]<class T>(const Model<T>& m) {
       if (!m.graph()) fail(Status::ERROR_UNSUPPORTED, "a user model has no initialisation");
       check_output(parameters, 1, m.parameters(), "parameters");
       Buffer<T> theta(m.parameters());
@@ -252,49 +246,41 @@ bdl_status bdl_model_initialize(const bdl_model* model, bdl_initialization schem
 
 bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl_matrix x,
                               bdl_matrix_out outputs) {
-  return interruptible_guard("bdl_model_evaluate", [&] {
-    with(model, "model", [&](const auto& m) {
-      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
-      check_inputs(m, x);
-      check_output(outputs, x.rows, m.outputs(), "outputs");
-      check_apart({{"outputs", outputs}}, {{"parameters", parameters}, {"x", x}});
-      Buffer<T> f(m.outputs() * x.rows);
-      evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
-      write_outputs<T>(m.standardization, f.matrix(m.outputs(), x.rows), outputs);
-    });
+  return interruptible_guard(__func__, model, "model", [&]<class T>(const Model<T>& m) {
+    check_inputs(m, x);
+    check_output(outputs, x.rows, m.outputs(), "outputs");
+    check_apart({{"outputs", outputs}}, {{"parameters", parameters}, {"x", x}});
+    Buffer<T> f(m.outputs() * x.rows);
+    evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
+    write_outputs<T>(m.standardization, f.matrix(m.outputs(), x.rows), outputs);
   });
 }
 
 bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix y,
                                     bdl_matrix_out log_likelihood) {
-  return interruptible_guard("bdl_model_log_likelihood", [&] {
-    with(model, "model", [&](const auto& m) {
-      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
-      check_data(m, x, y);
-      check_output(log_likelihood, x.rows, 1, "log_likelihood");
-      check_apart({{"log_likelihood", log_likelihood}}, {{"parameters", parameters}, {"x", x}, {"y", y}});
-      const Buffer<T> targets = gathered_targets(m, y);
-      const double log_scale = m.standardization.log_scale();
-      Buffer<T> f(m.outputs() * x.rows);
-      Buffer<double> result(x.rows);
-      evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
-      for (Index i = 0; i < x.rows; ++i)
-        result.data()[i] =
-            m.likelihood.log_density(f.data() + i * m.outputs(), targets.data() + i * y.cols) - log_scale;
-      check_outputs_finite<double>(result.matrix(1, x.rows));
-      write_result<double>(result.matrix(1, x.rows), log_likelihood, "log_likelihood");
-    });
+  return interruptible_guard(__func__, model, "model", [&]<class T>(const Model<T>& m) {
+    check_data(m, x, y);
+    check_output(log_likelihood, x.rows, 1, "log_likelihood");
+    check_apart({{"log_likelihood", log_likelihood}}, {{"parameters", parameters}, {"x", x}, {"y", y}});
+    const Buffer<T> targets = gathered_targets(m, y);
+    const double log_scale = m.standardization.log_scale();
+    Buffer<T> f(m.outputs() * x.rows);
+    Buffer<double> result(x.rows);
+    evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
+    for (Index i = 0; i < x.rows; ++i)
+      result.data()[i] =
+          m.likelihood.log_density(f.data() + i * m.outputs(), targets.data() + i * y.cols) - log_scale;
+    check_outputs_finite<double>(result.matrix(1, x.rows));
+    write_result<double>(result.matrix(1, x.rows), log_likelihood, "log_likelihood");
   });
 }
 
 bdl_status bdl_model_gradient_rows(const bdl_model* model, bdl_matrix parameters, bdl_matrix x, bdl_matrix y,
                                    bdl_matrix_out rows) {
-  return interruptible_guard("bdl_model_gradient_rows", [&] {
-    with(model, "model", [&](const auto& m) {
-      check_data(m, x, y);
-      check_output(rows, x.rows, m.parameters(), "rows");
-      check_apart({{"rows", rows}}, {{"parameters", parameters}, {"x", x}, {"y", y}});
-      gradient_rows(m, parameters, x, y, rows);
-    });
+  return interruptible_guard(__func__, model, "model", [&](const auto& m) {
+    check_data(m, x, y);
+    check_output(rows, x.rows, m.parameters(), "rows");
+    check_apart({{"rows", rows}}, {{"parameters", parameters}, {"x", x}, {"y", y}});
+    gradient_rows(m, parameters, x, y, rows);
   });
 }

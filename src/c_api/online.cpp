@@ -12,7 +12,7 @@
 namespace bdl {
 namespace {
 
-/// The caller's own draws, checked before they are used.
+/// Draws that a callback of the caller's makes, checked before they are used.
 template <class T>
 class CallerDraws final : public DrawSource<T> {
  public:
@@ -33,7 +33,7 @@ class CallerDraws final : public DrawSource<T> {
   void call(bdl_draw_kind kind, const Posterior<T>& q, DrawPlace place, MatrixView<T> out) {
     for (Index j = 0; j < out.cols; ++j)
       std::ranges::fill(out.column(j), std::numeric_limits<T>::quiet_NaN());
-    // Seen through a const handle, and not owned by it.
+    // The callback gets a const handle that does not own the posterior.
     const bdl_posterior handle{
         std::shared_ptr<Posterior<T>>(std::shared_ptr<void>(), const_cast<Posterior<T>*>(&q)), nullptr};
     check_callback("draws", [&] {
@@ -50,12 +50,7 @@ class CallerDraws final : public DrawSource<T> {
   void (*destroy_)(void*) = nullptr;
 };
 
-template <class T>
-void check_model(const Optimizer<T>& optimizer) {
-  if (!optimizer.model()) fail(Status::ERROR_UNSUPPORTED, "the optimizer was created without a model");
-}
-
-/// 1 x D, or 1 x 1 that stands for all, >= 0.
+/// Returns D numbers >= 0 from an array that is 1 x D, or 1 x 1 for all.
 template <class T>
 Buffer<T> gathered_variance(const Array& array, Index dimension) {
   check_shape(array, 1, array.cols == 1 ? 1 : dimension, "variance");
@@ -79,9 +74,9 @@ using namespace bdl;
 
 bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
                                  bdl_matrix_out log_density) {
-  return guard("bdl_optimizer_observe", [&] {
+  return guard(__func__, [&] {
     with_training(optimizer, [&](auto& o) {
-      check_model(o);
+      model_of(o);
       check_apart({{"log_density", log_density}}, {{"x", x}, {"y", y}});
       observe(o, x, y, log_density);
     });
@@ -89,7 +84,7 @@ bdl_status bdl_optimizer_observe(bdl_optimizer* optimizer, bdl_matrix x, bdl_mat
 }
 
 bdl_status bdl_optimizer_forecast(bdl_optimizer* optimizer, int64_t steps) {
-  return guard("bdl_optimizer_forecast", [&] {
+  return guard(__func__, [&] {
     with_training(optimizer, [&](auto& o) {
       check_range(steps, 0, INT64_C(1) << 52, "steps");
       forecast(o, steps);
@@ -98,34 +93,30 @@ bdl_status bdl_optimizer_forecast(bdl_optimizer* optimizer, int64_t steps) {
 }
 
 bdl_status bdl_optimizer_set_process_noise(bdl_optimizer* optimizer, bdl_matrix variance) {
-  return guard("bdl_optimizer_set_process_noise", [&] {
-    with(optimizer, "optimizer", [&](auto& o) {
-      using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
-      const Index dimension = o.posterior()->dimension();
-      if (!given(variance)) return o.filter().set_process_noise({});
-      o.filter().set_process_noise(gathered_variance<T>(variance, dimension).first(dimension));
-    });
+  return guard(__func__, optimizer, "optimizer", [&](auto& o) {
+    using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
+    const Index dimension = o.posterior()->dimension();
+    if (!given(variance)) return o.filter().set_process_noise({});
+    o.filter().set_process_noise(gathered_variance<T>(variance, dimension).first(dimension));
   });
 }
 
 bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int64_t* count, double* log_density,
                                      double* error) {
-  return guard("bdl_optimizer_prequential", [&] {
-    with(optimizer, "optimizer", [&](const auto& o) {
-      check_model(o);
-      const PrequentialSums& sums = o.state.prequential;
-      const bdl_likelihood kind = o.model()->likelihood.kind();
-      const double mean_error = sums.error / static_cast<double>(sums.targets);  // NaN for none
-      const bool is_class = kind == BDL_CATEGORICAL || kind == BDL_BERNOULLI;
-      const double mean = sums.log_density / static_cast<double>(sums.examples);
-      if (sums.examples > 0) {  // NaN for none, as documented
-        checked_result(mean, "log_density");
-        checked_result(mean_error, "error");
-      }
-      if (count) *count = sums.examples;
-      if (log_density) *log_density = mean;
-      if (error) *error = is_class ? mean_error : std::sqrt(mean_error);
-    });
+  return guard(__func__, optimizer, "optimizer", [&](const auto& o) {
+    model_of(o);
+    const PrequentialSums& sums = o.state.prequential;
+    const bdl_likelihood kind = o.model()->likelihood.kind();
+    const double mean_error = sums.error / static_cast<double>(sums.targets);  // NaN if there is no target
+    const bool is_class = kind == BDL_CATEGORICAL || kind == BDL_BERNOULLI;
+    const double mean = sums.log_density / static_cast<double>(sums.examples);
+    if (sums.examples > 0) {  // else NaN, as documented
+      checked_result(mean, "log_density");
+      checked_result(mean_error, "error");
+    }
+    if (count) *count = sums.examples;
+    if (log_density) *log_density = mean;
+    if (error) *error = is_class ? mean_error : std::sqrt(mean_error);
   });
 }
 
@@ -140,15 +131,13 @@ int64_t bdl_optimizer_shortened_steps(const bdl_optimizer* optimizer) {
 
 bdl_status bdl_optimizer_set_draws(bdl_optimizer* optimizer, bdl_draws_fn draws, void* user_data,
                                    void (*destroy)(void* user_data)) {
-  return guard("bdl_optimizer_set_draws", [&] {
-    with(optimizer, "optimizer", [&](auto& o) {
-      using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
-      if (draws && !o.posterior()->is_gaussian())
-        fail(Status::ERROR_UNSUPPORTED,
-             "a dropout posterior draws its masks itself: the draws callback is for others");
-      const auto source = draws ? std::make_shared<CallerDraws<T>>(draws, user_data) : nullptr;
-      if (source) source->set_destroy(destroy);  // from here on nothing can fail
-      o.set_draws(source);
-    });
+  return guard(__func__, optimizer, "optimizer", [&](auto& o) {
+    using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
+    if (draws && !o.posterior()->is_gaussian())
+      fail(Status::ERROR_UNSUPPORTED,
+           "a dropout posterior draws its masks itself: the draws callback is for others");
+    const auto source = draws ? std::make_shared<CallerDraws<T>>(draws, user_data) : nullptr;
+    if (source) source->set_destroy(destroy);  // nothing after this line can fail
+    o.set_draws(source);
   });
 }

@@ -1,4 +1,3 @@
-#include "c_api/caller_progress.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "data/minibatch.hpp"
@@ -10,7 +9,7 @@
 namespace bdl {
 namespace {
 
-/// Options that lead from one combination to another through one that does not go together need one call.
+/// Sets one option. Where that would give an invalid combination, several options must be set by one call.
 template <class Value>
 bdl_status set(const char* function, bdl_optimizer* optimizer, const char* name, OptionType type,
                Value value) {
@@ -23,7 +22,7 @@ bdl_status set(const char* function, bdl_optimizer* optimizer, const char* name,
       try {
         o.check_options(options);
       } catch (const Error& error) {
-        fail(error.status(), "%s (bdl_optimizer_set_text() sets several options at once)", error.what());
+        fail(error.status(), "%s (options that only fit together must be set in one call)", error.what());
       }
       o.set_options(options, is_prior_option(info));
     });
@@ -39,7 +38,7 @@ bdl_status get(const char* function, const bdl_optimizer* optimizer, const char*
   });
 }
 
-/// A copy, in the optimizer's arithmetic.
+/// Returns a copy of the prior in the optimizer's arithmetic.
 template <class T, class Q>
 std::shared_ptr<const Posterior<T>> prior_from(const Q& q) {
   if constexpr (std::is_same_v<typename Q::Scalar, T>)
@@ -63,14 +62,14 @@ using namespace bdl;
 
 bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posterior, const char* method,
                                 int64_t data_size, bdl_optimizer** optimizer) {
-  return guard("bdl_optimizer_create", [&] {
+  return guard(__func__, [&] {
     not_null(posterior, "posterior");
     not_null(method, "method");
     not_null(optimizer, "optimizer");
     check_range(data_size, 1, INT64_C(1) << 52, "data_size");
     const Method& row = find_method(method);
     if (model) with_both<const bdl_model, const bdl_posterior>(model, posterior, [](auto&, auto&) {});
-    const InUse use = use_of(*posterior, "posterior");  // a blank one may get other points
+    const InUse use = use_of(*posterior, "posterior");  // a blank one may get other point parameters
     auto handle = std::make_unique<bdl_optimizer>();
     std::visit([&](const auto& q) { handle->object = new_optimizer(model, q, row, data_size); },
                posterior->object);
@@ -93,21 +92,20 @@ int64_t bdl_optimizer_data_size(const bdl_optimizer* optimizer) {
 }
 
 bdl_status bdl_optimizer_set_double(bdl_optimizer* optimizer, const char* name, double value) {
-  return set("bdl_optimizer_set_double", optimizer, name, OptionType::real, value);
+  return set(__func__, optimizer, name, OptionType::real, value);
 }
 
 bdl_status bdl_optimizer_set_int(bdl_optimizer* optimizer, const char* name, int64_t value) {
-  return set("bdl_optimizer_set_int", optimizer, name, OptionType::integer, value);
+  return set(__func__, optimizer, name, OptionType::integer, value);
 }
 
 bdl_status bdl_optimizer_set_choice(bdl_optimizer* optimizer, const char* name, const char* value) {
-  if (!value)
-    return guard("bdl_optimizer_set_choice", [] { fail(Status::ERROR_INVALID_ARGUMENT, "value is NULL"); });
-  return set("bdl_optimizer_set_choice", optimizer, name, OptionType::choice, value);
+  if (!value) return guard(__func__, [] { fail(Status::ERROR_INVALID_ARGUMENT, "value is NULL"); });
+  return set(__func__, optimizer, name, OptionType::choice, value);
 }
 
 bdl_status bdl_optimizer_set_text(bdl_optimizer* optimizer, const char* text) {
-  return guard("bdl_optimizer_set_text", [&] {
+  return guard(__func__, [&] {
     not_null(text, "text");
     with(optimizer, "optimizer", [&](auto& o) {
       Options options = o.options();
@@ -119,147 +117,53 @@ bdl_status bdl_optimizer_set_text(bdl_optimizer* optimizer, const char* text) {
 }
 
 bdl_status bdl_optimizer_get_double(const bdl_optimizer* optimizer, const char* name, double* value) {
-  return get("bdl_optimizer_get_double", optimizer, name, OptionType::real,
-             [&](const Options& o, const OptionInfo& info) {
-               not_null(value, "value");
-               *value = o.*info.real;
-             });
+  return get(__func__, optimizer, name, OptionType::real, [&](const Options& o, const OptionInfo& info) {
+    not_null(value, "value");
+    *value = o.*info.real;
+  });
 }
 
 bdl_status bdl_optimizer_get_int(const bdl_optimizer* optimizer, const char* name, int64_t* value) {
-  return get("bdl_optimizer_get_int", optimizer, name, OptionType::integer,
-             [&](const Options& o, const OptionInfo& info) {
-               not_null(value, "value");
-               *value = o.*info.integer;
-             });
+  return get(__func__, optimizer, name, OptionType::integer, [&](const Options& o, const OptionInfo& info) {
+    not_null(value, "value");
+    *value = o.*info.integer;
+  });
 }
 
 bdl_status bdl_optimizer_get_choice(const bdl_optimizer* optimizer, const char* name, const char** value) {
-  return get("bdl_optimizer_get_choice", optimizer, name, OptionType::choice,
-             [&](const Options& o, const OptionInfo& info) {
-               not_null(value, "value");
-               *value = choice_word(info, info.choice(o));
-             });
+  return get(__func__, optimizer, name, OptionType::choice, [&](const Options& o, const OptionInfo& info) {
+    not_null(value, "value");
+    *value = choice_word(info, info.choice(o));
+  });
 }
 
 bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precision) {
-  return guard("bdl_optimizer_set_prior", [&] {
-    with(optimizer, "optimizer", [&](auto& o) {
-      using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
-      const Index dimension = o.posterior()->dimension();
-      o.prior().fix(gathered_precision<T>(precision, dimension, "precision").first(dimension));
-      o.forget_good_state();
-    });
+  return guard(__func__, optimizer, "optimizer", [&](auto& o) {
+    using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
+    const Index dimension = o.posterior()->dimension();
+    o.prior().fix(gathered_precision<T>(precision, dimension, "precision").first(dimension));
+    o.forget_good_state();
   });
 }
 
 bdl_status bdl_optimizer_set_prior_posterior(bdl_optimizer* optimizer, const bdl_posterior* prior) {
-  return guard("bdl_optimizer_set_prior_posterior", [&] {
-    with(optimizer, "optimizer", [&](auto& o) {
-      using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
-      with(prior, "prior", [&](const auto& q) { o.set_prior(prior_from<T>(q)); });
-    });
+  return guard(__func__, optimizer, "optimizer", [&](auto& o) {
+    using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
+    with(prior, "prior", [&](const auto& q) { o.set_prior(prior_from<T>(q)); });
   });
 }
 
 bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix_out precision) {
-  return guard("bdl_optimizer_get_prior", [&] {
-    with(optimizer, "optimizer", [&](const auto& o) {
-      using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
-      const Index dimension = o.posterior()->dimension();
-      check_output(precision, 1, dimension, "precision");
-      write_result<T>({o.prior().precision().data(), dimension, 1}, precision, "precision");
-    });
-  });
-}
-
-bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer) {
-  return guard("bdl_optimizer_initialize",
-               [&] { with_training(optimizer, [](auto& o) { o.initialize(); }); });
-}
-
-bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y) {
-  return guard("bdl_optimizer_step", [&] {
-    with_training(optimizer, [&](auto& o) {
-      model_of(o);
-      step(o, x, y);
-    });
-  });
-}
-
-bdl_status bdl_optimizer_laplace(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y) {
-  return guard("bdl_optimizer_laplace", [&] {
-    with_training(optimizer, [&](auto& o) {
-      model_of(o);
-      laplace(o, x, y);
-    });
-  });
-}
-
-bdl_status bdl_optimizer_step_rows(bdl_optimizer* optimizer, bdl_matrix rows) {
-  return guard("bdl_optimizer_step_rows",
-               [&] { with_training(optimizer, [&](auto& o) { step_rows(o, rows); }); });
-}
-
-bdl_status bdl_optimizer_fit(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, int64_t epochs,
-                             bdl_progress_fn progress, void* user_data) {
-  return guard("bdl_optimizer_fit", [&] {
-    Status status = Status::OK;
-    with_training(optimizer, [&](auto& o) {
-      model_of(o);
-      o.team().check_before([&] { check_range(epochs, 0, INT32_MAX, "epochs"); });
-      CallerProgress<bdl_optimizer> caller{progress, user_data, optimizer};
-      status = fit(o, x, y, epochs, caller.progress());
-    });
-    return static_cast<bdl_status>(status);
-  });
-}
-
-void bdl_optimizer_request_stop(bdl_optimizer* optimizer) {
-  if (optimizer) std::visit([](const auto& o) { o->stop_requested.store(true); }, optimizer->object);
-}
-
-bdl_status bdl_optimizer_progress(const bdl_optimizer* optimizer, int64_t* step, int64_t* planned,
-                                  double* epoch) {
-  return guard("bdl_optimizer_progress", [&] {
-    with(optimizer, "optimizer", [&](const auto& o) {
-      if (step) *step = o.state.step;
-      if (planned) *planned = o.state.plan.end;
-      const double part =
-          o.state.batch == 0 ? 0 : static_cast<double>(o.state.batch) / static_cast<double>(o.state.batches);
-      if (epoch) *epoch = static_cast<double>(o.state.epoch) + part;
-    });
-  });
-}
-
-bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, double* expected_log_likelihood,
-                                      double* kl) {
-  return guard("bdl_optimizer_running_elbo", [&] {
-    with(optimizer, "optimizer", [&](const auto& o) {
-      const Standardization& standardization = model_of(o).standardization;
-      if (o.state.running_steps == 0) fail(Status::ERROR_UNSUPPORTED, "no step has been taken yet");
-      const double divergence = kl ? checked_result(o.kl(), "kl") : 0;
-      const double likelihood =
-          o.state.running_log_likelihood - static_cast<double>(o.data_size()) * standardization.log_scale();
-      if (expected_log_likelihood)
-        *expected_log_likelihood = checked_result(likelihood, "expected_log_likelihood");
-      if (kl) *kl = divergence;
-    });
-  });
-}
-
-bdl_status bdl_optimizer_start_noise(bdl_optimizer* optimizer, bdl_matrix y) {
-  return guard("bdl_optimizer_start_noise", [&] {
-    with_training(optimizer, [&](auto& o) {
-      model_of(o).likelihood.check_targets(y, y.rows, "y", true);
-      ArrayData targets({}, y);
-      o.start_noises(targets);
-    });
+  return guard(__func__, optimizer, "optimizer", [&](const auto& o) {
+    using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
+    const Index dimension = o.posterior()->dimension();
+    check_output(precision, 1, dimension, "precision");
+    write_result<T>({o.prior().precision().data(), dimension, 1}, precision, "precision");
   });
 }
 
 bdl_status bdl_optimizer_minibatch(const bdl_optimizer* optimizer, int64_t* examples) {
-  return guard("bdl_optimizer_minibatch", [&] {
+  return guard(__func__, [&] {
     not_null(examples, "examples");
     with(optimizer, "optimizer",
          [&](const auto& o) { *examples = minibatch_size(o.options(), o.data_size()); });
@@ -267,7 +171,7 @@ bdl_status bdl_optimizer_minibatch(const bdl_optimizer* optimizer, int64_t* exam
 }
 
 bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatch, int64_t* bytes) {
-  return guard("bdl_optimizer_memory", [&] {
+  return guard(__func__, [&] {
     not_null(bytes, "bytes");
     with(optimizer, "optimizer", [&](const auto& o) {
       check_range(minibatch, 0, row_limit, "minibatch");
@@ -282,23 +186,19 @@ bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatc
 }
 
 bdl_status bdl_optimizer_noise(const bdl_optimizer* optimizer, int32_t* is_exact, const char** text) {
-  return guard("bdl_optimizer_noise", [&] {
-    with(optimizer, "optimizer", [&](const auto& o) {
-      const auto& noise = o.describe_noise();
-      if (is_exact) *is_exact = noise.is_exact ? 1 : 0;
-      if (text) *text = noise.text.c_str();
-    });
+  return guard(__func__, optimizer, "optimizer", [&](const auto& o) {
+    const auto& noise = o.describe_noise();
+    if (is_exact) *is_exact = noise.is_exact ? 1 : 0;
+    if (text) *text = noise.text.c_str();
   });
 }
 
 bdl_status bdl_optimizer_diagnose(const bdl_optimizer* optimizer, double* mean_shift, double* precision_shift,
                                   const char** message) {
-  return guard("bdl_optimizer_diagnose", [&] {
-    with(optimizer, "optimizer", [&](const auto& o) {
-      const Diagnosis diagnosis = diagnose(o);
-      if (mean_shift) *mean_shift = diagnosis.mean_shift;
-      if (precision_shift) *precision_shift = diagnosis.precision_shift;
-      if (message) *message = diagnosis.message;
-    });
+  return guard(__func__, optimizer, "optimizer", [&](const auto& o) {
+    const Diagnosis diagnosis = diagnose(o);
+    if (mean_shift) *mean_shift = diagnosis.mean_shift;
+    if (precision_shift) *precision_shift = diagnosis.precision_shift;
+    if (message) *message = diagnosis.message;
   });
 }

@@ -26,7 +26,7 @@ void check_mean(const Array& mean, Index dimension) {
   check_finite<T>(mean, "mean");
 }
 
-/// Replaces q by a finished successor: nothing has changed if building it failed.
+/// Replaces q by a finished successor, so that q is unchanged if building the successor fails.
 template <class T>
 void replace(Posterior<T>& q, Posterior<T>& successor, const Array& mean) {
   if (!q.points().is_empty()) {
@@ -39,7 +39,7 @@ void replace(Posterior<T>& q, Posterior<T>& successor, const Array& mean) {
   q.swap(successor);
 }
 
-/// set(U, d) of the successor for a factor U and a diagonal d.
+/// Reads a factor U and a diagonal d, and calls set(U, d) on the successor.
 template <class T, class Set>
 void set_factored(Posterior<T>& q, Posterior<T>& successor, const Array& mean, const Array& low_rank,
                   const Array& diagonal, Set&& set) {
@@ -72,7 +72,7 @@ void set_low_rank_moment(Posterior<T>& q, const Array& mean, const Array& low_ra
                [&](ConstMatrixView<T> w, ConstSpan<T> s) { successor.set_covariance(w, s); });
 }
 
-/// Fails unless the array is dimension x dimension, finite and symmetric to rounding; its values.
+/// Returns the array's values; fails unless it is dimension x dimension, finite and symmetric up to rounding.
 Buffer<double> gathered_symmetric(const Array& array, Index dimension, const char* name) {
   check_shape(array, dimension, dimension, name);
   check_finite(array, name);
@@ -126,13 +126,13 @@ void check_rate(double rate, const char* name) {
 template <class T>
 bdl_posterior* create_dropout(const Model<T>& model, double input_rate, double hidden_rate) {
   const Graph<T>* graph = model.graph();
-  if (!graph) fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a user's model has no units to drop");
+  if (!graph) fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a user model has no units to drop");
   DropoutLayout layout{layers_with_masks(*graph), input_rate, hidden_rate};
   return new bdl_posterior{std::shared_ptr<Posterior<T>>(
       std::make_shared<DropoutPosterior<T>>(std::move(layout), points_of(model)))};
 }
 
-/// Parameters of each layer.
+/// Returns the number of parameters of each layer.
 template <class T>
 std::vector<Index> layer_parameters(const Model<T>& model) {
   std::vector<Index> sizes;
@@ -150,7 +150,7 @@ std::vector<Index> checked_sizes(const int64_t* sizes, int32_t count) {
   check_range(count, 1, INT32_MAX, "size_count");
   Index sum = 0;
   for (int32_t k = 0; k < count; ++k) {
-    check_range(sizes[k], 1, blas_limit - sum, "a size");
+    check_range(sizes[k], 1, largest_size - sum, "a size");
     sum += sizes[k];
   }
   return {sizes, sizes + count};
@@ -167,7 +167,7 @@ bdl_posterior* create_blocks(Family family, const std::vector<Index>& sizes, Ind
 template <class Create>
 void create(bdl_posterior** posterior, const bdl_dtype& dtype, Index dimension, Create&& make) {
   not_null(posterior, "posterior");
-  check_range(dimension, 1, blas_limit, "dimension");
+  check_range(dimension, 1, largest_size, "dimension");
   with_dtype(dtype, [&](auto scalar) {
     using T = decltype(scalar);
     *posterior = new bdl_posterior{std::shared_ptr<Posterior<T>>(make(scalar))};
@@ -181,7 +181,7 @@ using namespace bdl;
 
 bdl_status bdl_posterior_create_low_rank(bdl_dtype dtype, int64_t dimension, int64_t rank,
                                          bdl_posterior** posterior) {
-  return guard("bdl_posterior_create_low_rank", [&] {
+  return guard(__func__, [&] {
     create(posterior, dtype, dimension, [&](auto scalar) {
       check_range(rank, 0, dimension, "rank");
       return std::make_shared<LowRankPosterior<decltype(scalar)>>(dimension, rank);
@@ -190,24 +190,23 @@ bdl_status bdl_posterior_create_low_rank(bdl_dtype dtype, int64_t dimension, int
 }
 
 bdl_status bdl_posterior_create_full(bdl_dtype dtype, int64_t dimension, bdl_posterior** posterior) {
-  return guard("bdl_posterior_create_full", [&] {
+  return guard(__func__, [&] {
     create(posterior, dtype, dimension,
            [&](auto scalar) { return std::make_shared<FullPosterior<decltype(scalar)>>(dimension); });
   });
 }
 
 bdl_status bdl_posterior_create_full_moment(bdl_dtype dtype, int64_t dimension, bdl_posterior** posterior) {
-  return guard("bdl_posterior_create_full_moment", [&] {
+  return guard(__func__, [&] {
     create(posterior, dtype, dimension,
            [&](auto scalar) { return std::make_shared<FullMomentPosterior<decltype(scalar)>>(dimension); });
   });
 }
 
 bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** copy) {
-  return interruptible_guard("bdl_posterior_copy", [&] {
+  return interruptible_guard(__func__, [&] {
     not_null(copy, "copy");
-    with(posterior, "posterior", [&](const auto& q) {
-      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+    with(posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
       *copy = new bdl_posterior{std::shared_ptr<Posterior<T>>(q.clone())};
     });
   });
@@ -240,26 +239,22 @@ int32_t bdl_posterior_is_blank(const bdl_posterior* posterior) {
 
 bdl_status bdl_posterior_set_low_rank(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix low_rank,
                                       bdl_matrix diagonal) {
-  return guard("bdl_posterior_set_low_rank", [&] {
-    with(posterior, "posterior", [&](auto& q) { set_low_rank(q, mean, low_rank, diagonal); });
-  });
+  return guard(__func__, posterior, "posterior", [&](auto& q) { set_low_rank(q, mean, low_rank, diagonal); });
 }
 
 bdl_status bdl_posterior_set_full(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix precision) {
-  return interruptible_guard("bdl_posterior_set_full", [&] {
-    with(posterior, "posterior", [&](auto& q) { set_full(q, mean, precision); });
-  });
+  return interruptible_guard(
+      __func__, [&] { with(posterior, "posterior", [&](auto& q) { set_full(q, mean, precision); }); });
 }
 
 bdl_status bdl_posterior_set_full_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix covariance) {
-  return interruptible_guard("bdl_posterior_set_full_moment", [&] {
-    with(posterior, "posterior", [&](auto& q) { set_full_moment(q, mean, covariance); });
-  });
+  return interruptible_guard(__func__, posterior, "posterior",
+                             [&](auto& q) { set_full_moment(q, mean, covariance); });
 }
 
 bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t dimension,
                                                 bdl_posterior** posterior) {
-  return guard("bdl_posterior_create_diagonal_moment", [&] {
+  return guard(__func__, [&] {
     create(posterior, dtype, dimension, [&](auto scalar) {
       return std::make_shared<DiagonalMomentPosterior<decltype(scalar)>>(dimension);
     });
@@ -267,14 +262,12 @@ bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t dimensi
 }
 
 bdl_status bdl_posterior_set_diagonal_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix variance) {
-  return guard("bdl_posterior_set_diagonal_moment", [&] {
-    with(posterior, "posterior", [&](auto& q) { set_diagonal_moment(q, mean, variance); });
-  });
+  return guard(__func__, posterior, "posterior", [&](auto& q) { set_diagonal_moment(q, mean, variance); });
 }
 
 bdl_status bdl_posterior_create_dropout(const bdl_model* model, double input_rate, double hidden_rate,
                                         bdl_posterior** posterior) {
-  return guard("bdl_posterior_create_dropout", [&] {
+  return guard(__func__, [&] {
     not_null(posterior, "posterior");
     with(model, "model", [&](const auto& m) {
       check_rate(input_rate, "input_rate");
@@ -285,10 +278,9 @@ bdl_status bdl_posterior_create_dropout(const bdl_model* model, double input_rat
 }
 
 bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, bdl_posterior** posterior) {
-  return guard("bdl_posterior_create_layerwise_full", [&] {
+  return guard(__func__, [&] {
     not_null(posterior, "posterior");
-    with(model, "model", [&](const auto& m) {
-      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+    with(model, "model", [&]<class T>(const Model<T>& m) {
       *posterior = create_blocks<T>(Family::layerwise_full, layer_parameters(m), 0, points_of(m));
     });
   });
@@ -296,7 +288,7 @@ bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, bdl_poste
 
 bdl_status bdl_posterior_create_low_rank_moment(bdl_dtype dtype, int64_t dimension, int64_t rank,
                                                 bdl_posterior** posterior) {
-  return guard("bdl_posterior_create_low_rank_moment", [&] {
+  return guard(__func__, [&] {
     create(posterior, dtype, dimension, [&](auto scalar) {
       check_range(rank, 0, std::max<Index>(dimension, most_rank_above_dimension), "rank");
       return std::make_shared<LowRankMomentPosterior<decltype(scalar)>>(dimension, rank);
@@ -306,10 +298,9 @@ bdl_status bdl_posterior_create_low_rank_moment(bdl_dtype dtype, int64_t dimensi
 
 bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model, int64_t rank,
                                                           bdl_posterior** posterior) {
-  return guard("bdl_posterior_create_layerwise_low_rank_moment", [&] {
+  return guard(__func__, [&] {
     not_null(posterior, "posterior");
-    with(model, "model", [&](const auto& m) {
-      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+    with(model, "model", [&]<class T>(const Model<T>& m) {
       check_range(rank, 0, most_rank_above_dimension, "rank");
       *posterior =
           create_blocks<T>(Family::layerwise_low_rank_moment, layer_parameters(m), rank, points_of(m));
@@ -318,10 +309,9 @@ bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model
 }
 
 bdl_status bdl_posterior_create_kronecker(const bdl_model* model, bdl_posterior** posterior) {
-  return guard("bdl_posterior_create_kronecker", [&] {
+  return guard(__func__, [&] {
     not_null(posterior, "posterior");
-    with(model, "model", [&](const auto& m) {
-      using T = typename std::remove_cvref_t<decltype(m)>::Scalar;
+    with(model, "model", [&]<class T>(const Model<T>& m) {
       *posterior = new bdl_posterior{std::shared_ptr<Posterior<T>>(
           create_posterior<T>({Family::kronecker, m.parameters(), 0, {}, {}, points_of(m), matrices_of(m)}))};
     });
@@ -329,10 +319,9 @@ bdl_status bdl_posterior_create_kronecker(const bdl_model* model, bdl_posterior*
 }
 
 bdl_status bdl_posterior_as_full(const bdl_posterior* posterior, bdl_posterior** full) {
-  return interruptible_guard("bdl_posterior_as_full", [&] {
+  return interruptible_guard(__func__, [&] {
     not_null(full, "full");
-    with(posterior, "posterior", [&](const auto& q) {
-      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+    with(posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
       check_gaussian(q, "a covariance");
       *full = new bdl_posterior{std::shared_ptr<Posterior<T>>(full_covariance_of<T>(q))};
     });
@@ -340,10 +329,9 @@ bdl_status bdl_posterior_as_full(const bdl_posterior* posterior, bdl_posterior**
 }
 
 bdl_status bdl_posterior_as_diagonal(const bdl_posterior* posterior, bdl_posterior** diagonal) {
-  return interruptible_guard("bdl_posterior_as_diagonal", [&] {
+  return interruptible_guard(__func__, [&] {
     not_null(diagonal, "diagonal");
-    with(posterior, "posterior", [&](const auto& q) {
-      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+    with(posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
       check_gaussian(q, "a covariance");
       *diagonal = new bdl_posterior{std::shared_ptr<Posterior<T>>(marginals_of<T>(q))};
     });
@@ -352,14 +340,13 @@ bdl_status bdl_posterior_as_diagonal(const bdl_posterior* posterior, bdl_posteri
 
 bdl_status bdl_posterior_set_low_rank_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix low_rank,
                                              bdl_matrix diagonal) {
-  return guard("bdl_posterior_set_low_rank_moment", [&] {
-    with(posterior, "posterior", [&](auto& q) { set_low_rank_moment(q, mean, low_rank, diagonal); });
-  });
+  return guard(__func__, posterior, "posterior",
+               [&](auto& q) { set_low_rank_moment(q, mean, low_rank, diagonal); });
 }
 
 bdl_status bdl_posterior_create_blockwise_full(bdl_dtype dtype, const int64_t* sizes, int32_t size_count,
                                                bdl_posterior** posterior) {
-  return guard("bdl_posterior_create_blockwise_full", [&] {
+  return guard(__func__, [&] {
     not_null(posterior, "posterior");
     const std::vector<Index> blocks = checked_sizes(sizes, size_count);
     with_dtype(dtype, [&](auto scalar) {
@@ -369,17 +356,14 @@ bdl_status bdl_posterior_create_blockwise_full(bdl_dtype dtype, const int64_t* s
 }
 
 bdl_status bdl_posterior_set_dropout(bdl_posterior* posterior, bdl_matrix mean) {
-  return guard("bdl_posterior_set_dropout",
-               [&] { with(posterior, "posterior", [&](auto& q) { set_dropout(q, mean); }); });
+  return guard(__func__, posterior, "posterior", [&](auto& q) { set_dropout(q, mean); });
 }
 
 bdl_status bdl_posterior_dropout_rates(const bdl_posterior* posterior, double* input_rate,
                                        double* hidden_rate) {
-  return guard("bdl_posterior_dropout_rates", [&] {
-    with(posterior, "posterior", [&](const auto& q) {
-      const DropoutLayout& layout = as_dropout(q).layout();
-      if (input_rate) *input_rate = layout.input_rate;
-      if (hidden_rate) *hidden_rate = layout.hidden_rate;
-    });
+  return guard(__func__, posterior, "posterior", [&](const auto& q) {
+    const DropoutLayout& layout = as_dropout(q).layout();
+    if (input_rate) *input_rate = layout.input_rate;
+    if (hidden_rate) *hidden_rate = layout.hidden_rate;
   });
 }

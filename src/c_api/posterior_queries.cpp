@@ -15,7 +15,7 @@
 namespace bdl {
 namespace {
 
-/// Long vectors, blocks of them on every thread; names the row only where there is something to name.
+/// Checks long vectors in blocks on every thread; looks for the place only if there is something to report.
 template <class T>
 void check_in_parallel(ConstMatrixView<T> columns, const OutArray& array, const char* name) {
   constexpr Index block = 1 << 15;
@@ -29,13 +29,15 @@ void check_in_parallel(ConstMatrixView<T> columns, const OutArray& array, const 
   if (!good.load()) check_result(columns, array, name);
 }
 
-/// Low-rank posteriors write each number of their draws and solutions by a tall product, once.
+/// True for low-rank posteriors, which write each number of a draw or solution once, by a tall product that
+/// counts finite numbers.
 template <class T>
 bool counts_all(const Posterior<T>& q) {
   return dynamic_cast<const LowRankPosterior<T>*>(&q) != nullptr;
 }
 
-/// Several draws share a pass over the posterior; straight into the caller's memory where it can hold them.
+/// Draws several samples in one pass over the posterior; straight into the caller's memory if it can hold
+/// them.
 template <class T>
 void draw(const Posterior<T>& q, uint64_t seed, Index first, const OutArray& samples) {
   const Index together = std::min<Index>(8, samples.rows);
@@ -54,10 +56,10 @@ void draw(const Posterior<T>& q, uint64_t seed, Index first, const OutArray& sam
   }
 }
 
-/// In the memory of `solution` where it can hold the vectors and is not theirs.
+/// Solves in the memory of `solution` if it can hold the vectors and shares none with them.
 template <class T>
 void solve(const Posterior<T>& q, const Array& vectors, const OutArray& solution) {
-  check_range(vectors.rows, 1, blas_limit, "a number of rows");
+  check_range(vectors.rows, 1, largest_size, "a number of rows");
   const MatrixView<T> out =
       share_memory(vectors, NamedArray("solution", solution).view) ? MatrixView<T>() : in_place<T>(solution);
   PosteriorScratch<T> scratch;
@@ -90,122 +92,101 @@ void check_indices(const int64_t* indices, Index count, Index dimension, const c
 using namespace bdl;
 
 bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix_out mean) {
-  return guard("bdl_posterior_mean", [&] {
-    with(posterior, "posterior", [&](const auto& q) {
-      check_output(mean, 1, q.dimension(), "mean");
-      read_vector(q.mean(), mean, "mean");
-    });
+  return guard(__func__, posterior, "posterior", [&](const auto& q) {
+    check_output(mean, 1, q.dimension(), "mean");
+    read_vector(q.mean(), mean, "mean");
   });
 }
 
 bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bdl_matrix_out low_rank,
                                       bdl_matrix_out diagonal) {
-  return guard("bdl_posterior_get_low_rank", [&] {
-    with(posterior, "posterior", [&](const auto& q) {
-      const auto& parts = as_low_rank(q);
-      const bool has_columns = given_columns(low_rank, q.rank());
-      if (has_columns) check_output(low_rank, q.dimension(), q.rank(), "low_rank");
-      if (given(diagonal)) check_output(diagonal, 1, q.dimension(), "diagonal");
-      check_apart({{"low_rank", low_rank}, {"diagonal", diagonal}});
-      if (has_columns) check_result(parts.u(), transposed(low_rank), "low_rank");
-      if (given(diagonal)) read_vector(parts.d(), diagonal, "diagonal");
-      if (has_columns) scatter(parts.u(), transposed(low_rank));
-    });
+  return guard(__func__, posterior, "posterior", [&](const auto& q) {
+    const auto& low_rank_q = as_low_rank(q);
+    const bool has_columns = given_columns(low_rank, q.rank());
+    if (has_columns) check_output(low_rank, q.dimension(), q.rank(), "low_rank");
+    if (given(diagonal)) check_output(diagonal, 1, q.dimension(), "diagonal");
+    check_apart({{"low_rank", low_rank}, {"diagonal", diagonal}});
+    if (has_columns) check_result(low_rank_q.u(), transposed(low_rank), "low_rank");
+    if (given(diagonal)) read_vector(low_rank_q.d(), diagonal, "diagonal");
+    if (has_columns) scatter(low_rank_q.u(), transposed(low_rank));
   });
 }
 
 bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_matrix_out diagonal) {
-  return interruptible_guard("bdl_posterior_precision_diagonal", [&] {
-    with(posterior, "posterior", [&](const auto& q) {
-      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
-      check_output(diagonal, 1, q.dimension(), "diagonal");
-      Buffer<T> values(q.dimension());
-      read_precision_diagonal(q, values.first(q.dimension()));
-      // Points' are infinite, as documented.
-      read_vector<T>(values.first(q.dimension()), diagonal, "diagonal", NonFinite::documented);
-    });
+  return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+    check_output(diagonal, 1, q.dimension(), "diagonal");
+    Buffer<T> values(q.dimension());
+    read_precision_diagonal(q, values.first(q.dimension()));
+    // Precisions of point parameters are infinite, as documented.
+    read_vector<T>(values.first(q.dimension()), diagonal, "diagonal", NonFinite::documented);
   });
 }
 
 bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_matrix_out variance) {
-  return interruptible_guard("bdl_posterior_marginal_variance", [&] {
-    with(posterior, "posterior", [&](const auto& q) {
-      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
-      check_output(variance, 1, q.dimension(), "variance");
-      Buffer<T> values(q.dimension());
-      PosteriorScratch<T> scratch;
-      read_marginal_variance(q, values.first(q.dimension()), scratch);
-      read_vector<T>(values.first(q.dimension()), variance, "variance");
-    });
+  return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+    check_output(variance, 1, q.dimension(), "variance");
+    Buffer<T> values(q.dimension());
+    PosteriorScratch<T> scratch;
+    read_marginal_variance(q, values.first(q.dimension()), scratch);
+    read_vector<T>(values.first(q.dimension()), variance, "variance");
   });
 }
 
 bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_t* rows, int64_t row_count,
                                     const int64_t* cols, int64_t col_count, bdl_matrix_out covariance) {
-  return interruptible_guard("bdl_posterior_covariance", [&] {
-    with(posterior, "posterior", [&](const auto& q) {
-      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
-      check_indices(rows, row_count, q.dimension(), "rows");
-      check_indices(cols, col_count, q.dimension(), "cols");
-      check_output(covariance, row_count, col_count, "covariance");
-      Buffer<double> block(row_count * col_count);
-      PosteriorScratch<T> scratch;
-      // One row of the array per column of the core: the block is computed transposed.
-      covariance_block<T>(q, {cols, static_cast<std::size_t>(col_count)},
-                          {rows, static_cast<std::size_t>(row_count)}, block.matrix(col_count, row_count),
-                          scratch);
-      write_result<double>(block.matrix(col_count, row_count), covariance, "covariance");
-    });
+  return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+    check_indices(rows, row_count, q.dimension(), "rows");
+    check_indices(cols, col_count, q.dimension(), "cols");
+    check_output(covariance, row_count, col_count, "covariance");
+    Buffer<double> block(row_count * col_count);
+    PosteriorScratch<T> scratch;
+    // A row of the array is a column of the core, so the block is computed transposed.
+    covariance_block<T>(q, {cols, static_cast<std::size_t>(col_count)},
+                        {rows, static_cast<std::size_t>(row_count)}, block.matrix(col_count, row_count),
+                        scratch);
+    write_result<double>(block.matrix(col_count, row_count), covariance, "covariance");
   });
 }
 
 bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vectors, bdl_matrix_out solution) {
-  return interruptible_guard("bdl_posterior_solve", [&] {
-    with(posterior, "posterior", [&](const auto& q) {
-      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
-      check_shape(vectors, -1, q.dimension(), "vectors");
-      check_finite<T>(vectors, "vectors");
-      check_output(solution, vectors.rows, q.dimension(), "solution");
-      check_apart({{"solution", solution}}, {{"vectors", vectors}});
-      solve(q, vectors, solution);
-    });
+  return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+    check_shape(vectors, -1, q.dimension(), "vectors");
+    check_finite<T>(vectors, "vectors");
+    check_output(solution, vectors.rows, q.dimension(), "solution");
+    check_apart({{"solution", solution}}, {{"vectors", vectors}});
+    solve(q, vectors, solution);
   });
 }
 
 bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, int64_t first,
                                 bdl_matrix_out samples) {
-  return interruptible_guard("bdl_posterior_sample", [&] {
-    with(posterior, "posterior", [&](const auto& q) {
-      check_output(samples, -1, q.dimension(), "samples");
-      check_range(first, 0, INT64_C(0xffffffff), "first");
-      check_range(samples.rows, 1, INT64_C(0x100000000) - first, "the number of samples");
-      draw(q, seed, first, samples);
-    });
+  return interruptible_guard(__func__, posterior, "posterior", [&](const auto& q) {
+    check_output(samples, -1, q.dimension(), "samples");
+    check_range(first, 0, INT64_C(0xffffffff), "first");
+    check_range(samples.rows, 1, INT64_C(0x100000000) - first, "the number of samples");
+    draw(q, seed, first, samples);
   });
 }
 
 bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix parameters,
                                      bdl_matrix_out log_density) {
-  return interruptible_guard("bdl_posterior_log_density", [&] {
-    with(posterior, "posterior", [&](const auto& q) {
-      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
-      check_shape(parameters, -1, q.dimension(), "parameters");
-      check_finite<T>(parameters, "parameters");
-      check_output(log_density, parameters.rows, 1, "log_density");
-      check_apart({{"log_density", log_density}}, {{"parameters", parameters}});
-      const Buffer<T> thetas = gathered<T>(parameters);
-      Buffer<double> values(parameters.rows);
-      PosteriorScratch<T> scratch;
-      for (Index i = 0; i < parameters.rows; ++i)
-        values.data()[i] =
-            bdl::log_density(q, thetas.matrix(q.dimension(), parameters.rows).column(i), scratch);
-      write_result<double>(values.matrix(1, parameters.rows), log_density, "log_density");
-    });
+  return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+    check_shape(parameters, -1, q.dimension(), "parameters");
+    check_finite<T>(parameters, "parameters");
+    check_output(log_density, parameters.rows, 1, "log_density");
+    check_apart({{"log_density", log_density}}, {{"parameters", parameters}});
+    const Buffer<T> thetas = gathered<T>(parameters);
+    Buffer<double> values(parameters.rows);
+    PosteriorScratch<T> scratch;
+    for (Index i = 0; i < parameters.rows; ++i)
+      values.data()[i] =
+          bdl::log_density(q, thetas.matrix(q.dimension(), parameters.rows).column(i), scratch);
+    write_result<double>(values.matrix(1, parameters.rows), log_density, "log_density");
   });
 }
 
 bdl_status bdl_posterior_log_det_covariance(const bdl_posterior* posterior, double* log_det) {
-  return interruptible_guard("bdl_posterior_log_det_covariance", [&] {
+  return interruptible_guard(__func__, [&] {
     not_null(log_det, "log_det");
     with(posterior, "posterior",
          [&](const auto& q) { *log_det = checked_result(q.log_det_covariance(), "log_det"); });
@@ -213,7 +194,7 @@ bdl_status bdl_posterior_log_det_covariance(const bdl_posterior* posterior, doub
 }
 
 bdl_status bdl_posterior_entropy(const bdl_posterior* posterior, double* entropy) {
-  return interruptible_guard("bdl_posterior_entropy", [&] {
+  return interruptible_guard(__func__, [&] {
     not_null(entropy, "entropy");
     with(posterior, "posterior",
          [&](const auto& q) { *entropy = checked_result(bdl::entropy(q), "entropy"); });
@@ -221,10 +202,9 @@ bdl_status bdl_posterior_entropy(const bdl_posterior* posterior, double* entropy
 }
 
 bdl_status bdl_posterior_kl_prior(const bdl_posterior* posterior, bdl_matrix prior_precision, double* kl) {
-  return interruptible_guard("bdl_posterior_kl_prior", [&] {
+  return interruptible_guard(__func__, [&] {
     not_null(kl, "kl");
-    with(posterior, "posterior", [&](const auto& q) {
-      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+    with(posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
       const Buffer<T> precision = gathered_precision<T>(prior_precision, q.dimension(), "prior_precision");
       PosteriorScratch<T> scratch;
       *kl = checked_result(kl_to_prior(q, precision.first(q.dimension()), scratch), "kl");
@@ -233,10 +213,9 @@ bdl_status bdl_posterior_kl_prior(const bdl_posterior* posterior, bdl_matrix pri
 }
 
 bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, double* kl) {
-  return interruptible_guard("bdl_posterior_kl", [&] {
+  return interruptible_guard(__func__, [&] {
     not_null(kl, "kl");
-    with(q, "q", [&](const auto& from) {
-      using T = typename std::remove_cvref_t<decltype(from)>::Scalar;
+    with(q, "q", [&]<class T>(const Posterior<T>& from) {
       not_null(p, "p");
       const InUse use = use_of(*p, "p");
       const auto* to = std::get_if<std::shared_ptr<Posterior<T>>>(&p->object);
@@ -254,7 +233,7 @@ bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, doub
 
 bdl_status bdl_posterior_update(bdl_posterior* posterior, bdl_matrix rows, double scale, double learning_rate,
                                 double curvature_rate, bdl_matrix prior_precision) {
-  return interruptible_guard("bdl_posterior_update", [&] {
+  return interruptible_guard(__func__, [&] {
     if (!(scale > 0 && scale < HUGE_VAL))
       fail(Status::ERROR_INVALID_ARGUMENT, "scale is %g, expected a positive finite number", scale);
     if (!(learning_rate >= 0 && learning_rate < HUGE_VAL))
@@ -262,8 +241,7 @@ bdl_status bdl_posterior_update(bdl_posterior* posterior, bdl_matrix rows, doubl
            learning_rate);
     if (!(curvature_rate >= 0 && curvature_rate < 1))
       fail(Status::ERROR_INVALID_ARGUMENT, "curvature_rate is %g, expected [0, 1)", curvature_rate);
-    with(posterior, "posterior", [&](auto& q) {
-      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
+    with(posterior, "posterior", [&]<class T>(Posterior<T>& q) {
       check_shape(rows, -1, q.dimension(), "rows");
       check_finite<T>(rows, "rows");
       const Buffer<T> prior = gathered_precision<T>(prior_precision, q.dimension(), "prior_precision");

@@ -1,4 +1,4 @@
-// The numbers of a posterior, whatever its family.
+// All numbers of a posterior by name, for every family.
 #include <cstring>
 
 #include "c_api/convert.hpp"
@@ -15,14 +15,14 @@ PosteriorTensor<const T> tensor_at(const Posterior<T>& q, Index index) {
   return tensors[static_cast<std::size_t>(index)];
 }
 
-/// The caller's names and matrices.
+/// Names and matrices that the caller passed.
 struct Given {
   const char* const* names;
   const Array* values;
   Index count;
 };
 
-/// Fails unless each name is one of the posterior's, and there once.
+/// Fails unless each name is a tensor of the posterior, and given only once.
 template <class T>
 void check_names(const Posterior<T>& q, const Given& given) {
   const auto tensors = tensors_of(q);
@@ -67,40 +67,32 @@ int64_t bdl_posterior_tensor_count(const bdl_posterior* posterior) {
 
 bdl_status bdl_posterior_tensor_describe(const bdl_posterior* posterior, int64_t index, const char** name,
                                          int64_t* rows, int64_t* cols, int32_t* dtype) {
-  return interruptible_guard("bdl_posterior_tensor_describe", [&] {
-    with(posterior, "posterior", [&](const auto& q) {
-      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
-      const PosteriorTensor<const T> tensor = tensor_at<T>(q, index);
-      if (name) *name = tensor.name;
-      if (rows) *rows = tensor.rows();
-      if (cols) *cols = tensor.cols();
-      if (dtype) *dtype = tensor.is_wide() || sizeof(T) == sizeof(double) ? BDL_F64 : BDL_F32;
-    });
+  return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+    const PosteriorTensor<const T> tensor = tensor_at<T>(q, index);
+    if (name) *name = tensor.name;
+    if (rows) *rows = tensor.rows();
+    if (cols) *cols = tensor.cols();
+    if (dtype) *dtype = tensor.is_wide() || sizeof(T) == sizeof(double) ? BDL_F64 : BDL_F32;
   });
 }
 
 bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int64_t index, bdl_matrix_out values) {
-  return interruptible_guard("bdl_posterior_get_tensor", [&] {
-    with(posterior, "posterior", [&](const auto& q) {
-      using T = typename std::remove_cvref_t<decltype(q)>::Scalar;
-      const PosteriorTensor<const T> tensor = tensor_at<T>(q, index);
-      if (tensor.rows() * tensor.cols() == 0 && values.rows * values.cols == 0) return;  // of rank 0
-      check_output(values, tensor.rows(), tensor.cols(), "values");
-      tensor.with([&]<class S>(MatrixView<S> from) {
-        write_result<std::remove_const_t<S>>(from, transposed(values), tensor.name);
-      });
+  return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+    const PosteriorTensor<const T> tensor = tensor_at<T>(q, index);
+    if (tensor.rows() * tensor.cols() == 0 && values.rows * values.cols == 0) return;  // U of rank 0
+    check_output(values, tensor.rows(), tensor.cols(), "values");
+    tensor.with([&]<class S>(MatrixView<S> from) {
+      write_result<std::remove_const_t<S>>(from, transposed(values), tensor.name);
     });
   });
 }
 
 bdl_status bdl_posterior_set_tensors(bdl_posterior* posterior, const char* const* names,
                                      const bdl_matrix* tensors, int64_t tensor_count) {
-  return interruptible_guard("bdl_posterior_set_tensors", [&] {
-    with(posterior, "posterior", [&](auto& q) {
-      not_null(names, "names");
-      not_null(tensors, "tensors");
-      check_range(tensor_count, 1, INT32_MAX, "tensor_count");
-      set_given_tensors(q, {names, tensors, tensor_count});
-    });
+  return interruptible_guard(__func__, posterior, "posterior", [&](auto& q) {
+    not_null(names, "names");
+    not_null(tensors, "tensors");
+    check_range(tensor_count, 1, INT32_MAX, "tensor_count");
+    set_given_tensors(q, {names, tensors, tensor_count});
   });
 }

@@ -7,17 +7,17 @@
 namespace bdl {
 namespace {
 
-/// Uniform in 0 .. places - 1, but for places / 2^32.
+/// Returns a place in 0 .. places - 1, uniform up to places / 2^32.
 Index place_of(std::uint32_t word, Index places) {
   return static_cast<Index>((static_cast<std::uint64_t>(word) * static_cast<std::uint64_t>(places)) >> 32);
 }
 
-/// The place within 0 .. size - 1 that is mirrored in an edge to `i`; the edge itself comes once.
+/// Returns the place in 0 .. size - 1 whose mirror image in an edge is `i`; the edge itself is not repeated.
 Index reflected(Index i, Index size) {
   return i < 0 ? -i : i < size ? i : 2 * (size - 1) - i;
 }
 
-/// Columns of one row; `first` is the column of the image that becomes the first, perhaps outside.
+/// Cuts columns of one row; `first` is the first column of the crop, which may lie outside the image.
 template <class T>
 void cut_row(AugmentFill fill, const T* row, Index columns, Index first, std::span<T> out) {
   const auto width = static_cast<Index>(out.size());
@@ -70,13 +70,14 @@ void AugmentedData::fetch_into(Buffer<T>& image, const RowNumbers& examples, con
   const bool in_place = how_.crop_size() == size;
   if (y.data || in_place) all_.fetch(examples, units, in_place ? x : MatrixView<T>(), y);
   if (!x.data) return;
-  image.reserve(size);
+  const auto whole = image.matrix(size, 1);
   for (Index j = 0; j < examples.count(); ++j) {
     if (in_place)
-      std::ranges::copy(x.column(j), image.data());
+      std::ranges::copy(x.column(j), whole.data);
     else
-      all_.fetch({examples[j], 1}, units, image.matrix(size, 1), MatrixView<T>());
-    cut(how_, random_crop(how_, seed_, epoch_, examples[j]), std::as_const(image).data(), x.column_data(j));
+      all_.fetch({examples[j], 1}, units, whole, MatrixView<T>());
+    cut(how_, random_crop(how_, seed_, epoch_, examples[j]), static_cast<const T*>(whole.data),
+        x.column_data(j));
   }
 }
 

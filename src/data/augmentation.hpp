@@ -1,5 +1,4 @@
-// Images seen anew in each epoch: cut out of themselves, padded, at a place drawn at random, and perhaps
-// mirrored.
+// Augmentation of images: in each epoch an image is padded, cropped at a random place, and perhaps mirrored.
 #pragma once
 
 #include "data/data_set.hpp"
@@ -7,11 +6,11 @@
 
 namespace bdl {
 
-/// How images are augmented, channels of rows x columns one after the other.
+/// Settings for images that are stored as channels of rows x columns.
 struct Augmentation {
   Index channels, rows, columns;
   Index crop_rows = rows, crop_columns = columns;  ///< at most as large as the padded image
-  Index pad = 0;                                   ///< on every side; less than rows and columns
+  Index pad = 0;                                   ///< width of the padding; less than rows and columns
   bool flip = false;
   AugmentFill fill = AugmentFill::zero;
 
@@ -19,27 +18,27 @@ struct Augmentation {
   Index crop_size() const { return channels * crop_rows * crop_columns; }
 };
 
-/// Do these options augment at all?
+/// True if these options augment images.
 inline bool augments(const Options& options) {
   return options.augment_pad > 0 || options.augment_flip;
 }
 
-/// What is cut out of the padded image, from its row and column on.
+/// First row and column of the crop of a padded image.
 struct Crop {
   Index row, column;
   bool is_flipped;
 };
 
-/// Of an example in an epoch: a pure function of these numbers, and uniform.
+/// Returns the crop of an example in an epoch: uniformly random, and a pure function of these arguments.
 Crop random_crop(const Augmentation& how, std::uint64_t seed, Index epoch, Index example);
-/// Of a prediction.
+/// Returns the crop that predictions use.
 Crop central_crop(const Augmentation& how);
 
-/// Cuts it out of an image of image_size() numbers, whose mean is 0, into crop_size() others.
+/// Copies the crop of an image (image_size() numbers with mean 0) to `out` (crop_size() numbers).
 template <class T>
 void cut(const Augmentation& how, const Crop& crop, const T* image, T* out);
 
-/// Other data with its images augmented, after they are standardised. It must outlive this.
+/// Other data whose images are standardised, then augmented. It must outlive this.
 class AugmentedData final : public DataSet {
  public:
   AugmentedData(DataSet& all, const Augmentation& how, std::uint64_t seed)

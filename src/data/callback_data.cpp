@@ -7,15 +7,15 @@
 namespace bdl {
 namespace {
 
-/// Of a call: what the header promises, and less where rows are long.
+/// Most rows of a call, as documented, and most numbers, which limits long rows.
 constexpr Index most_rows_of_call = 4096, most_numbers_of_call = Index{1} << 21;
 
-/// Memory for what is wanted, in which unwritten elements are found out.
+/// Returns memory for a wanted output, filled with NaN so that unwritten elements are noticed.
 MatrixView<double> poisoned(Buffer<double>& buffer, Index rows, Index cols, bool is_wanted) {
   if (!is_wanted) return {};
-  buffer.reserve(rows * cols);
-  std::fill_n(buffer.data(), rows * cols, std::numeric_limits<double>::quiet_NaN());
-  return buffer.matrix(rows, cols);
+  const auto out = buffer.matrix(rows, cols);
+  std::fill_n(out.data, rows * cols, std::numeric_limits<double>::quiet_NaN());
+  return out;
 }
 
 OutArray for_caller(MatrixView<double> columns) {
@@ -26,10 +26,9 @@ OutArray for_caller(MatrixView<double> columns) {
 class Reading {
  public:
   explicit Reading(Claim& buffers) : buffers_(buffers) {
-    if (!buffers.take())
+    if (!buffers.acquire())
       fail(Status::ERROR_INVALID_ARGUMENT,
-           "the data set is being read: its read callback, or another thread, cannot read it at the same "
-           "time");
+           "the data set is being read: its read callback and other threads cannot read it at the same time");
   }
   ~Reading() { buffers_.release(); }
   Reading(const Reading&) = delete;
@@ -40,7 +39,7 @@ class Reading {
 };
 
 template <class T>
-void take(MatrixView<double> read, MatrixView<T> out, Index first, const ColumnScales& scales) {
+void store(MatrixView<double> read, MatrixView<T> out, Index first, const ColumnScales& scales) {
   if (out.data) gather(as_array<double>(read), 0, out.columns(first, read.cols), scales);
 }
 
@@ -69,8 +68,8 @@ void CallbackData::fetch_into(const RowNumbers& examples, const Standardization&
     const Index count = std::min(most_rows(), examples.count() - first);
     const auto inputs = poisoned(x_, inputs_, count, has_x), targets = poisoned(y_, targets_, count, has_y);
     read(examples, first, inputs, targets);
-    take(inputs, x, first, units.inputs());
-    take(targets, y, first, units.targets());
+    store(inputs, x, first, units.inputs());
+    store(targets, y, first, units.targets());
   }
 }
 

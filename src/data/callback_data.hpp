@@ -1,4 +1,4 @@
-// Rows that a function of the caller's writes.
+// Data that a callback of the caller's writes.
 #pragma once
 
 #include "base/callback.hpp"
@@ -7,7 +7,7 @@
 
 namespace bdl {
 
-/// bdl_read_fn with its data; destroy may be null.
+/// A bdl_read_fn with its data; `destroy` may be null.
 struct RowReader {
   std::int32_t (*read)(void* user_data, const Index* rows, Index count, OutArray x, OutArray y);
   void* user_data;
@@ -34,7 +34,7 @@ class CallbackData final : public DataSet {
  private:
   template <class T>
   void fetch_into(const RowNumbers& examples, const Standardization& units, MatrixView<T> x, MatrixView<T> y);
-  /// How many rows are asked for at a time.
+  /// Returns the most rows that one call of the callback reads.
   Index most_rows() const;
   void read(const RowNumbers& examples, Index first, MatrixView<double> x, MatrixView<double> y);
 

@@ -1,4 +1,9 @@
-// Examples by number: the one way in which they enter the core, wherever they are.
+// Examples, by number: whatever holds them, the core reads them through DataSet.
+//
+// The sources are the caller's arrays (here), files (io/mapped_data.hpp) and callbacks (callback_data.hpp);
+// subsets, augmented images (augmentation.hpp) and checked data (model/checked_data.hpp) wrap other data.
+// minibatch.hpp says which examples a step reads; strata.hpp divides them among shards; folds.hpp those of
+// cross-validation. standardization.hpp scales the columns, by moments that moments.hpp computes in one pass.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +13,7 @@
 
 namespace bdl {
 
-/// Numbers of examples: those of a list, or `count` consecutive ones.
+/// Numbers of examples: a list, or `count` consecutive ones.
 class RowNumbers {
  public:
   RowNumbers(ConstSpan<Index> list) : list_(list), count_(static_cast<Index>(list.size())) {}
@@ -24,8 +29,8 @@ class RowNumbers {
   Index first_ = 0, count_;
 };
 
-/// How an epoch goes through rows that are best read in order: blocks of them in random order, and the rows
-/// of `window` blocks shuffled. Without blocks, all rows are shuffled.
+/// Order of an epoch for rows that are best read in order: blocks of rows come in random order, and the rows
+/// of `window` blocks are shuffled. Without blocks, all rows are shuffled.
 struct RowBlocks {
   Index rows = 0, window = 1;
   bool given() const { return rows > 0; }
@@ -40,21 +45,21 @@ class DataSet {
   virtual Index rows() const = 0;
   virtual Index inputs() const = 0;
   virtual Index targets() const = 0;
-  /// Writes them one a column, x as `inputs` and y as `targets` scale them; what has no memory is not wanted.
+  /// Writes each example to a column, x and y standardised by `units`. An output without memory is not
+  /// wanted.
   virtual void fetch(const RowNumbers& examples, const Standardization& units, MatrixView<float> x,
                      MatrixView<float> y) = 0;
   virtual void fetch(const RowNumbers& examples, const Standardization& units, MatrixView<double> x,
                      MatrixView<double> y) = 0;
 
-  /// Hints to sources that read ahead: these rows will be wanted next, or not for a while.
+  /// Hints for sources that read ahead: these rows are needed next, or not for a while.
   virtual void expect(Index first, Index count) { (void)first, (void)count; }
   virtual void forget(Index first, Index count) { (void)first, (void)count; }
 
   RowBlocks blocks;
 };
 
-/// The caller's arrays, which must outlive it. Without y, or without x, there are inputs or targets
-/// only.
+/// Views of the caller's arrays, which must outlive it. One of x and y may be missing.
 class ArrayData final : public DataSet {
  public:
   ArrayData(const Array& x, const Array& y) : x_(x), y_(y) {}
@@ -70,14 +75,13 @@ class ArrayData final : public DataSet {
   Array x_, y_;
 };
 
-/// Consecutive examples of other data, which must outlive it.
+/// Consecutive examples of other data, which must outlive it; only consecutive ones can be fetched.
 class RowRange final : public DataSet {
  public:
   RowRange(DataSet& all, Index first, Index count) : all_(all), first_(first), count_(count) {}
   Index rows() const override { return count_; }
   Index inputs() const override { return all_.inputs(); }
   Index targets() const override { return all_.targets(); }
-  /// Of consecutive ones.
   void fetch(const RowNumbers& examples, const Standardization& units, MatrixView<float> x,
              MatrixView<float> y) override {
     all_.fetch({first_ + examples.first(), examples.count()}, units, x, y);
@@ -92,7 +96,7 @@ class RowRange final : public DataSet {
   Index first_, count_;
 };
 
-/// Some examples of other data, in an order of their own. Data and list must outlive it.
+/// Some examples of other data, in any order. Data and list must outlive it.
 class Subset final : public DataSet {
  public:
   Subset(DataSet& all, ConstSpan<Index> members) : all_(all), members_(members) {}

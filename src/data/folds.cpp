@@ -7,7 +7,7 @@
 namespace bdl {
 namespace {
 
-/// Stream::search of step 0; points of trials are samples 0 and 1.
+/// Sample of Stream::search with step 0; points of trials have samples 0 and 1.
 constexpr std::uint32_t fold_stream = 2;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// K-fold cross-validation: which examples train and which are left out.
+// Folds of K-fold cross-validation.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace bdl {
 
-/// Which fold each row is in: the remainder of its place in a random order. Sizes differ by at most one.
+/// Returns the fold of each row: the remainder of its place in a random order. Sizes differ by at most one.
 std::vector<Index> folds_of_rows(Index rows, Index folds, std::uint64_t seed);
 
-/// Rows keep their order within a fold. What trains against fold k are the folds k + 1, k + 2, ... and then
-/// 0, 1, ..., k - 1.
+/// Rows of each fold, in their order. Fold k is tested after training on folds k + 1, k + 2, ..., 0, ..., k
+/// - 1.
 class Folds {
  public:
   Folds(Index rows, Index folds, std::uint64_t seed);
@@ -21,8 +21,8 @@ class Folds {
 
  private:
   Index rows_;
-  std::vector<Index> starts_;  // of the folds, and the end
-  std::vector<Index> order_;   // twice over, so that what is not in a fold stands side by side behind it
+  std::vector<Index> starts_;  // starts of the folds, and the end
+  std::vector<Index> order_;   // all rows twice, so that the training rows of a fold follow it without a gap
 };
 
 }  // namespace bdl

@@ -3,12 +3,13 @@
 #include <cmath>
 #include <limits>
 
+#include "base/error.hpp"
 #include "base/interrupt.hpp"
 
 namespace bdl {
 namespace {
 
-/// Rows that are read at a time, whose moments take two passes.
+/// Number of rows that are read at a time; their moments are computed in two passes.
 constexpr Index block_rows = 256;
 
 /// Adds rows `row` to row + together - 1 of the block.
@@ -18,25 +19,25 @@ void add_block(MatrixView<double> block, Index row, Index together, RunningMomen
       for (Index i = row; i < row + together; ++i)
         if (!std::isnan(block(i, j))) visit(block(i, j));
   };
-  RunningMoments part;
+  RunningMoments block_moments;
   double sum = 0;
   for_numbers([&](double value) {
-    if (all.count == 0 && part.count == 0) all.pivot = value;
-    ++part.count;
+    if (all.count == 0 && block_moments.count == 0) all.pivot = value;
+    ++block_moments.count;
     sum += value - all.pivot;
   });
-  if (part.count == 0) return;
-  part.shift = sum / part.count;
-  double rest = 0;  // what rounding has left in the mean
+  if (block_moments.count == 0) return;
+  block_moments.shift = sum / block_moments.count;
+  double rest = 0;  // rounding error of the mean
   for_numbers([&](double value) {
-    const double deviation = value - all.pivot - part.shift;
+    const double deviation = value - all.pivot - block_moments.shift;
     rest += deviation;
-    part.square += deviation * deviation;
+    block_moments.square += deviation * deviation;
   });
-  part.shift += rest / part.count;
-  part.square -= rest * rest / part.count;
-  if (part.square < 0) part.square = 0;  // and stays NaN where squares overflow
-  all.merge(part);
+  block_moments.shift += rest / block_moments.count;
+  block_moments.square -= rest * rest / block_moments.count;
+  if (block_moments.square < 0) block_moments.square = 0;  // stays NaN if squares overflow
+  all.merge(block_moments);
 }
 
 void add_block(MatrixView<double> block, Index together, std::vector<RunningMoments>& all) {
@@ -51,9 +52,9 @@ void RunningMoments::merge(const RunningMoments& other) {
     count = other.count, shift = other.shift, square = other.square;
     return;
   }
-  const double sum = count + other.count, share = other.count / sum, gap = other.shift - shift;
-  shift += share * gap;
-  square += other.square + gap * gap * count * share;
+  const double sum = count + other.count, fraction = other.count / sum, gap = other.shift - shift;
+  shift += fraction * gap;
+  square += other.square + gap * gap * count * fraction;
   count = sum;
 }
 
@@ -104,6 +105,36 @@ ColumnMoments moments_of_targets(const std::vector<RunningMoments>& moments) {
   for (std::size_t c = 0; c < moments.size(); ++c)
     if (moments[c].count > 1 && is_constant(moments[c])) out.scale[c] = scale_of_constant(out.mean[c]);
   return out;
+}
+
+namespace {
+
+void add_row(ConstSpan<double> y, Index row, TargetRange& range) {
+  for (std::size_t c = 0; c < y.size(); ++c) {
+    if (!std::isfinite(y[c]))
+      fail(Status::ERROR_NOT_FINITE, "y is not finite at row %lld, column %zu (counting from 0)",
+           static_cast<long long>(row), c);
+    range.smallest[c] = std::min(range.smallest[c], y[c]);
+    range.largest[c] = std::max(range.largest[c], y[c]);
+  }
+}
+
+}  // namespace
+
+TargetRange target_range(DataSet& data) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto targets = static_cast<std::size_t>(data.targets());
+  TargetRange range{std::vector<double>(targets, infinity), std::vector<double>(targets, -infinity)};
+  const Index most = std::min(block_rows, data.rows());
+  Buffer<double> y(data.targets() * most);
+  for (Index first = 0; first < data.rows(); first += most) {
+    if (first > 0) check_interrupt();
+    const Index count = std::min(most, data.rows() - first);
+    const auto block = y.matrix(data.targets(), count);
+    data.fetch({first, count}, {}, MatrixView<double>(nullptr, 0, count), block);
+    for (Index j = 0; j < count; ++j) add_row(block.column(j), first + j, range);
+  }
+  return range;
 }
 
 }  // namespace bdl

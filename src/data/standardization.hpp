@@ -1,5 +1,5 @@
-// Standardisation inside a model: the network sees (x - m_x) / s_x, and f = m_y + s_y net((x - m_x) / s_x).
-// The core computes with standardised numbers; what crosses the C boundary is in the caller's units.
+// Standardisation inside a model: f = m_y + s_y net((x - m_x) / s_x). The core computes with standardised
+// numbers; all arguments and results of the C API are in the caller's units.
 #pragma once
 
 #include <algorithm>
@@ -10,29 +10,28 @@
 
 namespace bdl {
 
-/// Mean and scale of columns; empty: 0 and 1.
+/// Mean and scale of columns; empty for 0 and 1.
 struct ColumnMoments {
   std::vector<double> mean, scale;
   ColumnScales scales() const { return {mean, scale}; }
 };
 
-/// Scales whose squares, and the squares' inverses, are far from the ends of the doubles.
+/// Limits of scales, whose squares and inverse squares are then far from overflow.
 constexpr double smallest_scale = 1e-100, largest_scale = 1e100;
 inline bool is_scale(double scale) {
   return scale >= smallest_scale && scale <= largest_scale;  // false for NaN
 }
 
-/// Scale of a target that is the constant `mean`: so small that a network's outputs hardly move it. If later
-/// targets differ, training replaces it by their deviation (Standardization::is_constant()).
+/// Returns the scale of a constant target: so small that a network's outputs hardly move it. If later targets
+/// differ, training replaces the scale by their deviation (Standardization::is_constant()).
 inline double scale_of_constant(double mean) {
   return mean == 0 ? 0x1p-40 : std::clamp(std::abs(mean) * 0x1p-27, smallest_scale, largest_scale);
 }
 
-/// Means and population standard deviations of the array's columns: 1 for what is constant to rounding, not
-/// finite where squares overflow. NaN does not count: a column of nothing else has mean 0. Every `together`
-/// consecutive columns have those of all their numbers.
+/// Returns means and population standard deviations of the array's columns, as column_moments() of
+/// moments.hpp.
 ColumnMoments moments_of_columns(const Array& array, Index together = 1);
-/// moments_of_columns() for targets: two or more equal numbers get scale_of_constant().
+/// As moments_of_columns(), but two or more equal numbers get scale_of_constant().
 ColumnMoments moments_of_targets(const Array& array);
 
 class Standardization {
@@ -48,8 +47,8 @@ class Standardization {
   bool given() const { return inputs().given() || targets().given(); }
   bool has_targets() const { return targets().given(); }
 
-  /// True if target c was constant when its scale was chosen: scales of other data are never so small beside
-  /// their mean.
+  /// True if target c was constant when its scale was chosen: other scales are never so small compared with
+  /// the mean.
   bool is_constant(Index c) const {
     return is_scaled(c) && target_scale(c) == scale_of_constant(targets_.mean[static_cast<std::size_t>(c)]);
   }
@@ -59,24 +58,25 @@ class Standardization {
     return false;
   }
 
-  /// s_y of the target that output c is the mean of, 1 if of none: log noise precisions stay as they are.
+  /// Returns s_y of the target whose mean is output c, or 1 if there is none: log noise precisions are not
+  /// scaled.
   double target_scale(Index c) const {
     return is_scaled(c) ? targets_.scale[static_cast<std::size_t>(c)] : 1;
   }
-  /// Do all targets have the same scale?
+  /// True if all targets have the same scale.
   bool is_isotropic() const;
-  /// A number of y or f, from standardised units to the caller's.
+  /// Converts a number of y or f from standardised units to the caller's.
   double to_caller(Index c, double f) const {
     return is_scaled(c) ? targets_.mean[static_cast<std::size_t>(c)] + target_scale(c) * f : f;
   }
-  /// A variance likewise, or the covariance of two.
+  /// Converts a variance, or the covariance of two outputs.
   double variance_to_caller(Index c, Index b, double v) const {
     return has_targets() ? target_scale(c) * target_scale(b) * v : v;
   }
   double variance_to_caller(Index c, double v) const { return variance_to_caller(c, c, v); }
-  /// Sum of log s_y: by so much is a log density lower in the caller's units.
+  /// Returns the sum of log s_y, by which a log density is lower in the caller's units.
   double log_scale() const;
-  /// The same of the targets that are there (not NaN).
+  /// Returns that sum over the targets that are not missing (NaN).
   template <class T>
   double log_scale(const T* y) const;
 

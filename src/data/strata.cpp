@@ -32,7 +32,8 @@ Strata::Strata(const Options& options, Index examples, Index shards, const Shard
       sizes_(static_cast<std::size_t>(shards)),
       columns_(static_cast<std::size_t>(own.count())) {
   check_room(size_, shards, "a minibatch");
-  batches_ = std::min((examples + size_ - 1) / size_, examples / shards);  // the smallest shard gives to each
+  batches_ =
+      std::min((examples + size_ - 1) / size_, examples / shards);  // each has rows of the smallest shard
   for (Index v = own.first; v < own.end; ++v)
     members_.emplace_back(options, part_of(v, shards, examples).count(), batches_,
                           part_of(v, shards, size_).count(), Minibatches::Place{v, blocks});
@@ -75,8 +76,8 @@ CallerStrata::CallerStrata(Index rows, Index shards, const ShardRange& own)
     : first_(part_of(own.first, shards, rows).first), columns_(static_cast<std::size_t>(own.count())) {
   check_room(rows, shards, "the minibatch");
   for (std::size_t k = 0; k < columns_.size(); ++k) {
-    const ShardRange part = part_of(own.first + static_cast<Index>(k), shards, rows);
-    columns_[k] = {part.first - first_, part.end - first_};
+    const ShardRange range = part_of(own.first + static_cast<Index>(k), shards, rows);
+    columns_[k] = {range.first - first_, range.end - first_};
   }
   for (Index v = 0; v < shards; ++v) sizes_.push_back(part_of(v, shards, rows).count());
   step_ = {rows, columns_, sizes_};

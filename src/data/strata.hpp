@@ -1,5 +1,5 @@
-// Minibatches to which every shard of the data gives its share: shards are strata, each with an order of its
-// own, and a rank reads the rows of its shards only.
+// Minibatches made of equal fractions of every shard of the data: shards are strata, each with an order of
+// its own, and a rank reads only the rows of its shards.
 #pragma once
 
 #include "data/minibatch.hpp"
@@ -7,30 +7,31 @@
 
 namespace bdl {
 
-/// Examples of a step: how many there are of all shards, and those that are here, of consecutive shards.
+/// Examples of a step: their number in all shards, and those of the consecutive shards on this rank.
 struct StepExamples {
   Index all = 0;
-  ConstSpan<ShardRange> shards{};  ///< columns of each shard that is here
-  ConstSpan<Index> sizes{};        ///< examples of each shard, those of other ranks too
+  ConstSpan<ShardRange> shards{};  ///< columns of each shard on this rank
+  ConstSpan<Index> sizes{};        ///< number of examples of every shard
   Index here() const { return shards.back().end; }
   Index largest() const;
 };
 
 class Strata {
  public:
-  /// Of `examples` in all, the shards of `own` among `shards`. Fails unless each minibatch has room for an
-  /// example of each shard. Each shard has blocks of its own.
+  /// `own` are this rank's shards among `shards`. Fails unless a minibatch can have an example of each shard.
+  /// Each shard has blocks of its own.
   Strata(const Options& options, Index examples, Index shards, const ShardRange& own,
          const RowBlocks& blocks = {});
-  /// See EpochOrder; for data in blocks only.
+  /// Passes data in blocks to EpochOrder::tell().
   void tell(DataSet& data);
   Index batches() const { return batches_; }
   Index size() const { return size_; }
-  /// Rows of a minibatch that are of own shards, one shard after the other. They live until the next call.
+  /// Returns the rows of a minibatch on this rank, shard after shard. They live until the next call.
   ConstSpan<Index> rows(Index epoch, Index number);
-  /// Of the last rows().
+  /// Describes the last rows().
   const StepExamples& examples() const { return step_; }
-  /// Of one own shard alone, rows of a minibatch, and the most that one has. They live until the next call.
+  /// Returns the rows of one local shard in a minibatch, which live until the next call, and their largest
+  /// number.
   ConstSpan<Index> rows_of(Index shard, Index epoch, Index number);
   Index largest_of(Index shard) const { return members_[place(shard)].largest(); }
 
@@ -46,11 +47,11 @@ class Strata {
   StepExamples step_;
 };
 
-/// The same of a minibatch that the caller has made: shard v has part_of(v, shards, rows).
+/// Divides a minibatch that the caller has made: shard v has part_of(v, shards, rows).
 class CallerStrata {
  public:
   CallerStrata(Index rows, Index shards, const ShardRange& own);
-  /// First of the rows that are here.
+  /// First row on this rank.
   Index first() const { return first_; }
   const StepExamples& examples() const { return step_; }
 

@@ -7,7 +7,7 @@ namespace bdl {
 namespace {
 
 constexpr const char* format = "libbdl-checkpoint";
-constexpr Index format_version = 1;  // raised when a reader of the last one could not understand the file
+constexpr Index format_version = 1;  // raised when readers of the previous version cannot read the file
 constexpr const char* scalars[] = {"f32", "f64"};
 
 template <class T>
@@ -15,15 +15,15 @@ const Model<T>* model_of(const SavedParts<T>& parts) {
   return parts.optimizer ? parts.optimizer->model().get() : parts.model;
 }
 
-/// The archive as it will be in the file, with the tensors where they are.
+/// Returns the archive as it will be in the file; the tensors stay where they are.
 TensorArchive view_of(const RecordWriter& record) {
   TensorMap tensors;
   for (const Tensor& tensor : record.tensors()) tensors.emplace(tensor.name, tensor);
   return {record.metadata(), std::move(tensors), {}};
 }
 
-/// The reader reads what is going to be written: a state that it refuses would be lost once it replaces a
-/// file.
+/// Reads back what is about to be written: a state that the reader refuses would be lost after it had
+/// replaced an older file.
 template <class T>
 void check_loads(const RecordWriter& record, const SavedParts<T>& parts) {
   const Model<T>* const model = model_of(parts);
@@ -32,13 +32,13 @@ void check_loads(const RecordWriter& record, const SavedParts<T>& parts) {
   } catch (const Error& error) {
     if (is_of_the_call(error.status())) throw;
     fail(Status::ERROR_INTERNAL,
-         "nothing is written, and an older file stays: bdl_load() would refuse this state (please report "
-         "it): %s",
+         "nothing is written, and an older file stays as it is: this state could not be loaded again (please "
+         "report this): %s",
          error.what());
   }
 }
 
-/// Fails with ERROR_INTERNAL unless load_checkpoint() takes it.
+/// Returns the fields of all parts. Fails with ERROR_INTERNAL if load_checkpoint() would refuse them.
 template <class T>
 RecordWriter record_of(const SavedParts<T>& parts) {
   const Model<T>* const model = model_of(parts);

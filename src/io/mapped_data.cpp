@@ -3,14 +3,13 @@
 #include "io/file.hpp"
 #include "io/npy.hpp"
 #include "io/safetensors.hpp"
-#include "io/shown.hpp"
 
 namespace bdl {
 namespace {
 
 using File = std::shared_ptr<MappedFile>;
 
-/// An array in a mapped file; none without a file.
+/// An array in a mapped file, or no array.
 class MappedArray {
  public:
   MappedArray() = default;
@@ -19,7 +18,7 @@ class MappedArray {
   Index rows() const { return array_.rows; }
   Index cols() const { return array_.cols; }
   bool given() const { return file_ != nullptr; }
-  /// Before rows are read: fails if the file has become shorter.
+  /// Must be called before rows are read; fails if the file has become shorter.
   void prepare(MappedFile::Access access) const {
     if (!given()) return;
     file_->check_size();
@@ -35,7 +34,7 @@ class MappedArray {
   }
 
  private:
-  /// visit(offset, size) of the bytes in which these rows lie.
+  /// Calls visit(offset, size) for each range of bytes in which these rows lie.
   template <class Visit>
   void for_bytes(Index first, Index count, Visit visit) const {
     if (!given()) return;
@@ -50,7 +49,7 @@ class MappedArray {
 
   File file_;
   FileArray array_;
-  Array in_memory_{};  // with data if the numbers can be read where they lie
+  Array in_memory_{};  // has data if the numbers can be read where they lie
 };
 
 template <class T>
@@ -105,7 +104,7 @@ class MappedData final : public DataSet {
   MappedArray x_, y_;
 };
 
-/// read(), with the file's name before what it says about the format.
+/// Calls read(), and puts the file's name before the message of an ERROR_FORMAT.
 template <class Read>
 auto naming(const char* path, Read&& read) {
   try {

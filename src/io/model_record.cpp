@@ -12,23 +12,19 @@ namespace {
 
 constexpr Index size_limit = INT32_MAX;
 constexpr const char* covariance_name = "model.noise_covariance";
-constexpr const char* classes_name = "model.classes";  // there if they are not all
-/// Mean and scale of x and y, there if they have been set.
+constexpr const char* classes_name = "model.classes";  // written unless all classes count
+/// Tensors with mean and scale of x and y, written if they have been set.
 struct MomentNames {
   const char *mean, *scale;
 };
 constexpr MomentNames input_names{"model.input_mean", "model.input_scale"},
     target_names{"model.target_mean", "model.target_scale"};
-constexpr const char* kinds[] = {"network", "user", "mlp"};  // mlp: files without a description
+constexpr const char* kinds[] = {"network", "user", "mlp"};  // files without a description say mlp
 constexpr const char* noise_origins[] = {"none", "training", "caller"};
 constexpr const char* likelihoods[] = {"gaussian", "bernoulli",       "categorical",
                                        "poisson",  "heteroscedastic", "student_t"};
 constexpr const char* free_name = "model.log_precision_is_free";
-constexpr const char* limit_name = "model.limit";  // there if it is finite
-template <class T>
-void write_network(RecordWriter& record, const Graph<T>& graph) {
-  record.text("model.description", graph.description());
-}
+constexpr const char* limit_name = "model.limit";  // written if it is finite
 
 template <class T>
 std::shared_ptr<Model<T>> read_description(const RecordReader& record, const Likelihood& likelihood) {
@@ -43,7 +39,7 @@ std::shared_ptr<Model<T>> read_description(const RecordReader& record, const Lik
 template <class T>
 std::shared_ptr<Model<T>> read_network(const RecordReader& record, const Likelihood& likelihood) {
   if (record.has("model.description")) return read_description<T>(record, likelihood);
-  // As files were written before networks had descriptions.
+  // Files from before networks had descriptions.
   const std::vector<Index> sizes = record.layer_sizes("model.sizes");
   if (sizes.back() != likelihood.outputs())
     fail(Status::ERROR_FORMAT, "field model.sizes does not fit the number of outputs");
@@ -69,7 +65,7 @@ ColumnMoments read_moments(const RecordReader& record, Index columns, const Mome
   record.vector<double>(names.mean, moments.mean);
   record.vector<double>(names.scale, moments.scale);
   if (!std::ranges::all_of(moments.scale, is_scale))
-    fail(Status::ERROR_FORMAT, "tensor %s has a number that is no scale", names.scale);
+    fail(Status::ERROR_FORMAT, "tensor %s has a value that cannot be a scale", names.scale);
   return moments;
 }
 
@@ -82,12 +78,12 @@ Standardization read_standardization(const RecordReader& record, const Model<T>&
   return standardization;
 }
 
-/// The caller's model must be the one the file was made with, as far as can be told.
+/// Fails unless the caller's model can be the one that the file was made with.
 template <class T>
 void check_user_model(const RecordReader& record, const Model<T>* model, const Likelihood& likelihood) {
   if (!model)
     fail(Status::ERROR_INVALID_ARGUMENT,
-         "user_model is NULL, but the file's model is a user's own: pass that model");
+         "the file's model is a user's own, which a file cannot hold: pass that model as user_model");
   if (model->likelihood.kind() != likelihood.kind() || model->outputs() != likelihood.outputs() ||
       model->inputs() != record.integer("model.inputs", 1, size_limit) ||
       model->parameters() != record.integer("model.parameters", 1, size_limit))
@@ -104,7 +100,7 @@ NoiseCovariance read_covariance(const RecordReader& record, Index outputs) {
   return reading_file([&] { return NoiseCovariance(values.matrix(outputs, outputs)); });
 }
 
-/// Ascending, two or more.
+/// Returns two or more ascending classes, or none if all count.
 std::vector<Index> read_classes(const RecordReader& record, const Likelihood& likelihood) {
   if (!record.has(classes_name)) return {};
   std::vector<Index> classes = record.integers(classes_name, 0, likelihood.outputs() - 1);
@@ -141,7 +137,7 @@ void write_model(RecordWriter& record, const Model<T>& model) {
     for (const Index c : model.likelihood.classes()) words += (words.empty() ? "" : " ") + std::to_string(c);
     record.text(classes_name, words);
   }
-  if (graph) write_network(record, *graph);
+  if (graph) record.text("model.description", graph->description());
   write_moments(record, model.standardization.input_moments(), input_names);
   write_moments(record, model.standardization.target_moments(), target_names);
   write_names(record, model.names);
@@ -211,5 +207,78 @@ template void write_model(RecordWriter&, const Model<float>&);
 template void write_model(RecordWriter&, const Model<double>&);
 template std::shared_ptr<Model<float>> read_model(const RecordReader&, std::shared_ptr<Model<float>>);
 template std::shared_ptr<Model<double>> read_model(const RecordReader&, std::shared_ptr<Model<double>>);
+
+// Names in a checkpoint: one field for each kind, with a line for each name, in which \\ stands for a
+// backslash and \n for the end of a line.
+
+namespace {
+
+struct Field {
+  bdl_named what;
+  const char* key;
+};
+constexpr Field fields[] = {
+    {BDL_INPUT, "model.input_names"}, {BDL_TARGET, "model.target_names"}, {BDL_CLASS, "model.class_names"}};
+constexpr const char* type_key = "model.class_type";
+constexpr const char* class_types[] = {"text", "ordered", "integer", "real", "boolean"};
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (k > 0) text += '\n';
+    for (const char byte : names[k])
+      if (byte == '\n')
+        text += "\\n";
+      else
+        text += byte == '\\' ? "\\\\" : std::string(1, byte);
+  }
+  return text;
+}
+
+/// Splits a text into lines; fails unless there are exactly `count`.
+std::vector<std::string> lines_of(const std::string& text, Index count, const char* key) {
+  std::vector<std::string> names(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n') {
+      if (std::ssize(names) == count) fail(Status::ERROR_FORMAT, "field %s has too many lines", key);
+      names.emplace_back();
+      continue;
+    }
+    const bool escaped = text[i] == '\\';
+    if (escaped && ++i == text.size()) fail(Status::ERROR_FORMAT, "field %s ends in a backslash", key);
+    if (escaped && text[i] != 'n' && text[i] != '\\')
+      fail(Status::ERROR_FORMAT, "field %s has a backslash that stands for nothing", key);
+    names.back() += escaped && text[i] == 'n' ? '\n' : text[i];
+    if (names.back().size() > longest_name)
+      fail(Status::ERROR_FORMAT, "field %s has a name that is too long", key);
+  }
+  if (std::ssize(names) != count)
+    fail(Status::ERROR_FORMAT, "field %s has %lld lines, expected %lld", key,
+         static_cast<long long>(names.size()), static_cast<long long>(count));
+  return names;
+}
+
+}  // namespace
+
+void write_names(RecordWriter& record, const Names& names) {
+  for (const Field& field : fields)
+    if (const auto& all = names.all(field.what); !all.empty()) record.text(field.key, joined(all));
+  if (names.class_type != BDL_CLASS_TEXT)
+    record.text(type_key, class_types[names.class_type - BDL_CLASS_TEXT]);
+}
+
+template <class T>
+Names read_names(const RecordReader& record, const Model<T>& model) {
+  Names names;
+  for (const Field& field : fields)
+    if (record.has(field.key))
+      names.set_all(field.what, lines_of(record.text(field.key), model.count_of(field.what), field.key));
+  if (record.has(type_key))
+    names.class_type = static_cast<bdl_class_type>(record.word(type_key, class_types) + BDL_CLASS_TEXT);
+  return names;
+}
+
+template Names read_names(const RecordReader&, const Model<float>&);
+template Names read_names(const RecordReader&, const Model<double>&);
 
 }  // namespace bdl

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/shown.hpp"
+#include "io/file.hpp"
 
 namespace bdl {
 namespace {
@@ -19,7 +19,7 @@ struct Header {
   std::vector<Index> shape;
 };
 
-/// {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }, and blanks.
+/// Parses a dictionary such as {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }, and blanks.
 class NpyHeaderReader {
  public:
   explicit NpyHeaderReader(std::string_view text) : rest_(text) {}
@@ -27,7 +27,8 @@ class NpyHeaderReader {
 
  private:
   [[noreturn]] void fail_at() const {
-    fail(Status::ERROR_FORMAT, "the header is no dictionary of descr, fortran_order and shape, from '%s' on",
+    fail(Status::ERROR_FORMAT,
+         "the header is not a dictionary of descr, fortran_order and shape: unexpected '%s'",
          shown(rest_.substr(0, 20)).c_str());
   }
   void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size())); }
@@ -120,7 +121,7 @@ Header NpyHeaderReader::read() {
   return header;
 }
 
-/// "<f8": the byte order, of which '|' is none, and the type.
+/// Parses a byte order ('|' for none) and a type, such as "<f8".
 const ElementType& type_of(std::string_view descr) {
   const std::string_view order = descr.substr(0, 1);
   const ElementType* const type = type_of_descr(descr.substr(order.size()));
@@ -128,11 +129,11 @@ const ElementType& type_of(std::string_view descr) {
   fail(
       Status::ERROR_FORMAT,
       "elements are '%s', expected numbers or truth values: f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8 or b1 "
-      "behind '<' or '>'",
+      "after '<' or '>'",
       shown(descr).c_str());
 }
 
-/// Fails unless the data are exactly what the header says.
+/// Fails unless the data have exactly the size that the header states.
 void check_size(const Header& header, std::size_t width, std::size_t got) {
   Index size = static_cast<Index>(width);
   bool overflows = false, empty = false;
@@ -147,14 +148,14 @@ void check_size(const Header& header, std::size_t width, std::size_t got) {
          static_cast<long long>(size));
 }
 
-/// The header's text; what follows it are the data.
+/// Returns the header's text, which the data follow.
 std::string_view header_text(std::string_view file) {
   if (!file.starts_with(magic) || file.size() < magic.size() + 2)
-    fail(Status::ERROR_FORMAT, "no .npy file: it does not begin with \\x93NUMPY and a version");
+    fail(Status::ERROR_FORMAT, "not a .npy file: it does not begin with \\x93NUMPY and a version");
   const int version = static_cast<unsigned char>(file[magic.size()]);
   const std::size_t field = version == 1 ? 2 : 4, start = magic.size() + 2 + field;
   if (version < 1 || version > 3)
-    fail(Status::ERROR_FORMAT, "version %d of the .npy format, expected 1 to 3", version);
+    fail(Status::ERROR_FORMAT, "the .npy format has version %d, expected 1 to 3", version);
   if (file.size() < start) fail(Status::ERROR_FORMAT, "file ends within the header");
   std::uint32_t size = 0;
   std::memcpy(&size, file.data() + start - field, field);

@@ -6,8 +6,8 @@
 
 namespace bdl {
 
-/// The array of such a file in memory as rows of examples: one dimension is one column, and of three or more
-/// all but the first are columns. Trusts nothing: ERROR_FORMAT unless every byte is accounted for.
+/// Returns the array of such a file as rows of examples; shapes are read as by rows_in_order(). Fails with
+/// ERROR_FORMAT unless every byte is accounted for.
 FileArray view_npy(std::span<const std::byte> bytes);
 
 }  // namespace bdl

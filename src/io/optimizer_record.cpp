@@ -2,10 +2,38 @@
 
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
-#include "io/deleted_options.hpp"
-#include "io/training_record.hpp"
+#include "io/file.hpp"
 
 namespace bdl {
+namespace {
+
+constexpr DeletedOption all_deleted[] = {
+    {"exchange", "automatic", "rows"},
+    {"matrix_gradient", "symmetric"},
+    {"moment_jitter", "0"},
+};
+
+void check_deleted_option(const DeletedOption& option, const std::string& value) {
+  if (value == option.default_value || (option.same_value && value == option.same_value)) return;
+  fail(Status::ERROR_FORMAT,
+       "option \"%s\" is \"%s\", but this version has no such option and does what \"%s\" did: load the file "
+       "with the libbdl that wrote it, set the option to \"%s\" and save it again",
+       option.name, shown(value).c_str(), option.default_value, option.default_value);
+}
+
+}  // namespace
+
+std::span<const DeletedOption> deleted_options() {
+  return all_deleted;
+}
+
+void check_deleted_options(const RecordReader& record) {
+  for (const DeletedOption& option : all_deleted) {
+    const std::string key = std::string("option.") + option.name;
+    if (record.has(key)) check_deleted_option(option, record.text(key));
+  }
+}
+
 namespace {
 
 void write_options(RecordWriter& record, const Options& options) {
@@ -20,7 +48,7 @@ void write_options(RecordWriter& record, const Options& options) {
   }
 }
 
-/// Options the file does not have (of an older version) are as they were then.
+/// Reads all options. Those that an older file lacks get the value that its version used.
 Options read_options(const RecordReader& record, Options options) {
   check_deleted_options(record);
   options.guard = options.start_share = 0;
@@ -41,7 +69,7 @@ Options read_options(const RecordReader& record, Options options) {
 }
 
 constexpr const char* prior_prefix = "prior.posterior.";
-/// Values of field prior.fixed; a reader that does not know the last one refuses it.
+/// Values of field prior.fixed. A reader that does not know the last one refuses it.
 enum : Index { by_groups = 0, by_parameter = 1, by_posterior = 2 };
 
 template <class T>

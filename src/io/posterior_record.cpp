@@ -1,4 +1,4 @@
-// A posterior in a checkpoint: its kind, and its tensors by their names.
+// A posterior in a checkpoint: fields that give its kind, then its tensors by name.
 #include <algorithm>
 #include <numeric>
 
@@ -11,7 +11,7 @@
 namespace bdl {
 namespace {
 
-/// Of fields and tensors: those of the file's posterior begin with "posterior.".
+/// Prepends a prefix to the names of fields and tensors; the file's own posterior has "posterior.".
 class TensorNames {
  public:
   explicit TensorNames(const std::string& prefix) : prefix_(prefix) {}
@@ -28,7 +28,7 @@ std::string joined(const std::vector<Index>& sizes) {
 }
 
 void write_dropout(RecordWriter& record, const DropoutLayout& layout) {
-  std::vector<Index> numbers, kernels;  // four and two a layer
+  std::vector<Index> numbers, kernels;  // four and two for each layer
   bool has_convolutions = false;
   for (const auto& [inputs, outputs, bias, of_data, taps, groups] : layout.layers) {
     numbers.insert(numbers.end(), {inputs, outputs, bias ? 1 : 0, of_data ? 1 : 0});
@@ -47,7 +47,7 @@ double read_rate(const RecordReader& record, const char* key) {
   return rate;
 }
 
-/// Taps and groups of each layer: of convolutions, without which there is no such field.
+/// Reads taps and groups of each layer; only files with convolutions have the field.
 void read_kernels(const RecordReader& record, Index dimension, std::vector<DropoutLayout::Layer>& layers) {
   const char* const key = "posterior.dropout_kernels";
   if (!record.has(key)) return;
@@ -59,11 +59,11 @@ void read_kernels(const RecordReader& record, Index dimension, std::vector<Dropo
     layer.taps = numbers[2 * l];
     layer.groups = numbers[2 * l + 1];
     if (layer.inputs % layer.groups != 0 || layer.outputs % layer.groups != 0)
-      fail(Status::ERROR_FORMAT, "field %s: layer %zu is not one", key, l);
+      fail(Status::ERROR_FORMAT, "field %s: layer %zu is malformed", key, l);
   }
 }
 
-/// Layers that have `dimension` parameters together.
+/// Reads layers; fails unless they have `dimension` parameters in all.
 std::vector<DropoutLayout::Layer> read_layers(const RecordReader& record, Index dimension) {
   const char* const key = "posterior.dropout_layers";
   const std::vector<Index> numbers = record.integers(key, 0, dimension);
@@ -72,7 +72,7 @@ std::vector<DropoutLayout::Layer> read_layers(const RecordReader& record, Index 
     const Index inputs = numbers[at], outputs = numbers[at + 1], bias = numbers[at + 2],
                 of_data = numbers[at + 3];
     if (inputs < 1 || outputs < 1 || bias > 1 || of_data > 1)
-      fail(Status::ERROR_FORMAT, "field %s: layer %zu is not one", key, at / 4);
+      fail(Status::ERROR_FORMAT, "field %s: layer %zu is malformed", key, at / 4);
     layers.push_back({inputs, outputs, bias == 1, of_data == 1});
   }
   read_kernels(record, dimension, layers);
@@ -86,7 +86,7 @@ std::vector<DropoutLayout::Layer> read_layers(const RecordReader& record, Index 
   return layers;
 }
 
-/// Offset and size of each range.
+/// Writes offset and size of each range of parameters without a distribution.
 void write_points(RecordWriter& record, const TensorNames& names, const PointLayout& points) {
   std::vector<Index> numbers;
   for (const auto& [offset, size] : points.ranges) numbers.insert(numbers.end(), {offset, size});
@@ -102,17 +102,18 @@ PointLayout read_points(const RecordReader& record, const TensorNames& names, In
   for (std::size_t k = 0; k + 2 <= numbers.size(); k += 2) {
     const Index offset = numbers[k], size = numbers[k + 1];
     if (offset <= end || size < 1 || offset + size > dimension)
-      fail(Status::ERROR_FORMAT, "field %s: range %zu is not one", key.c_str(), k / 2);
+      fail(Status::ERROR_FORMAT, "field %s: range %zu is malformed", key.c_str(), k / 2);
     points.ranges.push_back({offset, size});
     end = offset + size;
   }
-  if (numbers.size() % 2 != 0) fail(Status::ERROR_FORMAT, "field %s has half a range", key.c_str());
+  if (numbers.size() % 2 != 0)
+    fail(Status::ERROR_FORMAT, "field %s has an odd number of values", key.c_str());
   if (record.archive().contains(names("running_mean")))
     points.statistics = 2 * record.shape(names("running_mean"), 1)[0];
   return points;
 }
 
-/// Outputs, inputs and whether there is a bias, of each block.
+/// Writes outputs, inputs and whether there is a bias, for each block.
 void write_matrices(RecordWriter& record, const TensorNames& names,
                     const std::vector<MatrixShape>& matrices) {
   std::vector<Index> numbers;
@@ -130,7 +131,7 @@ std::vector<MatrixShape> read_matrices(const RecordReader& record, const TensorN
   for (std::size_t at = 0; at + 3 <= numbers.size(); at += 3) {
     const Index outputs = numbers[at], inputs = numbers[at + 1], bias = numbers[at + 2];
     if (outputs < 1 || bias > (inputs > 0 ? 1 : 0))
-      fail(Status::ERROR_FORMAT, "field %s: block %zu is none", key.c_str(), at / 3);
+      fail(Status::ERROR_FORMAT, "field %s: block %zu is malformed", key.c_str(), at / 3);
     matrices.push_back({outputs, inputs, bias == 1});
     parameters += static_cast<double>(outputs) * static_cast<double>(inputs > 0 ? inputs + bias : 1);
   }
@@ -144,7 +145,7 @@ DropoutLayout read_dropout(const RecordReader& record, Index dimension) {
                hidden_rate = read_rate(record, "posterior.dropout_hidden_rate");
   if (record.has("posterior.dropout_layers"))
     return {read_layers(record, dimension), input_rate, hidden_rate};
-  // As files were written when dropout was for sequences only.
+  // Files from when dropout was for sequences of dense layers only.
   const bool bias = record.integer("posterior.dropout_bias", 0, 1) == 1;
   DropoutLayout layout =
       dropout_layout(record.layer_sizes("posterior.dropout_sizes"), bias, input_rate, hidden_rate);
@@ -165,7 +166,7 @@ void check_square(const RecordReader& record, const std::string& name, Index siz
     fail(Status::ERROR_FORMAT, "tensor %s does not fit the mean", name.c_str());
 }
 
-/// The file has the numbers for which there is to be memory.
+/// Fails unless the file has all the numbers for which memory will be allocated.
 void check_squares(const RecordReader& record, const TensorNames& names, const PosteriorKind& kind) {
   if (kind.family == Family::full) check_square(record, names("precision"), kind.dimension);
   if (kind.family == Family::full_moment) check_square(record, names("covariance"), kind.dimension);
@@ -179,7 +180,7 @@ void check_squares(const RecordReader& record, const TensorNames& names, const P
   }
 }
 
-/// Of the factor, of the first block if there are blocks; the others have theirs.
+/// Returns the rank of the factor, or of the first block's factor if there are blocks.
 Index read_rank(const RecordReader& record, const TensorNames& names, const PosteriorKind& kind) {
   const bool in_blocks = !kind.blocks.empty();
   const std::string name = names(in_blocks ? "block0.low_rank" : "low_rank");
@@ -213,14 +214,14 @@ PosteriorKind read_kind(const RecordReader& record, const TensorNames& names) {
   return kind;
 }
 
-/// Vectors have one dimension; of a matrix, each column is a row of the file.
+/// Returns the shape in the file: vectors have one dimension; a matrix is transposed.
 template <class S>
 std::vector<Index> file_shape(const PosteriorTensor<S>& tensor) {
   if (tensor.is_vector) return {tensor.cols()};
   return {tensor.cols(), tensor.rows()};
 }
 
-/// A file need not have a factor, which is then found anew.
+/// Returns false if the file has no such tensor: a factor may be missing, and is then computed anew.
 template <class T>
 bool read_tensor(const RecordReader& record, const std::string& name, const PosteriorTensor<T>& tensor) {
   if (tensor.role == TensorRole::factor && !record.archive().contains(name)) return false;
@@ -232,8 +233,8 @@ bool read_tensor(const RecordReader& record, const std::string& name, const Post
   return true;
 }
 
-/// True of a posterior whose steps keep its covariance: precision and factor tell that up to rounding only.
-/// Older files do not have the field.
+/// Field of a posterior whose steps keep its covariance, which precision and factor give only up to rounding.
+/// Older files lack it.
 constexpr const char* keeps_covariance = "keeps_covariance";
 
 template <class T>

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/loop_turns.hpp"
 #include "model/network.hpp"
 
 namespace bdl {
@@ -95,24 +94,14 @@ const std::vector<Index>& RecordReader::shape(const std::string& name, std::size
 template <class T>
 void RecordReader::vector(const std::string& name, std::span<T> out) const {
   archive_->copy<T>(name, {static_cast<Index>(out.size())}, out);
-  LoopTurns turn;
-  const auto is_finite = [&](T value) {
-    turn();
-    return std::isfinite(value);
-  };
-  if (!std::ranges::all_of(out, is_finite))
+  if (!std::ranges::all_of(out, [](T value) { return std::isfinite(value); }))
     fail(Status::ERROR_FORMAT, "tensor %s is not finite", name.c_str());
 }
 
 template <class T>
 void RecordReader::positive_vector(const std::string& name, std::span<T> out) const {
   vector(name, out);
-  LoopTurns turn;
-  const auto is_positive = [&](T value) {
-    turn();
-    return value > 0;
-  };
-  if (!std::ranges::all_of(out, is_positive))
+  if (!std::ranges::all_of(out, [](T value) { return value > 0; }))
     fail(Status::ERROR_FORMAT, "tensor %s is not positive", name.c_str());
 }
 

@@ -1,6 +1,6 @@
-// Safetensors archives: named tensors and string metadata in one file, readable by the tools of every
-// language. Layout: u64 little-endian header length, JSON header, then the tensors row-major and without
-// holes.
+// Safetensors archives: named tensors and text metadata in one file, which every language has tools for. A
+// file holds a header length (u64, little-endian), a JSON header, then the tensors, row-major and without
+// gaps.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "io/element_type.hpp"
+#include "io/file_array.hpp"
 
 namespace bdl {
 
-/// Name and width of a type; "" and 0 for OTHER.
+/// Returns the name and the width of a type; "" and 0 for OTHER.
 const char* dtype_name(DType dtype);
 std::size_t dtype_width(DType dtype);
 
@@ -34,13 +34,13 @@ inline constexpr DType dtype_of = [] {
   return std::is_same_v<T, std::int32_t> ? DType::I32 : DType::U8;
 }();
 
-/// A row-major array somebody else owns: the caller when writing, the archive when reading.
+/// A view of a row-major array, which the caller owns when writing and the archive when reading.
 struct Tensor {
   std::string name;
   DType dtype;
-  std::vector<Index> shape;  // empty: one number
+  std::vector<Index> shape;  // empty for a single number
   std::span<const std::byte> bytes;
-  std::string other_type{};  // name of a type that is OTHER
+  std::string other_type{};  // name of the type if dtype is OTHER
 };
 
 template <class T>
@@ -51,7 +51,7 @@ Tensor make_tensor(std::string name, std::vector<Index> shape, std::span<const T
 using Metadata = std::map<std::string, std::string>;
 using TensorMap = std::map<std::string, Tensor, std::less<>>;
 
-/// What was read and checked. Movable; the views stay valid.
+/// Metadata and tensors that have been read and checked. Moving it leaves the views valid.
 class TensorArchive {
  public:
   TensorArchive(Metadata metadata, TensorMap tensors, std::vector<std::byte> bytes)
@@ -62,16 +62,16 @@ class TensorArchive {
   const Metadata& metadata() const { return metadata_; }
   const TensorMap& tensors() const { return tensors_; }
   bool contains(std::string_view name) const { return tensors_.contains(name); }
-  /// Fails with ERROR_FORMAT naming the missing tensor.
+  /// Fails with ERROR_FORMAT if there is no tensor of that name.
   const Tensor& at(std::string_view name) const;
 
-  /// Copies a tensor out, since foreign files need not be aligned; fails with ERROR_FORMAT unless it has type
-  /// T and exactly out.size() elements.
+  /// Copies a tensor, as the tensors of a foreign file may be misaligned. Fails with ERROR_FORMAT unless it
+  /// has type T and exactly out.size() elements.
   template <class T>
   void copy(std::string_view name, std::span<T> out) const {
     copy_bytes(at(name), dtype_of<T>, std::as_writable_bytes(out));
   }
-  /// Also requires exactly this shape; out.size() is its product.
+  /// Also fails unless the tensor has exactly this shape, whose product is out.size().
   template <class T>
   void copy(std::string_view name, const std::vector<Index>& shape, std::span<T> out) const {
     require_shape(at(name), shape);
@@ -87,23 +87,23 @@ class TensorArchive {
   std::vector<std::byte> bytes_;
 };
 
-/// The file contents in memory, with checksums (io/checksums.hpp). Fails with ERROR_INVALID_ARGUMENT on input
-/// that could not be read back: equal names, a shape that does not match the bytes, text that is not UTF-8 or
-/// contains U+0000.
+/// Returns the contents of a file, with checksums (io/checksums.hpp). Fails with ERROR_INVALID_ARGUMENT on
+/// input that could not be read back: equal names, a shape that does not match the bytes, text that is not
+/// UTF-8 or contains U+0000.
 std::vector<std::byte> serialize_archive(const Metadata& metadata, std::span<const Tensor> tensors);
 /// Replaces the file in one step; after a failure (ERROR_FILE) the old file is untouched.
 void write_archive(const char* path, const Metadata& metadata, std::span<const Tensor> tensors);
 
-/// Both trust nothing: ERROR_FORMAT unless every byte of the input is accounted for and has the checksum that
-/// the file states for it.
+/// Reads an archive in memory. Fails with ERROR_FORMAT unless every byte is accounted for and matches its
+/// checksum.
 TensorArchive parse_archive(std::vector<std::byte> bytes);
-/// accept: may fail, before anything of the size of the tensors is allocated. ERROR_OUT_OF_MEMORY if this
-/// machine cannot hold them.
+/// Reads a file, as parse_archive() does. `accept` may refuse the metadata before memory for the tensors is
+/// allocated; ERROR_OUT_OF_MEMORY if this machine cannot hold them.
 TensorArchive read_archive(const char* path, void (*accept)(const Metadata&) = nullptr);
-/// The metadata alone; of the tensors, only what the header says is checked.
+/// Reads the metadata alone; tensors are checked only as far as the header describes them.
 Metadata read_metadata(const char* path);
 
-/// Views of an archive that stays in memory. Tensors may have any type: what is not read needs no known one.
+/// Returns views of an archive that stays in memory. Tensors may have any type, known or not.
 TensorMap view_archive(std::span<const std::byte> bytes);
 
 }  // namespace bdl

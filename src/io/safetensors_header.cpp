@@ -7,9 +7,9 @@
 
 #include "base/error.hpp"
 #include "io/checksums.hpp"
-#include "io/shown.hpp"
+#include "io/file.hpp"
 
-// Nothing in the library may abort the host process.
+// An assertion of the JSON library must not abort the host process.
 #define JSON_ASSERT(condition) static_cast<void>(0)
 #include <nlohmann/json.hpp>
 
@@ -32,8 +32,8 @@ void set_type(NamedEntry& tensor, std::string&& text, Types types) {
   if (!type) entry.other_type = std::move(text);
 }
 
-/// The header's events. Keys are checked when they come, so nothing is ever silently overwritten, and only
-/// the expected containers are entered, so nesting cannot be deeper than three.
+/// Handles the parser's events. Keys are checked as they arrive, so no value is silently overwritten, and
+/// only expected containers are entered, so nesting cannot exceed three levels.
 class ArchiveHeaderReader {
  public:
   ArchiveHeaderReader(ArchiveHeader& header, Types types) : header_(header), types_(types) {}
@@ -67,7 +67,7 @@ class ArchiveHeaderReader {
   ArchiveHeader& header_;
   Types types_;
   Place place_ = Place::OUTSIDE;
-  std::string key_;         // the latest one: a tensor's name, metadata_key or a key of the metadata
+  std::string key_;         // the latest key: a tensor's name, metadata_key or a key of the metadata
   std::string shown_name_;  // of the current tensor
   NamedEntry* tensor_ = nullptr;
   std::size_t field_ = 0;
@@ -200,7 +200,7 @@ bool ArchiveHeaderReader::parse_error(std::size_t, const std::string&, const Jso
   std::string_view reason = error.what();
   reason.remove_prefix(
       std::min(reason.find("] ") + 2, reason.size()));    // "[json.exception.parse_error.101] "
-  reason = reason.substr(0, reason.find("; last read"));  // what follows may be any bytes
+  reason = reason.substr(0, reason.find("; last read"));  // arbitrary bytes follow
   fail(Status::ERROR_FORMAT, "header is not valid JSON: %.200s", std::string(reason).c_str());
 }
 
@@ -213,9 +213,78 @@ ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size, Types
   ArchiveHeader header;
   ArchiveHeaderReader reader(header, types);
   Json::sax_parse(json.begin(), json.end(), &reader);
-  take_checksums(header);
+  extract_checksums(header);
   check_layout(header, data_size);
   return header;
+}
+
+namespace {
+
+std::size_t width_of(const TensorEntry& entry) {
+  return entry.dtype == DType::OTHER ? width_of_other(entry.other_type) : dtype_width(entry.dtype);
+}
+
+/// Returns false on overflow. Zero lengths count as one, so no partial product of an accepted shape
+/// overflows.
+bool byte_count(const TensorEntry& entry, std::uint64_t& bytes) {
+  Index product = static_cast<Index>(width_of(entry));
+  bool empty = false;
+  for (const Index length : entry.shape) {
+    empty = empty || length == 0;
+    if (__builtin_mul_overflow(product, std::max<Index>(length, 1), &product)) return false;
+  }
+  bytes = empty ? 0 : static_cast<std::uint64_t>(product);
+  return true;
+}
+
+void check_size(const NamedEntry& tensor) {
+  const auto& [name, entry] = tensor;
+  const auto begin = static_cast<unsigned long long>(entry.begin),
+             end = static_cast<unsigned long long>(entry.end);
+  if (begin > end) {
+    fail(Status::ERROR_FORMAT, "'data_offsets' of tensor '%s' end before they begin: %llu, %llu",
+         shown(name).c_str(), begin, end);
+  }
+  if (width_of(entry) == 0) return;
+  std::uint64_t bytes = 0;
+  if (!byte_count(entry, bytes)) {
+    fail(Status::ERROR_FORMAT, "'shape' of tensor '%s' overflows: its size exceeds 2^63 bytes",
+         shown(name).c_str());
+  }
+  if (end - begin != bytes) {
+    fail(Status::ERROR_FORMAT, "'data_offsets' of tensor '%s' span %llu bytes, dtype and shape expected %llu",
+         shown(name).c_str(), end - begin, static_cast<unsigned long long>(bytes));
+  }
+}
+
+void check_tiling(const ArchiveHeader& header, std::uint64_t data_size) {
+  std::vector<const NamedEntry*> order;
+  order.reserve(header.tensors.size());
+  for (const NamedEntry& tensor : header.tensors) order.push_back(&tensor);
+  std::sort(order.begin(), order.end(), [](const NamedEntry* a, const NamedEntry* b) {
+    return std::pair(a->second.begin, a->second.end) < std::pair(b->second.begin, b->second.end);
+  });
+  std::uint64_t covered = 0;
+  for (const NamedEntry* tensor : order) {
+    const std::uint64_t begin = tensor->second.begin;
+    if (begin != covered) {
+      fail(Status::ERROR_FORMAT, "tensor '%s' %s: it begins at byte %llu, expected %llu",
+           shown(tensor->first).c_str(), begin < covered ? "overlaps its predecessor" : "leaves a hole",
+           static_cast<unsigned long long>(begin), static_cast<unsigned long long>(covered));
+    }
+    covered = tensor->second.end;
+  }
+  if (covered != data_size) {
+    fail(Status::ERROR_FORMAT, "file has %llu bytes of tensor data, header expected %llu",
+         static_cast<unsigned long long>(data_size), static_cast<unsigned long long>(covered));
+  }
+}
+
+}  // namespace
+
+void check_layout(const ArchiveHeader& header, std::uint64_t data_size) {
+  for (const NamedEntry& tensor : header.tensors) check_size(tensor);
+  check_tiling(header, data_size);
 }
 
 }  // namespace bdl

@@ -13,15 +13,15 @@
 
 namespace bdl {
 
-inline constexpr std::uint64_t largest_header = 100'000'000;  // the limit of the format's other readers
+inline constexpr std::uint64_t largest_header = 100'000'000;  // the limit of other readers of the format
 inline constexpr const char* metadata_key = "__metadata__";
 
 struct TensorEntry {
   DType dtype{};
   std::vector<Index> shape;
-  std::uint64_t begin = 0, end = 0;  // bytes, from the end of the header
+  std::uint64_t begin = 0, end = 0;  // bytes from the end of the header
   std::optional<std::uint32_t> checksum;
-  std::string other_type;  // as of a Tensor
+  std::string other_type;  // name of the type if dtype is OTHER
 };
 
 using NamedEntry = std::pair<const std::string, TensorEntry>;
@@ -31,15 +31,15 @@ struct ArchiveHeader {
   std::map<std::string, TensorEntry> tensors;
 };
 
-/// Types that tensors may have: those that the library writes, or any.
+/// Types that tensors may have: those that libbdl writes, or any.
 enum class Types { written, any };
 
-/// Fails with ERROR_FORMAT unless the text is such a header, undamaged, and passes check_layout(). Checksums
-/// are with their tensors, not in the metadata.
+/// Parses and checks a header; ERROR_FORMAT if it is damaged or fails check_layout(). Checksums are stored
+/// with their tensors, not in the metadata.
 ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size, Types types = Types::written);
 
 /// Fails with ERROR_FORMAT unless shapes match offsets and the tensors tile exactly `data_size` bytes. Shapes
-/// of types whose width is not known match any offsets.
+/// of types with unknown width match any offsets.
 void check_layout(const ArchiveHeader& header, std::uint64_t data_size);
 
 }  // namespace bdl

@@ -4,14 +4,54 @@
 #include <exception>
 
 #include "base/error.hpp"
-#include "base/loop_turns.hpp"
 #include "io/checksums.hpp"
 #include "io/file.hpp"
-#include "io/memory.hpp"
 #include "io/safetensors.hpp"
 #include "io/safetensors_header.hpp"
 
 namespace bdl {
+namespace {
+
+std::string shape_text(const std::vector<Index>& shape) {
+  std::string text = "[";
+  for (const Index length : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(length);
+  return shown(text + "]");
+}
+
+}  // namespace
+
+const char* dtype_name(DType dtype) {
+  return dtype == DType::OTHER ? "" : element_type(dtype).name;
+}
+
+std::size_t dtype_width(DType dtype) {
+  return dtype == DType::OTHER ? 0 : element_type(dtype).width;
+}
+
+const Tensor& TensorArchive::at(std::string_view name) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) fail(Status::ERROR_FORMAT, "tensor '%s' is missing", shown(name).c_str());
+  return found->second;
+}
+
+void TensorArchive::require_shape(const Tensor& tensor, const std::vector<Index>& shape) {
+  if (tensor.shape == shape) return;
+  fail(Status::ERROR_FORMAT, "tensor '%s' has shape %s, expected %s", shown(tensor.name).c_str(),
+       shape_text(tensor.shape).c_str(), shape_text(shape).c_str());
+}
+
+void TensorArchive::copy_bytes(const Tensor& tensor, DType dtype, std::span<std::byte> out) {
+  if (tensor.dtype != dtype) {
+    fail(Status::ERROR_FORMAT, "tensor '%s' has type %s, expected %s", shown(tensor.name).c_str(),
+         dtype_name(tensor.dtype), dtype_name(dtype));
+  }
+  if (tensor.bytes.size() != out.size()) {
+    fail(Status::ERROR_FORMAT, "tensor '%s' has %zu elements, expected %zu", shown(tensor.name).c_str(),
+         tensor.bytes.size() / element_type(dtype).width, out.size() / element_type(dtype).width);
+  }
+  std::ranges::copy(tensor.bytes, out.begin());
+}
+
 namespace {
 
 using LengthField = std::array<std::byte, sizeof(std::uint64_t)>;
@@ -44,17 +84,17 @@ TensorMap views_of(ArchiveHeader& header, std::span<const std::byte> data, Check
   TensorMap tensors;
   for (NamedEntry& tensor : header.tensors) {
     auto& [name, entry] = tensor;
-    const auto part = data.subspan(static_cast<std::size_t>(entry.begin),
-                                   static_cast<std::size_t>(entry.end - entry.begin));
-    if (checksums == Checksums::compared) check_bytes(tensor, part);
+    const auto bytes = data.subspan(static_cast<std::size_t>(entry.begin),
+                                    static_cast<std::size_t>(entry.end - entry.begin));
+    if (checksums == Checksums::compared) check_bytes(tensor, bytes);
     tensors.emplace_hint(
         tensors.end(), name,
-        Tensor{name, entry.dtype, std::move(entry.shape), part, std::move(entry.other_type)});
+        Tensor{name, entry.dtype, std::move(entry.shape), bytes, std::move(entry.other_type)});
   }
   return tensors;
 }
 
-/// The data of the tensors start at byte `data_start` of `bytes`.
+/// Makes an archive whose tensors' data start at byte `data_start` of `bytes`.
 TensorArchive assemble(ArchiveHeader header, std::vector<std::byte> bytes, std::size_t data_start) {
   TensorMap tensors = views_of(header, std::span(bytes).subspan(data_start), Checksums::compared);
   return {std::move(header.metadata), std::move(tensors), std::move(bytes)};
@@ -86,7 +126,7 @@ std::size_t data_size(const ArchiveHeader& header) {
   return static_cast<std::size_t>(end);
 }
 
-/// Empty, but with memory.
+/// Returns an empty vector that has memory for `size` bytes.
 std::vector<std::byte> allocate(std::size_t size) {
   try {
     std::vector<std::byte> bytes;
@@ -99,16 +139,16 @@ std::vector<std::byte> allocate(std::size_t size) {
 
 TensorArchive read_tensors(InputFile& file, ArchiveHeader header) {
   const std::size_t size = data_size(header);
-  require_memory(2 * std::uint64_t{size});  // what is made of the tensors takes as much again
+  require_memory(2 * std::uint64_t{size});  // the objects made of the tensors need as much again
   std::vector<std::byte> data = allocate(size);
-  in_parts(size, [&](std::size_t first, std::size_t count) {
-    data.resize(first + count);
+  for (std::size_t first = 0; first < size; first = data.size()) {  // pages are touched in blocks
+    data.resize(std::min(size, first + largest_transfer));
     file.read(std::span(data).subspan(first));
-  });
+  }
   return assemble(std::move(header), std::move(data), 0);
 }
 
-/// With the path before the message of an ERROR_FORMAT or ERROR_OUT_OF_MEMORY.
+/// Calls read(), and puts the path before the message of an error that does not name it.
 template <class Read>
 auto with_path(const char* path, Read&& read) {
   try {
@@ -127,7 +167,7 @@ TensorArchive parse_archive(std::vector<std::byte> bytes) {
   return assemble(std::move(header), std::move(bytes), data_start);
 }
 
-/// Bytes are not compared with checksums: that would read all of a file that may be larger than memory.
+/// Checksums are not compared: that would read all of a file that may be larger than memory.
 TensorMap view_archive(std::span<const std::byte> bytes) {
   std::size_t data_start = 0;
   ArchiveHeader header = header_of(bytes, Types::any, data_start);

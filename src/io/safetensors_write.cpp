@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "base/error.hpp"
-#include "base/loop_turns.hpp"
+#include "base/interrupt.hpp"
 #include "io/checksums.hpp"
 #include "io/file_replacement.hpp"
 #include "io/safetensors.hpp"
@@ -56,7 +56,7 @@ void append_tensor(std::string& json, const Tensor& tensor, std::uint64_t begin)
           "]}";
 }
 
-/// Wide types first: then every tensor is aligned for its type although the format allows no padding.
+/// Sorts wide types first: every tensor is then aligned for its type, although the format allows no padding.
 std::vector<const Tensor*> file_order(std::span<const Tensor> tensors) {
   std::vector<const Tensor*> order;
   order.reserve(tensors.size());
@@ -67,7 +67,7 @@ std::vector<const Tensor*> file_order(std::span<const Tensor> tensors) {
   return order;
 }
 
-/// What the reader would reject is not written.
+/// Fails if the reader would reject the header.
 void check_readable(const std::string& json, std::uint64_t data_size) {
   if (json.size() > largest_header) {
     fail(Status::ERROR_INVALID_ARGUMENT, "header would have %zu bytes, expected at most %llu", json.size(),
@@ -97,7 +97,7 @@ std::string build_header(const Metadata& metadata, std::span<const Tensor* const
   return json;
 }
 
-/// Everything but the tensors' own bytes, so that both writers stream those from where they are.
+/// Everything but the tensors' bytes, which both writers copy from where they are.
 struct ArchivePlan {
   std::vector<const Tensor*> order;
   std::string json;
@@ -124,10 +124,8 @@ std::vector<std::byte> serialize_archive(const Metadata& metadata, std::span<con
   std::vector<std::byte> archive;
   archive.reserve(size);
   const auto append = [&](std::span<const std::byte> bytes) {
-    in_parts(bytes.size(), [&](std::size_t first, std::size_t count) {
-      const auto part = bytes.subspan(first, count);
-      archive.insert(archive.end(), part.begin(), part.end());
-    });
+    check_loop();
+    archive.insert(archive.end(), bytes.begin(), bytes.end());
   };
   append(plan.length_bytes());
   append(plan.json_bytes());

@@ -1,16 +1,15 @@
-#include "io/training_record.hpp"
-
 #include <algorithm>
 
 #include "inference/batch/course.hpp"
-#include "io/record_fields.hpp"
+#include "io/checkpoint.hpp"
+#include "io/record.hpp"
 #include "posterior/families.hpp"
 #include "posterior/low_rank_moment/members.hpp"
 
 namespace bdl {
 namespace {
 
-/// What files have since 0.2, or later versions; a part that is missing stays as it is at the start.
+/// Visits fields that files have since 0.2 or later; those that a file lacks keep their initial values.
 template <class Fields, class State>
 void visit_later_state(Fields& fields, State& state) {
   if (fields.has("state.is_fresh")) fields.flag("state.is_fresh", state.is_fresh);
@@ -32,7 +31,7 @@ void visit_later_state(Fields& fields, State& state) {
   if (fields.has("state.distance")) fields.sum("state.distance", state.distance);
 }
 
-/// All of the training state but snapshots, which are with their numbers.
+/// Visits the whole training state except snapshots.
 template <class Fields, class State>
 void visit_state(Fields& fields, State& state) {
   const auto count = [&](const char* key, auto& value) { fields.integer(key, value, 0, most_counted); };
@@ -67,7 +66,7 @@ void check_state(const TrainingState& state) {
     fail(Status::ERROR_FORMAT, "the fields of the training state contradict each other");
 }
 
-/// Averages of a descent that is under way. Files of before 0.2 do not name its kind.
+/// Returns which descent the averages belong to. Files from before 0.2 do not name it.
 DescentOption moment_kind(const RecordReader& record) {
   if (record.has("state.moment_kind")) {
     Options named;
@@ -89,7 +88,7 @@ void make_room(const RecordReader& record, const Posterior<T>& q, Moments<T>& mo
   if (moments.has_second()) moments.second.reserve(moments.size);
 }
 
-/// All but the kind, which says how large they are.
+/// Visits the averages; their kind, which gives their size, is known already.
 template <class Fields, class Averages>
 void visit_moments(Fields& fields, Averages& moments) {
   fields.integer("state.moment_steps", moments.steps, 1, most_counted);
@@ -100,7 +99,7 @@ void visit_moments(Fields& fields, Averages& moments) {
                 may_be_negative ? Numbers::any : Numbers::not_negative);
 }
 
-/// Averages of K-FAC's steps.
+/// Visits the averages of K-FAC's steps.
 template <class T, class Fields, class Averages>
 void visit_kronecker(Fields& fields, const Posterior<T>& q, Averages& averages) {
   const Index values = eigenvalue_count(averages.factors.shapes()), points = q.points().parameters();
@@ -124,7 +123,7 @@ void make_room(const Posterior<T>& q, KroneckerAverages<T>& averages) {
   averages.point_squares.reserve(q.points().parameters());
 }
 
-/// SWAG's, `count` of them.
+/// Visits SWAG's `count` snapshots.
 template <class T, class Fields, class Kept, class Count>
 void visit_snapshots(Fields& fields, const Posterior<T>& q, Kept& snapshots, Count& count) {
   fields.integer("state.snapshots", count, 1, most_counted);
@@ -171,7 +170,7 @@ void read_snapshots(FieldReader& fields, Optimizer<T>& optimizer) {
   visit_snapshots(fields, *optimizer.posterior(), optimizer.snapshots(), optimizer.state.snapshots);
 }
 
-/// What stands for s where it is tied, by the option of its rank.
+/// Reads the tied scales, if option tied_rank is set.
 template <class T>
 void read_tied(FieldReader& fields, Optimizer<T>& optimizer) {
   if (!fields.has(tied_name)) return;

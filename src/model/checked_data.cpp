@@ -9,7 +9,7 @@
 namespace bdl {
 namespace {
 
-/// What is finite in double may be infinity in T.
+/// Fails if a value is infinite in T. NaN is allowed.
 template <class T>
 void check_finite_or_missing(const Array& y, const ColumnScales& scales) {
   for (Index i = 0; i < y.rows; ++i)
@@ -22,7 +22,7 @@ void check_finite_or_missing(const Array& y, const ColumnScales& scales) {
 
 template <class T>
 bool is_finite(ConstSpan<T> column) {
-  bool finite = true;  // of the whole column: no branch in the loop
+  bool finite = true;  // accumulated over the column, so that the loop has no branch
   for (const T value : column) finite &= std::abs(value) <= std::numeric_limits<T>::max();
   return finite;
 }

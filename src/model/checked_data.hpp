@@ -1,5 +1,4 @@
-// The caller's x and y, checked against a model: whoever takes examples takes them from here. Arrays are
-// checked at once, other data when they are read.
+// The caller's x and y, checked against a model: arrays at once, other data when they are read.
 #pragma once
 
 #include "data/data_set.hpp"
@@ -7,14 +6,14 @@
 
 namespace bdl {
 
-/// Fails unless x is n x inputs and finite, standardised and as T, too.
+/// Fails unless x is n x inputs and finite, also when it is standardised and converted to T.
 template <class T>
 void check_inputs(const Model<T>& model, const Array& x);
 
 enum class Missing { refused, allowed };
 
-/// Fails unless x and y are n x inputs and n x targets, finite likewise, and y suits the likelihood; where
-/// targets may be missing they are NaN.
+/// Fails unless x and y are n x inputs and n x targets and finite in that sense, and y suits the likelihood.
+/// Targets that are allowed to be missing are NaN.
 template <class T>
 void check_data(const Model<T>& model, const Array& x, const Array& y, Missing missing = Missing::refused);
 
@@ -25,11 +24,11 @@ ArrayData checked_data(const Model<T>& model, const Array& x, const Array& y,
   return {x, y};
 }
 
-/// Other data, whose rows are checked when they are read: x finite, y a target of the likelihood. It must
-/// outlive this.
+/// Other data, whose rows are checked when they are read: x is finite, y a target of the likelihood. The data
+/// must outlive this.
 class CheckedData final : public DataSet {
  public:
-  /// Fails unless the data have the model's columns; without targets there need not be any.
+  /// Fails unless the data have the model's columns; without `with_targets` y may be missing.
   template <class T>
   CheckedData(const Model<T>& model, DataSet& all, bool with_targets = true)
       : CheckedData(model.likelihood, model.inputs(), all, with_targets) {}

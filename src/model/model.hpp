@@ -1,5 +1,6 @@
-// What is learned: outputs f(x; theta) with a likelihood. Networks and the caller's own models derive from
-// it.
+// Models: outputs f(x; theta) with a likelihood. network.hpp has networks, user_model.hpp models that the
+// caller defines by callbacks. checked_data.hpp checks x and y against a model; noise_units.hpp converts
+// noise between standardised and the caller's units; names.hpp keeps names of inputs, targets and classes.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +24,13 @@ class Model {
  public:
   using Scalar = T;
   virtual ~Model() = default;
-  /// Another model of the same kind with the same likelihood. A user's model shares its callbacks.
+  /// Returns an equal model. Copies of a user's model share its callbacks.
   virtual std::unique_ptr<Model> clone() const = 0;
 
   Index inputs() const { return inputs_; }
   Index outputs() const { return likelihood.outputs(); }
   Index parameters() const { return parameters_; }
-  /// Number of what has names: 0 classes unless y is one column of them.
+  /// Returns the number of inputs, targets or classes; 0 classes unless y is one column of them.
   Index count_of(bdl_named what) const {
     if (what == BDL_INPUT) return inputs_;
     if (what == BDL_TARGET) return likelihood.targets();
@@ -37,25 +38,25 @@ class Model {
     return likelihood.kind() == BDL_BERNOULLI && outputs() == 1 ? 2 : 0;
   }
   const std::vector<ParameterBlock>& blocks() const { return blocks_; }
-  /// One dense layer and one output: f = theta^T x, so q(f) is a one-dimensional Gaussian.
+  /// True for one dense layer with one output: f = theta^T x, so q(f) is a one-dimensional Gaussian.
   virtual bool is_single_index() const { return false; }
 
-  /// F (C x M) = f(X; theta) for the columns of X (inputs x M), standardised both. `statistics`: a
-  /// posterior's, of layers that normalise.
+  /// Computes F (C x M) = f(X; theta) for the columns of X (inputs x M), both standardised. `statistics` are
+  /// a posterior's running moments of layers that normalise.
   virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
                        ConstSpan<double> statistics = {}) const = 0;
-  /// The layers that it is made of; null: the caller's own function, of which only gradients are known.
+  /// Returns the network's layers, or null for a user's model.
   virtual const Graph<T>* graph() const { return nullptr; }
-  /// Where training starts.
+  /// Writes the parameters from which training starts.
   virtual void initialize(bdl_initialization, std::uint64_t, std::span<T> theta) const {
     std::ranges::fill(theta, T(0));
   }
-  /// Column i of rows (D x M) = sum_c seeds(c, i) df_c(x_i) / dtheta. Fails with ERROR_UNSUPPORTED where it
-  /// is not known so.
+  /// Computes column i of rows (D x M) = sum_c seeds(c, i) df_c(x_i) / dtheta. Fails with ERROR_UNSUPPORTED
+  /// for networks, whose gradients come from their layers.
   virtual void gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> seeds,
                              MatrixView<T> rows) const;
 
-  /// Of standardised targets: noise_units.hpp has its noise in the caller's units.
+  /// The likelihood of standardised targets; noise_units.hpp converts its noise to the caller's units.
   Likelihood likelihood;
   Standardization standardization;
   Names names;
@@ -67,8 +68,8 @@ class Model {
   std::vector<ParameterBlock> blocks_;
 };
 
-/// The caller's rows (first, first + 1, ... or a list) as the core's columns, standardised: whoever reads x
-/// or y reads it by these.
+/// Reads the caller's rows (first, first + 1, ... or a list) as standardised columns of the core. All code
+/// that reads x or y uses these two.
 template <class T, class Rows, class Out>
 void gather_inputs(const Model<T>& model, const Array& x, const Rows& rows, MatrixView<Out> out) {
   gather(x, rows, out, model.standardization.inputs());

@@ -5,14 +5,14 @@
 namespace bdl {
 namespace {
 
-/// Bytes of the character that begins with this one, 0 if none does.
+/// Returns the number of bytes of the character that begins with this byte, or 0 if none does.
 std::size_t length_of(unsigned char first) {
   if (first < 0x80) return first != 0 ? 1 : 0;
   if (first < 0xc2) return 0;
   return first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
 }
 
-/// Least and greatest second byte: no surrogates, nothing that fewer bytes could say or beyond U+10FFFF.
+/// Checks the second byte, which excludes surrogates, overlong forms and characters beyond U+10FFFF.
 bool suits(unsigned char first, unsigned char second) {
   const unsigned char least = first == 0xe0   ? 0xa0
                               : first == 0xf0 ? 0x90

@@ -1,5 +1,5 @@
-// What the caller calls a model's inputs, targets and classes. The library keeps and saves it, and computes
-// nothing with it.
+// Names of a model's inputs, targets and classes. The library keeps and saves them, and computes nothing with
+// them.
 #pragma once
 
 #include <array>
@@ -12,19 +12,19 @@
 
 namespace bdl {
 
-/// A name's longest text, in bytes.
+/// Longest name, in bytes.
 inline constexpr std::size_t longest_name = 65535;
 
-/// Is the text UTF-8, without zero bytes?
+/// True if the text is UTF-8 without zero bytes.
 bool is_utf8(std::string_view text);
 
 class Names {
  public:
-  /// Empty if there is no such name.
+  /// Returns the name, or an empty text if there is none.
   const std::string& get(bdl_named what, Index index) const;
-  /// One of `count`.
+  /// Sets one of `count` names.
   void set(bdl_named what, Index index, Index count, std::string name);
-  /// Those of all, or none.
+  /// Returns all names, or no element if none is set.
   const std::vector<std::string>& all(bdl_named what) const { return lists_[place(what)]; }
   void set_all(bdl_named what, std::vector<std::string> names) { lists_[place(what)] = std::move(names); }
   bdl_class_type class_type = BDL_CLASS_TEXT;

@@ -34,7 +34,7 @@ Network<T>::Network(ConstSpan<Index> sizes, bdl_activation activation, bool bias
     : Network(std::make_shared<const Graph<T>>(mlp_description(sizes, activation, bias)),
               std::move(density)) {}
 
-/// Log noise precisions start at 0, where the mean's noise is the same everywhere.
+/// Log noise precisions start at 0, so that the noise is the same for every x.
 template <class T>
 void Network<T>::initialize(bdl_initialization scheme, std::uint64_t seed, std::span<T> theta) const {
   graph_->initialize(scheme, seed, theta);

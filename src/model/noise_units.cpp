@@ -24,7 +24,7 @@ std::vector<double> standardized_noise_precision(ConstSpan<double> values, Index
     standardized.push_back(standardization.variance_to_caller(c, value));
     if (!(standardized.back() > 0 && std::isfinite(standardized.back())))
       fail(Status::ERROR_INVALID_ARGUMENT,
-           "the noise precision of output %lld (counting from 0) is %g, of the standardised target %g: "
+           "the noise precision of output %lld (counting from 0) is %g, and %g after standardisation: "
            "expected a positive finite number",
            static_cast<long long>(c), value, standardized.back());
   }
@@ -70,7 +70,7 @@ void set_standardization(Model<T>& model, Standardization standardization) {
         standardized_noise_precision(values, likelihood.targets(), standardization),
         likelihood.noise_origin());
   }
-  // The limit is in units of the targets' scales (Optimizer::start_units()).
+  // The limit is meant in units of the targets' scales.
   if (likelihood.kind() == BDL_HETEROSCEDASTIC && !standardization.has_targets())
     likelihood.set_limit(std::numeric_limits<double>::infinity());
   model.likelihood = std::move(likelihood);

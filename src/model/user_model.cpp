@@ -9,7 +9,7 @@
 namespace bdl {
 namespace {
 
-/// A callback that leaves something unwritten is found out.
+/// Fills an output with NaN, so that elements that the callback does not write are noticed.
 template <class T>
 void poison(MatrixView<T> a) {
   for (Index j = 0; j < a.cols; ++j) std::ranges::fill(a.column(j), std::numeric_limits<T>::quiet_NaN());

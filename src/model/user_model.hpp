@@ -1,4 +1,4 @@
-// A model of the caller's own, known through two callbacks.
+// A model that the caller defines by two callbacks.
 #pragma once
 
 #include "base/callback.hpp"
@@ -19,11 +19,11 @@ class UserModel final : public Model<T> {
   std::unique_ptr<Model<T>> clone() const override { return std::make_unique<UserModel>(*this); }
 
   bool has_gradients() const { return callbacks_.gradients != nullptr; }
-  /// Called with user_data when the last clone is destroyed.
+  /// Sets the function that is called with user_data when the last clone is destroyed.
   void set_destroy(void (*destroy)(void*)) { data_->destroy = destroy; }
   void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
                ConstSpan<double> statistics = {}) const override;
-  /// Column i of rows (D x M) = sum_c seeds(c, i) df_c(x_i) / dtheta.
+  /// Computes column i of rows (D x M) = sum_c seeds(c, i) df_c(x_i) / dtheta.
   void gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> seeds,
                      MatrixView<T> rows) const override;
 

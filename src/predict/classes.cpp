@@ -4,7 +4,6 @@
 
 #include "likelihood/linearized_density.hpp"
 #include "likelihood/logistic_rule.hpp"
-#include "predict/entropy.hpp"
 #include "predict/memory.hpp"
 #include "predict/overflow.hpp"
 #include "predict/predict.hpp"
@@ -13,18 +12,18 @@
 namespace bdl {
 namespace {
 
-/// Mutual information of y and theta: H(E p) - E H(p) (Houlsby et al. 2011).
+/// Computes probabilities, entropy, and mutual information of y and theta, H(E p) - E H(p) (Houlsby et al.
+/// 2011).
 class ClassCalculator {
  public:
   template <class T>
   ClassCalculator(const Likelihood& likelihood, PredictMemory<T>& memory)
       : likelihood_(likelihood), one_output_(memory.one_output), rule_(memory.information_rule) {
     const Index outputs = likelihood.outputs();
-    memory.numbers.reserve(3 * outputs);
-    const auto parts = memory.numbers.matrix(outputs, 3);
-    p_ = parts.column(0);
-    variance_ = parts.column(1);
-    expected_entropy_ = parts.column(2);
+    const auto rows = memory.numbers.matrix(outputs, 3);
+    p_ = rows.column(0);
+    variance_ = rows.column(1);
+    expected_entropy_ = rows.column(2);
   }
 
   void operator()(const Mixture& mixture, std::span<double> probabilities, std::span<double> entropy,
@@ -48,8 +47,8 @@ class ClassCalculator {
   }
 
  private:
-  /// The information of a Bernoulli output is integrated: the difference of two approximate entropies would
-  /// be of either sign.
+  /// Integrates the information of a Bernoulli output, as the difference of two approximate entropies could
+  /// have either sign.
   void probit(const Mixture& mixture, std::span<double> probabilities, std::span<double> entropy,
               std::span<double> information) {
     probit_logits(mixture.f.column(0), mixture.covariance, p_.data());
@@ -60,7 +59,7 @@ class ClassCalculator {
           logistic_information(mixture.f(static_cast<Index>(c), 0), mixture.variance(static_cast<Index>(c)));
   }
 
-  /// H(E p) - E H(p) for the logit f ~ N(m, v).
+  /// Returns H(E p) - E H(p) for the logit f ~ N(m, v).
   double logistic_information(double m, double v) {
     if (!one_output_) one_output_.emplace(BDL_BERNOULLI, 1);
     logistic_rule(m, v, rule_);
@@ -89,13 +88,13 @@ void predict_classes(const Query<T>& query, const OutArray& probabilities, const
   const Likelihood& likelihood = query.model.likelihood;
   if (!has_classes(likelihood))
     fail(Status::ERROR_UNSUPPORTED,
-         "the likelihood has no classes, expected BDL_BERNOULLI or BDL_CATEGORICAL");
+         "the likelihood has no classes, expected a Bernoulli or categorical likelihood");
   if (query.spec.method == BDL_LINEARIZED && likelihood.kind() == BDL_CATEGORICAL &&
       given(mutual_information))
     fail(
         Status::ERROR_UNSUPPORTED,
-        "mutual_information is not given by the probit approximation of BDL_CATEGORICAL, expected bdl_none() "
-        "or method BDL_LINEARIZED_MONTE_CARLO");
+        "mutual_information is not given by the probit approximation of a categorical likelihood: use method "
+        "linearized_monte_carlo, or do not ask for it");
   check_query(query);
   const Index rows = query.x.rows, targets = likelihood.targets();
   const MemoryOf<T> memory(query);

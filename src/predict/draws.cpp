@@ -11,7 +11,8 @@
 namespace bdl {
 namespace {
 
-/// The class whose cumulative probability first exceeds u; the last that has any where rounding leaves none.
+/// Returns the first class whose cumulative probability exceeds u, or the last with any if rounding leaves
+/// none.
 double class_at(ConstSpan<double> probabilities, double u) {
   double sum = 0;
   std::size_t last = 0;
@@ -22,23 +23,20 @@ double class_at(ConstSpan<double> probabilities, double u) {
   return static_cast<double>(last);
 }
 
-/// Draws of y given f, each the inverse of a distribution function at its own random number.
+/// Draws y given f by inverting the distribution function at a random number of each draw.
 class Drawer {
  public:
   template <class T>
   Drawer(const Likelihood& likelihood, const PredictSpec& spec, PredictMemory<T>& memory)
       : likelihood_(likelihood), seed_(spec.seed), random_(memory.random), uniform_(memory.uniform) {
     const Index outputs = likelihood.outputs();
-    random_.reserve(spec.samples * likelihood.targets());
-    if (likelihood.kind() == BDL_STUDENT_T) uniform_.reserve(2 * spec.samples);
-    memory.numbers.reserve(3 * outputs);
-    const auto parts = memory.numbers.matrix(outputs, 3);
-    logits_ = parts.column(0);
-    mean_ = parts.column(1);
-    variance_ = parts.column(2);
+    const auto rows = memory.numbers.matrix(outputs, 3);
+    logits_ = rows.column(0);
+    mean_ = rows.column(1);
+    variance_ = rows.column(2);
   }
 
-  /// Element (k, t) of out is target t of draw k for example i.
+  /// Writes target t of draw k for example i to element (k, t) of out.
   void operator()(Index i, const Mixture& mixture, MatrixView<double> out) {
     const auto random = random_.matrix(out.rows, out.cols);
     for (Index t = 0; t < out.cols; ++t) fill_random(i, t, random.column(t));
@@ -62,7 +60,7 @@ class Drawer {
                                              : overflow::expected(likelihood_, overflow::mean(mixture, t));
   }
 
-  /// The numbers depend on seed, example, target and draw only.
+  /// Fills in random numbers that depend only on seed, example, target and draw.
   void fill_random(Index i, Index t, std::span<double> out) {
     const StreamKey key{seed_, Stream::prediction_noise, static_cast<std::uint64_t>(i),
                         static_cast<std::uint32_t>(t)};
@@ -74,7 +72,7 @@ class Drawer {
       fill_uniform(key, 0, out, 0.0, 1.0);
   }
 
-  /// Two uniform numbers each (Bailey 1994): the polar method for the normal distribution, generalised.
+  /// Makes each number of two uniform ones: the generalised polar method (Bailey 1994).
   void fill_student_t(const StreamKey& key, std::span<double> out) {
     const double nu = likelihood_.degrees_of_freedom();
     const std::span<double> uniform = uniform_.first(2 * std::ssize(out));
@@ -85,7 +83,7 @@ class Drawer {
     }
   }
 
-  /// Element t of f + L z.
+  /// Returns element t of f + L z.
   double correlated(Index t, ConstMatrixView<double> z, Index k) const {
     const auto root = likelihood_.noise_covariance().root();
     double sum = mean_[static_cast<std::size_t>(t)];
@@ -115,13 +113,12 @@ class Drawer {
   std::span<double> logits_, mean_, variance_;  // the last two: of y given the current f
 };
 
-/// The closed forms are the laws of what is drawn by linearised Monte Carlo; only probit approximations are
-/// laws of their own.
+/// Linearised Monte Carlo draws from the distributions that the closed forms describe; probit approximations
+/// have distributions of their own.
 bdl_predict_method method_of_draws(bdl_predict_method method, const Likelihood& likelihood) {
   if (!draws_samples(method) && method != BDL_LINEARIZED)
     fail(Status::ERROR_UNSUPPORTED,
-         "draws need method BDL_MONTE_CARLO, BDL_LINEARIZED_MONTE_CARLO or BDL_LINEARIZED, or "
-         "BDL_LOCAL_MONTE_CARLO");
+         "draws need method monte_carlo, local_monte_carlo, linearized or linearized_monte_carlo");
   return method == BDL_LINEARIZED && !has_classes(likelihood) ? BDL_LINEARIZED_MONTE_CARLO : method;
 }
 

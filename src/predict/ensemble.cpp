@@ -4,25 +4,62 @@
 #include <cmath>
 #include <limits>
 
-#include "predict/entropy.hpp"
-#include "predict/levels.hpp"
 #include "predict/overflow.hpp"
+#include "predict/predict.hpp"
 #include "predict/result.hpp"
 
 namespace bdl {
 namespace {
 
-/// Examples whose components are held at a time.
+/// Sizes of rules whose number of nodes depends on the prediction: enough for x of 1e6 standard deviations,
+/// and the largest that heteroscedastic noise can need.
+constexpr std::size_t most_nodes = 4096, most_components = 9400;
+
+}  // namespace
+
+void fail_member(Index j, const Error& error) {
+  fail(error.status(), "member %lld (counting from 0): %s", static_cast<long long>(j), error.what());
+}
+
+template <class T>
+Predictor<T>::Predictor(const Model<T>& model, const Posterior<T>& posterior, const PredictSpec& spec)
+    : spec_(spec) {
+  check_spec(model, posterior, spec);
+  model_ = model.clone();
+  posterior_ = posterior.clone();
+  reserve_rules();
+  keep_draws(query({}));
+}
+
+template <class T>
+void Predictor<T>::reserve_rules() {
+  const bdl_likelihood kind = model_->likelihood.kind();
+  if (kind == BDL_BERNOULLI && spec_.method == BDL_QUADRATURE) {
+    memory_.rule.reserve(most_nodes);
+    memory_.numbers.reserve(most_nodes);  // moments at the nodes
+  }
+  if (kind == BDL_BERNOULLI && spec_.method == BDL_LINEARIZED) memory_.information_rule.reserve(most_nodes);
+  if (kind == BDL_HETEROSCEDASTIC && spec_.method == BDL_LINEARIZED)
+    memory_.components.list.reserve(most_components);
+}
+
+template class Predictor<float>;
+template class Predictor<double>;
+
+namespace {
+
+/// Number of examples whose components are held at a time.
 constexpr Index chunk_examples = 256;
 
-/// One answer of each member, rows x cols; of nothing where it is not wanted.
+/// One rows x cols answer of each member, or nothing if it is not wanted.
 class Answers {
  public:
   Answers(Buffer<double>& memory, Index members, Index rows, Index cols, bool wanted)
-      : members_(members), rows_(rows), cols_(cols), wanted_(wanted) {
-    if (wanted) memory.reserve(members * rows * cols);
-    values_ = memory.data();
-  }
+      : members_(members),
+        rows_(rows),
+        cols_(cols),
+        wanted_(wanted),
+        values_(wanted ? memory.first(members * rows * cols).data() : nullptr) {}
   OutArray of(Index j) {
     return wanted_ ? as_output(MatrixView<double>(values_ + j * rows_ * cols_, cols_, rows_)) : OutArray{};
   }
@@ -32,7 +69,7 @@ class Answers {
     for (Index j = 0; j < members_; ++j) sum += (*this)(j, i, c);
     return std::isnan(sum) ? overflow::infinity : sum / static_cast<double>(members_);
   }
-  /// The covariance over members of columns c and b.
+  /// Returns the covariance over members of columns c and b.
   double covariance(Index i, Index c, Index b) const {
     const double center = mean(i, c), other = mean(i, b);
     double sum = 0;
@@ -46,7 +83,7 @@ class Answers {
   double* values_;
 };
 
-/// log of the mean of exp.
+/// Returns the log of the mean over members of exp(log).
 double log_mean(const Answers& logs, Index members, Index i) {
   double top = -std::numeric_limits<double>::infinity(), sum = 0;
   for (Index j = 0; j < members; ++j) top = std::max(top, logs(j, i, 0));
@@ -55,7 +92,7 @@ double log_mean(const Answers& logs, Index members, Index i) {
   return top + std::log(sum / static_cast<double>(members));
 }
 
-/// Target c of a mixture becomes components; log rates stay as they are.
+/// Adds target c of a mixture as components in the caller's units; log rates have none.
 template <class T>
 void add_components(const Model<T>& model, const Mixture& mixture, Index c, double weight, Components& found,
                     Components& out) {
@@ -69,19 +106,20 @@ void add_components(const Model<T>& model, const Mixture& mixture, Index c, doub
   }
   if (is_count || likelihood.kind() == BDL_GAUSSIAN) {
     const double noise = is_count ? 0 : 1 / likelihood.noise_precision(c);
-    found.parts.clear();
+    found.list.clear();
     found.degrees = 0;
     for (Index k = 0; k < mixture.components(); ++k)
-      found.parts.push_back({mixture.f(c, k), std::sqrt(noise + mixture.variance(c)), mixture.weight(k)});
+      found.list.push_back({mixture.f(c, k), std::sqrt(noise + mixture.variance(c)), mixture.weight(k)});
   } else {
     find_components(likelihood, mixture, c, found);
   }
   out.degrees = found.degrees;
-  for (const Component& part : found.parts)
-    out.parts.push_back(is_count
-                            ? Component{part.mean, part.deviation, weight * part.weight, likelihood.limit()}
-                            : Component{units.to_caller(c, part.mean), units.target_scale(c) * part.deviation,
-                                        weight * part.weight});
+  for (const Component& component : found.list)
+    out.list.push_back(
+        is_count
+            ? Component{component.mean, component.deviation, weight * component.weight, likelihood.limit()}
+            : Component{units.to_caller(c, component.mean), units.target_scale(c) * component.deviation,
+                        weight * component.weight});
 }
 
 double quantile_of(const Likelihood& likelihood, const Components& components, Tail tail) {
@@ -94,7 +132,7 @@ template <class T>
 void check_alike(const Model<T>& model, const Model<T>& first) {
   const auto check = [](const char* what, Index value, Index expected) {
     if (value != expected)
-      fail(Status::ERROR_SHAPE, "the model has %s %lld, that of the first member %lld", what,
+      fail(Status::ERROR_SHAPE, "the model has %s %lld, expected %lld as the first member", what,
            static_cast<long long>(value), static_cast<long long>(expected));
   };
   check("inputs", model.inputs(), first.inputs());
@@ -102,7 +140,7 @@ void check_alike(const Model<T>& model, const Model<T>& first) {
   check("likelihood", model.likelihood.kind(), first.likelihood.kind());
   if (model.likelihood.kind() == BDL_STUDENT_T &&
       model.likelihood.degrees_of_freedom() != first.likelihood.degrees_of_freedom())
-    fail(Status::ERROR_SHAPE, "the model's noise has %g degrees of freedom, that of the first member %g",
+    fail(Status::ERROR_SHAPE, "the model's noise has %g degrees of freedom, expected %g as the first member",
          model.likelihood.degrees_of_freedom(), first.likelihood.degrees_of_freedom());
 }
 
@@ -121,7 +159,7 @@ void Ensemble<T>::each(const Array& x, Ask&& ask) {
     in_member(j, count(), [&] { ask(j, members_[static_cast<std::size_t>(j)]->query(x)); });
 }
 
-/// The law of total variance.
+/// Applies the law of total variance.
 template <class T>
 void Ensemble<T>::moments(const Array& x, const OutArray& mean, const OutArray& epistemic,
                           const OutArray& noise) {
@@ -144,13 +182,13 @@ void Ensemble<T>::moments(const Array& x, const OutArray& mean, const OutArray& 
   write_predictions(means, epistemics, noises);
 }
 
-/// mixed_ becomes what the members' predictions for x are made of.
+/// Collects the components of all members' predictions for x in mixed_.
 template <class T>
 void Ensemble<T>::find_components(const Array& x) {
   const Index outputs = model().likelihood.means();
   mixed_.resize(std::max(mixed_.size(), static_cast<std::size_t>(x.rows * outputs)));
   for (Components& components : mixed_) {
-    components.parts.clear();
+    components.list.clear();
     components.overflows = false;
     components.overflowed = 0;
   }
@@ -164,8 +202,8 @@ void Ensemble<T>::find_components(const Array& x) {
   });
 }
 
-/// write(i, c, k, quantile) at each of tails_. Noise of local passes goes by the place of an example in x,
-/// which is seen whole then.
+/// Calls write(i, c, k, quantile) for each of tails_. The noise of local passes depends on an example's place
+/// in x, which must then stay whole.
 template <class T>
 template <class Write>
 void Ensemble<T>::visit_quantiles(const Array& x, Write&& write) {
@@ -210,7 +248,7 @@ void Ensemble<T>::interval(const Array& x, double probability, const OutArray& l
   write_predictions(from, to);
 }
 
-/// Of a member, E H(p) is its entropy less its own mutual information.
+/// E H(p) of a member is its entropy less its own mutual information.
 template <class T>
 void Ensemble<T>::classes(const Array& x, const OutArray& probabilities, const OutArray& entropy,
                           const OutArray& mutual_information) {

@@ -1,23 +1,49 @@
-// Deep ensembles: predictions by the equal mixture of members that were trained independently
-// (Lakshminarayanan et al. 2017). One member is a predictor like any other.
+// Predictors answer any number of queries: draws are made once, and later predictions allocate nothing. An
+// ensemble predicts by the equal mixture of members that were trained independently (deep ensembles:
+// Lakshminarayanan et al. 2017); with one member it is a predictor like any other.
 #pragma once
 
 #include <array>
 #include <memory>
 #include <vector>
 
-#include "predict/predictor.hpp"
+#include "predict/memory.hpp"
+#include "predict/predict.hpp"
 
 namespace bdl {
 
-/// act() for member j of so many; its errors name the member where there are several.
+template <class T>
+class Predictor {
+ public:
+  using Scalar = T;
+  /// Copies model and posterior, so later changes of them affect no prediction.
+  Predictor(const Model<T>& model, const Posterior<T>& posterior, const PredictSpec& spec);
+  Predictor(const Predictor&) = delete;
+  Predictor& operator=(const Predictor&) = delete;
+
+  const Model<T>& model() const { return *model_; }
+  /// Returns a query that uses the predictor's memory: only one may be in use at a time.
+  Query<T> query(const Array& x) { return {*model_, *posterior_, x, spec_, &memory_}; }
+
+ private:
+  void reserve_rules();
+  std::unique_ptr<const Model<T>> model_;
+  std::unique_ptr<const Posterior<T>> posterior_;
+  PredictSpec spec_;
+  PredictMemory<T> memory_;
+};
+
+/// Fails with the error's status, naming the member.
+[[noreturn]] void fail_member(Index j, const Error& error);
+
+/// Calls act() for member j; its errors name the member if there are several.
 template <class Act>
 void in_member(Index j, Index members, Act&& act) {
   if (members == 1) return act();
   try {
     act();
   } catch (const Error& error) {
-    fail(error.status(), "member %lld (counting from 0): %s", static_cast<long long>(j), error.what());
+    fail_member(j, error);
   }
 }
 
@@ -25,10 +51,10 @@ template <class T>
 class Ensemble {
  public:
   using Scalar = T;
-  /// Fails with ERROR_SHAPE unless the model's outputs mean what the first member's do.
+  /// Adds a member. Fails with ERROR_SHAPE unless its outputs have the meaning of the first member's.
   void add(const Model<T>& model, const Posterior<T>& posterior, const PredictSpec& spec);
 
-  // As documented in bdl/predict.h, each.
+  // Predictions, each as documented in bdl/predict.h.
   void moments(const Array& x, const OutArray& mean, const OutArray& epistemic, const OutArray& noise);
   void quantiles(const Array& x, const Array& levels, const OutArray& quantiles);
   void interval(const Array& x, double probability, const OutArray& lower, const OutArray& upper);
@@ -41,7 +67,7 @@ class Ensemble {
  private:
   Index count() const { return static_cast<Index>(members_.size()); }
   const Model<T>& model() const { return members_[0]->model(); }
-  /// ask(j, query) of each member in turn.
+  /// Calls ask(j, query) for each member in turn.
   template <class Ask>
   void each(const Array& x, Ask&& ask);
   void find_components(const Array& x);
@@ -50,11 +76,11 @@ class Ensemble {
   void output_law(Predictor<T>& member, const Array& x, const OutArray& mean, const OutArray& covariance);
 
   std::vector<std::unique_ptr<Predictor<T>>> members_;
-  // Of several members: their answers, and what is made of them.
+  // If there are several members: their answers, and the results computed from them.
   std::array<Buffer<double>, 3> answers_, results_;
   std::vector<Tail> tails_;
-  Components found_;               // of one member
-  std::vector<Components> mixed_;  // of some examples' targets, in the caller's units
+  Components found_;               // components of one member
+  std::vector<Components> mixed_;  // of all members, for each target of some examples, in the caller's units
 };
 
 }  // namespace bdl

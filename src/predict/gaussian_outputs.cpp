@@ -7,12 +7,12 @@
 #include "linalg/blas.hpp"
 #include "predict/memory.hpp"
 #include "predict/overflow.hpp"
-#include "predict/sense.hpp"
+#include "predict/result.hpp"
 
 namespace bdl {
 namespace {
 
-/// What one product makes: BLAS counts in fewer bits than samples do.
+/// Number of samples in one product, as BLAS counts in fewer bits than samples do.
 constexpr Index tile_samples = 4096;
 
 bool overflows(ConstSpan<double> m, ConstMatrixView<double> s) {
@@ -37,17 +37,16 @@ void visit_gaussian_outputs(const Query<T>& query, PredictMemory<T>& memory, Gau
   const Model<T>& model = query.model;
   const Index rows = 2 * model.parameters() * model.outputs();  // J^T and Sigma J^T of one example
   const Index chunk = fitting(limits.jacobians, rows, std::min(limits.examples, query.x.rows));
-  memory.x.reserve(model.inputs() * chunk);
   if (!memory.linearized) memory.linearized.emplace(model);
   LinearizedOutputs<T>& outputs = *memory.linearized;
   outputs.reserve(query.posterior, chunk);
   for (Index first = 0; first < query.x.rows; first += chunk) {
     check_interrupt();
-    const auto part = memory.x.matrix(model.inputs(), std::min(chunk, query.x.rows - first));
-    gather_inputs(model, query.x, first, part);
-    outputs.compute(query.posterior, part);
-    check_sense<T, double>(model, part, outputs.mean(), first);
-    for (Index i = 0; i < part.cols; ++i) visit(first + i, outputs.mean().column(i), outputs.covariance(i));
+    const auto x = memory.x.matrix(model.inputs(), std::min(chunk, query.x.rows - first));
+    gather_inputs(model, query.x, first, x);
+    outputs.compute(query.posterior, x);
+    check_sense<T, double>(model, x, outputs.mean(), first);
+    for (Index i = 0; i < x.cols; ++i) visit(first + i, outputs.mean().column(i), outputs.covariance(i));
   }
 }
 
@@ -77,7 +76,6 @@ template <class T>
 void draw_normals(const Query<T>& query, PredictMemory<T>& memory) {
   const Index outputs = query.model.outputs(), samples = query.spec.samples;
   if (memory.normals_drawn == samples) return;
-  memory.normals.reserve(outputs * samples);
   for (Index k = 0; k < samples; ++k)
     fill_normal<double>({query.spec.seed, Stream::prediction, 1, static_cast<std::uint32_t>(k)}, 0,
                         memory.normals.matrix(outputs, samples).column(k));
@@ -90,8 +88,6 @@ void visit_linearized_samples(const Query<T>& query, PredictMemory<T>& memory, M
   const Index outputs = query.model.outputs(), samples = query.spec.samples;
   const double negligible = static_cast<double>(outputs) * double{std::numeric_limits<T>::epsilon()};
   draw_normals(query, memory);
-  memory.mixture.reserve(outputs * samples);
-  memory.root.reserve(outputs * outputs);
   const auto z = memory.normals.matrix(outputs, samples), f = memory.mixture.matrix(outputs, samples),
              root = memory.root.matrix(outputs, outputs);
   const auto visit_draws = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// log sum_k w_k p(y | f_k), scaled by the largest term so far.
+/// Returns log sum_k w_k p(y | f_k), scaled by the largest term so far.
 double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture, const double* y,
                            Buffer<double>& scratch) {
   if (mixture.overflows) return -infinity;
@@ -39,7 +39,7 @@ bool meets_limit(const Likelihood& likelihood, const Mixture& mixture) {
   return false;
 }
 
-/// Of counts whose log rates are Gaussian and meet their limit.
+/// Returns E[log p(y | f)] of counts whose log rates are Gaussian and reach their limit.
 double limited_expectation(const Likelihood& likelihood, const Mixture& mixture, const double* y) {
   double sum = 0;
   for (Index c = 0; c < mixture.f.rows; ++c)
@@ -47,8 +47,8 @@ double limited_expectation(const Likelihood& likelihood, const Mixture& mixture,
   return sum;
 }
 
-/// E[log p(y | f)]; under N(m, S) the quadratic term of the Gaussian gains tr(R^-1 S) / 2, and E[e^f] is
-/// e^{m + v / 2}.
+/// Returns E[log p(y | f)]. Under N(m, S) the quadratic term of the Gaussian gains tr(R^-1 S) / 2, and E[e^f]
+/// is e^{m + v / 2}.
 double mixture_expectation(const Likelihood& likelihood, const Mixture& mixture, const double* y) {
   if (mixture.overflows) return -infinity;
   if (mixture.is_gaussian() && likelihood.kind() == BDL_HETEROSCEDASTIC)
@@ -73,10 +73,9 @@ double mixture_expectation(const Likelihood& likelihood, const Mixture& mixture,
   return sum;
 }
 
-/// visit(i, mixture, y_i).
+/// Calls visit(i, mixture, y_i) for each example.
 template <class T, class Visit>
 void visit_targets(const Query<T>& query, PredictMemory<T>& memory, const Array& y, Visit visit) {
-  memory.target.reserve(y.cols);
   const auto target = memory.target.matrix(y.cols, 1);
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     gather_targets(query.model, y, i, target);
@@ -105,7 +104,8 @@ double expected_log_likelihood(const Query<T>& query, const Array& y) {
   check_query(query);
   const Likelihood& likelihood = query.model.likelihood;
   if (query.spec.method == BDL_LINEARIZED && has_classes(likelihood))
-    fail(Status::ERROR_UNSUPPORTED, "the probit approximation has no expected log likelihoods");
+    fail(Status::ERROR_UNSUPPORTED,
+         "the probit approximation has no expected log likelihoods: use method linearized_monte_carlo");
   likelihood.check_targets(y, query.x.rows, "y");
   const MemoryOf<T> memory(query);
   double sum = 0;

@@ -1,48 +1,66 @@
-// What a prediction computes with. Kept by a predictor, it serves any number of predictions: those of no more
-// examples than before allocate nothing.
+// Memory of predictions. A predictor keeps it, so that predictions of no more examples than before allocate
+// nothing.
 #pragma once
 
 #include <array>
 #include <optional>
 #include <vector>
 
+#include "inference/noise/beliefs.hpp"
 #include "likelihood/logistic_rule.hpp"
 #include "linalg/dense/symmetric_root.hpp"
+#include "model/model.hpp"
 #include "posterior/linearized_outputs.hpp"
-#include "predict/component_quantile.hpp"
-#include "predict/local_passes.hpp"
+#include "predict/mixture_quantile.hpp"
 
 namespace bdl {
 
-/// Of one model, posterior and PredictSpec.
+/// Forward passes in which each example has noise of its own, instead of draws of the parameters.
+template <class T>
+class LocalPasses {
+ public:
+  /// The posterior of the network must be low-rank-moment; both must outlive this.
+  LocalPasses(const Model<T>& model, const Posterior<T>& q);
+  /// Computes F for examples X, numbered from `first` on, with the noise of a sample.
+  void forward(std::uint64_t seed, Index sample, Index first, ConstMatrixView<T> x, MatrixView<T> f,
+               Buffer<T>& scratch);
+
+ private:
+  const Graph<T>& graph_;
+  const Posterior<T>& q_;
+  NoisyNetwork<T> network_;
+  std::vector<BlockBelief<T>> blocks_;
+};
+
+/// Memory for one model, posterior and PredictSpec.
 template <class T>
 struct PredictMemory {
-  /// All draws that the spec asks for are kept; else as many as ChunkLimits allow.
+  /// True if all draws that the spec asks for are kept; else as many as ChunkLimits allow.
   bool keeps_draws = false;
 
-  Buffer<T> thetas;  ///< draws [first_draw, last_draw) stand in it
+  Buffer<T> thetas;  ///< draws [first_draw, last_draw)
   Index first_draw = 0, last_draw = 0;
   PosteriorScratch<T> posterior;
-  Buffer<double> normals;  ///< of BDL_LINEARIZED_MONTE_CARLO
+  Buffer<double> normals;  ///< for method linearized_monte_carlo
   Index normals_drawn = 0;
-  std::vector<double> weights;  ///< of equal draws
+  std::vector<double> weights;  ///< equal weights of draws
 
-  std::optional<LocalPasses<T>> local;  ///< of BDL_LOCAL_MONTE_CARLO
+  std::optional<LocalPasses<T>> local;  ///< for method local_monte_carlo
+  Buffer<T> x, f, all;                  ///< inputs and outputs of examples
   Scratch passes;                       ///< of forward passes
-  Buffer<T> x, f, all;                  ///< of examples on their way through the model
   Buffer<double> mixture, root;
   std::optional<LinearizedOutputs<T>> linearized;
   SymmetricRoot root_finder;
   NormalRule rule, information_rule;
-  std::optional<Likelihood> one_output;  ///< of logits one by one
+  std::optional<Likelihood> one_output;  ///< for one logit at a time
 
   std::array<Buffer<double>, 3> results;
-  Buffer<double> numbers, target, random, uniform;  ///< of what is made of a mixture
+  Buffer<double> numbers, target, random, uniform;  ///< for results computed from a mixture
   std::vector<Tail> tails;
   Components components;
 };
 
-/// The query's memory, or one for this prediction alone.
+/// The query's memory, or memory for this prediction alone.
 template <class T>
 class MemoryOf {
  public:

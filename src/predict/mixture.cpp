@@ -8,15 +8,37 @@
 #include "predict/gaussian_outputs.hpp"
 #include "predict/memory.hpp"
 #include "predict/overflow.hpp"
-#include "predict/sense.hpp"
+#include "predict/result.hpp"
 
 namespace bdl {
+
+template <class T>
+LocalPasses<T>::LocalPasses(const Model<T>& model, const Posterior<T>& q)
+    : graph_(*model.graph()), q_(q), network_(graph_) {
+  network_.choose(NoiseEstimator::local);
+  find_blocks(q, true, blocks_);
+}
+
+/// The key of the noise: the sample is the stream's step, the example the rest.
+template <class T>
+void LocalPasses<T>::forward(std::uint64_t seed, Index sample, Index first, ConstMatrixView<T> x,
+                             MatrixView<T> f, Scratch& scratch) {
+  constexpr Index most_tiles = Index{1} << 24;
+  const StreamNoise<T> source(seed, Stream::prediction_weight_noise, sample * most_tiles + first % most_tiles,
+                              network_.layout(std::ssize(blocks_)), false);
+  network_.begin(q_.mean(), blocks_, x.cols, 1, source);
+  graph_.forward(network_, x, f, scratch, q_.statistics());
+}
+
+template class LocalPasses<float>;
+template class LocalPasses<double>;
+
 namespace {
 
-/// The streams of draws count samples in 32 bits.
+/// Most samples that the streams of draws can tell apart.
 constexpr Index most_samples = Index{1} << 31;
 
-/// Examples whose activations stay in the cache from one layer to the next.
+/// Number of examples whose activations stay in the cache from one layer to the next.
 constexpr Index tile_examples = 512;
 
 /// Copies one sample's outputs, C x examples, to component k of every example.
@@ -28,7 +50,7 @@ void store(ConstMatrixView<T> f, Index k, Index samples, T* all) {
   }
 }
 
-/// Parameter vectors of equal weight, drawn a group at a time: their last bits depend on its size.
+/// Parameter vectors of equal weight, drawn in groups, on whose size their last bits depend.
 template <class T>
 class Draws {
  public:
@@ -39,20 +61,18 @@ class Draws {
         samples_(query.spec.method == BDL_PLUG_IN ? 1 : query.spec.samples),
         group_(fitting(limits.parameters, dimension_, samples_)),
         held_(memory.keeps_draws ? samples_ : group_) {
-    if (query.spec.method != BDL_LOCAL_MONTE_CARLO)
-      memory.thetas.reserve(dimension_ * held_);
-    else if (!memory.local)
+    if (query.spec.method == BDL_LOCAL_MONTE_CARLO && !memory.local)
       memory.local.emplace(query.model, query.posterior);
   }
   Index samples() const { return samples_; }
-  /// Outputs of draw k for examples from `first` on.
+  /// Computes the outputs of draw k for examples from `first` on.
   void forward(Index k, Index first, ConstMatrixView<T> x, MatrixView<T> f) {
     if (memory_.local)
       memory_.local->forward(query_.spec.seed, k, first, x, f, memory_.passes);
     else
       query_.model.forward((*this)(k), x, f, memory_.passes, query_.posterior.statistics());
   }
-  /// k goes from 0 to the last, again and again.
+  /// Returns draw k. Callers go through all k in order, any number of times.
   ConstSpan<T> operator()(Index k) {
     if (k < memory_.first_draw || k >= memory_.last_draw) draw(k - k % group_);
     return thetas().column(k % held_);
@@ -61,7 +81,7 @@ class Draws {
  private:
   MatrixView<T> thetas() { return memory_.thetas.matrix(dimension_, held_); }
   void draw(Index first) {
-    if (!memory_.keeps_draws) memory_.first_draw = memory_.last_draw = first;  // what was there is lost
+    if (!memory_.keeps_draws) memory_.first_draw = memory_.last_draw = first;  // replaces the last group
     const Index count = std::min(group_, samples_ - first);
     const auto out = thetas().columns(first % held_, count);
     const StreamKey key{query_.spec.seed, Stream::prediction, 0, static_cast<std::uint32_t>(first)};
@@ -76,35 +96,33 @@ class Draws {
   Index dimension_, samples_, group_, held_;
 };
 
-/// Components of equal weight, one per parameter vector.
+/// Visits mixtures of equal weights, with one component per parameter vector.
 template <class T>
 void visit_samples(const Query<T>& query, PredictMemory<T>& memory, MixtureVisitor visit,
                    const ChunkLimits& limits) {
   const Model<T>& model = query.model;
   Draws<T> draws(query, memory, limits);
   const Index outputs = model.outputs(), inputs = model.inputs(), samples = draws.samples();
-  const Index values = samples * outputs;  // of one example
+  const Index values = samples * outputs;  // numbers of one example
   const Index chunk = fitting(limits.outputs, values, std::min(limits.examples, query.x.rows));
   const Index tile = std::min(tile_examples, chunk);
-  memory.x.reserve(inputs * chunk);
-  memory.f.reserve(outputs * tile);
-  memory.all.reserve(values * chunk);
-  memory.mixture.reserve(values);
+  T* const all = memory.all.first(values * chunk).data();
+  double* const mixture = memory.mixture.first(values).data();
   for (Index first = 0; first < query.x.rows; first += chunk) {
     const auto x = memory.x.matrix(inputs, std::min(chunk, query.x.rows - first));
     gather_inputs(model, query.x, first, x);
     for (Index k = 0; k < samples; ++k) {
       for (Index begin = 0; begin < x.cols; begin += tile) {
         check_interrupt();
-        const auto part = x.columns(begin, std::min(tile, x.cols - begin));
-        const auto f = memory.f.matrix(outputs, part.cols);
-        draws.forward(k, first + begin, part, f);
-        check_sense<T, T>(model, part, f, first + begin);
-        store<T>(f, k, samples, memory.all.data() + begin * values);
+        const auto some = x.columns(begin, std::min(tile, x.cols - begin));
+        const auto f = memory.f.matrix(outputs, some.cols);
+        draws.forward(k, first + begin, some, f);
+        check_sense<T, T>(model, some, f, first + begin);
+        store<T>(f, k, samples, all + begin * values);
       }
     }
     for (Index i = 0; i < x.cols; ++i) {
-      std::copy_n(memory.all.data() + i * values, values, memory.mixture.data());
+      std::copy_n(all + i * values, values, mixture);
       visit(first + i, {.f = memory.mixture.matrix(outputs, samples),
                         .weights = equal_weights(samples, memory),
                         .overflows = !overflow::is_finite(memory.mixture.first(values))});
@@ -136,9 +154,10 @@ void check_spec(const Model<T>& model, const Posterior<T>& posterior, const Pred
   if (spec.method == BDL_QUADRATURE && !model.is_single_index())
     fail(Status::ERROR_UNSUPPORTED, "quadrature needs a network with one layer and one output");
   if (spec.method != BDL_MONTE_CARLO && spec.method != BDL_PLUG_IN)
-    check_gaussian(posterior, "predictions but by BDL_MONTE_CARLO and BDL_PLUG_IN");
+    check_gaussian(posterior, "predictions by methods other than monte_carlo and plug_in");
   if (spec.method == BDL_LOCAL_MONTE_CARLO && !(is_low_rank_moment(posterior.family()) && model.graph()))
-    fail(Status::ERROR_UNSUPPORTED, "BDL_LOCAL_MONTE_CARLO is for low-rank-moment posteriors of networks");
+    fail(Status::ERROR_UNSUPPORTED,
+         "method local_monte_carlo needs a low-rank-moment posterior of a network");
   if (draws_samples(spec.method)) check_samples(spec.samples);
   check_points_fit(posterior, model);
 }

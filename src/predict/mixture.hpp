@@ -1,5 +1,4 @@
-// Every predictive distribution is a mixture, p(y | x_i) = sum_k w_k p(y | f_ik): the methods differ only in
-// how f_ik and w_k arise.
+// Predictive distributions as mixtures: p(y | x_i) = sum_k w_k p(y | f_ik).
 #pragma once
 
 #include <cstdint>
@@ -21,24 +20,24 @@ struct PredictSpec {
 template <class T>
 struct PredictMemory;
 
-/// What every prediction is made from, x in the caller's units.
+/// Arguments of every prediction; x is in the caller's units.
 template <class T>
 struct Query {
   const Model<T>& model;
   const Posterior<T>& posterior;
   Array x;
   PredictSpec spec;
-  PredictMemory<T>* memory = nullptr;  ///< kept from one query to the next; null: of this one alone
+  PredictMemory<T>* memory = nullptr;  ///< kept from one query to the next; null if this is the only one
 };
 
-/// The predictive distribution of one example, of its standardised targets. Where the integral over a
-/// Gaussian f has a closed form (or an approximation asked for by name) there is one component: f is its
-/// mean, around which it has a covariance.
+/// Predictive distribution of one example's standardised targets. If the integral over a Gaussian f has a
+/// closed form, or an approximation that was asked for, there is one component: f is its mean, with a
+/// covariance.
 struct Mixture {
   ConstMatrixView<double> f;  // C x K
   ConstSpan<double> weights;
-  ConstMatrixView<double> covariance = {};  // C x C, or without data: 0
-  bool overflows = false;                   // f or its covariance is beyond the model's type: overflow.hpp
+  ConstMatrixView<double> covariance = {};  // C x C; no data for 0
+  bool overflows = false;                   // f or its covariance exceeds the model's type (overflow.hpp)
 
   Index components() const { return f.cols; }
   double weight(Index k) const { return weights[static_cast<std::size_t>(k)]; }
@@ -46,9 +45,9 @@ struct Mixture {
   double variance(Index c) const { return covariance.data ? covariance(c, c) : 0; }
 };
 
-/// What is held at a time, as far as one example and one draw allow: examples, and elements of outputs, of
-/// parameters and of Jacobians (which should stay in the cache). Draws that do not fit are drawn again for
-/// every chunk of examples.
+/// Limits on what is held at a time: examples, and elements of outputs, of parameters and of Jacobians (which
+/// should stay in the cache). One example and one draw are always held; draws that do not fit are repeated
+/// for every chunk of examples.
 struct ChunkLimits {
   Index examples = 2048;
   Index outputs = Index{1} << 21;
@@ -62,21 +61,21 @@ inline bool has_classes(const Likelihood& likelihood) {
   return likelihood.kind() == BDL_BERNOULLI || likelihood.kind() == BDL_CATEGORICAL;
 }
 
-/// Does the method average over samples?
+/// True if the method averages over samples.
 bool draws_samples(bdl_predict_method method);
 
-/// Fails unless that many draws can be made.
+/// Fails unless that number of draws can be made.
 void check_samples(Index samples);
 
 /// Fails unless the spec suits model and posterior.
 template <class T>
 void check_spec(const Model<T>& model, const Posterior<T>& posterior, const PredictSpec& spec);
 
-/// The same, and fails unless x suits the model.
+/// As check_spec(), and fails unless x suits the model.
 template <class T>
 void check_query(const Query<T>& query);
 
-/// The draws of the parameters that the spec asks for, into the memory, which keeps them from now on.
+/// Makes the draws of the parameters that the spec asks for; the query's memory keeps them.
 template <class T>
 void keep_draws(const Query<T>& query);
 

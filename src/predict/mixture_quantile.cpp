@@ -8,10 +8,12 @@
 #include <numbers>
 #include <numeric>
 
+#include "likelihood/heteroscedastic.hpp"
 #include "likelihood/limited.hpp"
 #include "likelihood/limited_rates.hpp"
+#include "likelihood/normal_mixture.hpp"
 #include "likelihood/special_functions.hpp"
-#include "predict/component_quantile.hpp"
+#include "likelihood/student_t.hpp"
 
 namespace bdl {
 namespace {
@@ -25,7 +27,7 @@ struct Moments {
   double mean, deviation;
 };
 
-/// Of value(f_k).
+/// Returns the moments of value(f_k).
 template <class Value>
 Moments moments_of(const Mixture& mixture, Index c, Value value) {
   double mean = 0, variance = 0;
@@ -36,10 +38,10 @@ Moments moments_of(const Mixture& mixture, Index c, Value value) {
 }
 
 struct Point {
-  double probability, density, slope;  // slope: of the density
+  double probability, density, slope;  // the slope is the density's
 };
 
-/// Of sum_k w_k N(sign f_k, sigma^2) at z.
+/// Evaluates sum_k w_k N(sign f_k, sigma^2) at z.
 Point gaussian_mixture(const Mixture& mixture, Index c, double sign, double sigma, double z) {
   Point sum{0, 0, 0};
   for (Index k = 0; k < mixture.components(); ++k) {
@@ -54,8 +56,8 @@ Point gaussian_mixture(const Mixture& mixture, Index c, double sign, double sigm
   return sum;
 }
 
-/// The smallest integer >= 0 for which reached(y), which is false and then true: steps that double from the
-/// guess, then bisection.
+/// Returns the smallest integer y >= 0 with reached(y), which is false up to some y and then true. Searches
+/// from the guess with steps that double, then bisects.
 template <class Reached>
 double smallest_count(double guess, Reached reached) {
   double high = std::isfinite(guess) ? std::max(0.0, std::floor(guess)) : 0.0, low = -1;
@@ -83,7 +85,7 @@ bool reaches(const CountTails& tails, Tail tail) {
   return tail.upper ? tails.above <= tail.probability : tails.at_most >= tail.probability;
 }
 
-/// The place of a double among all doubles, and the double at a place.
+/// Returns the place of a double among all doubles; double_at() is the inverse.
 std::int64_t place_of(double value) {
   const auto bits = std::bit_cast<std::int64_t>(value);
   return bits >= 0 ? bits : std::numeric_limits<std::int64_t>::min() - bits;
@@ -92,8 +94,7 @@ double double_at(std::int64_t place) {
   return std::bit_cast<double>(place >= 0 ? place : std::numeric_limits<std::int64_t>::min() - place);
 }
 
-/// Halves an interval, or the number of doubles in it where it is so wide that its ends are of different
-/// orders of magnitude.
+/// Halves an interval, or the number of doubles in it if its ends have different orders of magnitude.
 double half_way(double low, double high, double sigma) {
   const double width = high - low;
   if (width < 0x1p60 * sigma) return low + width / 2;
@@ -106,9 +107,9 @@ Tail tail_at(double level) {
   return level <= 0.5 ? Tail{level, false} : Tail{1 - level, true};
 }
 
-/// Halley for log P(Z <= z) = log p, in the lower tail of the mirrored mixture if need be, kept within a
-/// bracket: every component has its quantile between f_k - sigma sqrt(-2 log p) and f_k. After a step of h
-/// the error is of the order of h^3 / sigma^2.
+/// Solves log P(Z <= z) = log p by Halley's method, in the lower tail of the mirrored mixture if need be. The
+/// bracket: each component has its quantile between f_k - sigma sqrt(-2 log p) and f_k. After a step of h the
+/// error is of order h^3 / sigma^2.
 double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, Index c, Tail tail) {
   const double sigma = std::sqrt(1 / likelihood.noise_precision(c) + mixture.variance(c));
   const double sign = tail.upper ? -1 : 1, target = std::log(tail.probability);
@@ -140,7 +141,7 @@ double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, I
 
 namespace {
 
-/// A count near the quantile of the log rates, for a search whose moments overflow.
+/// Returns a count near the quantile of the log rates, for a search whose moments overflow.
 double finite_guess(double guess, Moments log_rate, double v, Tail tail) {
   constexpr double largest = 700;
   if (std::isfinite(guess)) return guess;
@@ -164,9 +165,9 @@ double poisson_quantile(const Likelihood& likelihood, const Mixture& mixture, In
     if (v > 0) return poisson_tails_of_normal(mixture.f(c, 0), v, count, limit);
     CountTails sum{0, 0};
     for (Index k = 0; k < mixture.components(); ++k) {
-      const CountTails part = poisson_tails(count, std::exp(log_rate(mixture.f(c, k))));
-      sum.at_most += mixture.weight(k) * part.at_most;
-      sum.above += mixture.weight(k) * part.above;
+      const CountTails component = poisson_tails(count, std::exp(log_rate(mixture.f(c, k))));
+      sum.at_most += mixture.weight(k) * component.at_most;
+      sum.above += mixture.weight(k) * component.above;
     }
     return sum;
   };
@@ -175,7 +176,7 @@ double poisson_quantile(const Likelihood& likelihood, const Mixture& mixture, In
   return smallest_count(guess, [&](double count) { return reaches(tails(count), tail); });
 }
 
-/// Starts from the Cornish-Fisher expansion.
+/// Starts the search from the Cornish-Fisher expansion.
 double poisson_quantile(double rate, Tail tail) {
   if (std::isinf(rate)) return rate;
   const double z = normal_quantile(tail);
@@ -185,27 +186,111 @@ double poisson_quantile(double rate, Tail tail) {
 
 double poisson_quantile(const Components& log_rates, Tail tail) {
   double mean = 0, square = 0, log_mean = 0, log_square = 0;
-  for (const Component& part : log_rates.parts) {
-    const double v = part.deviation * part.deviation, expected = std::exp(part.mean + v / 2);
-    mean += part.weight * expected;
-    square += part.weight * expected * expected * std::exp(v);
-    log_mean += part.weight * part.mean;
-    log_square += part.weight * (part.mean * part.mean + v);
+  for (const Component& component : log_rates.list) {
+    const double v = component.deviation * component.deviation, expected = std::exp(component.mean + v / 2);
+    mean += component.weight * expected;
+    square += component.weight * expected * expected * std::exp(v);
+    log_mean += component.weight * component.mean;
+    log_square += component.weight * (component.mean * component.mean + v);
   }
   const double deviation = std::sqrt(mean + std::max(0.0, square - mean * mean));
   const auto tails = [&](double count) {
     CountTails sum{0, 0};
-    for (const Component& part : log_rates.parts) {
-      const CountTails one =
-          poisson_tails_of_normal(part.mean, part.deviation * part.deviation, count, part.limit);
-      sum.at_most += part.weight * one.at_most;
-      sum.above += part.weight * one.above;
+    for (const Component& component : log_rates.list) {
+      const CountTails one = poisson_tails_of_normal(
+          component.mean, component.deviation * component.deviation, count, component.limit);
+      sum.at_most += component.weight * one.at_most;
+      sum.above += component.weight * one.above;
     }
     return sum;
   };
   const Moments log_rate{log_mean, std::sqrt(std::max(0.0, log_square - log_mean * log_mean))};
   const double guess = finite_guess(mean + deviation * normal_quantile(tail), log_rate, 0, tail);
   return smallest_count(guess, [&](double count) { return reaches(tails(count), tail); });
+}
+
+namespace {
+
+struct Density {
+  double probability, density;
+};
+
+Density standard(double u, double degrees) {
+  if (degrees > 0) return {student_t_cdf(u, degrees), student_t::density(u, degrees)};
+  return {normal_cdf(u), std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi)};
+}
+
+/// Evaluates at z the mixture mirrored by sign.
+Density evaluate(const Components& components, double sign, double z) {
+  Density sum{0, 0};
+  for (const Component& component : components.list) {
+    const Density point = standard((z - sign * component.mean) / component.deviation, components.degrees);
+    sum.probability += component.weight * point.probability;
+    sum.density += component.weight * point.density / component.deviation;
+  }
+  return sum;
+}
+
+/// Returns a bound below the quantile of one component, within a factor of 2 of it: t has the heavier tail.
+double standard_bound(double p, double degrees) {
+  double u = bdl::normal_quantile(p);
+  while (degrees > 0 && u < 0 && standard(u, degrees).probability > p) u *= 2;
+  return u;
+}
+
+}  // namespace
+
+void find_components(const Likelihood& likelihood, const Mixture& mixture, Index c, Components& out) {
+  const bool student = likelihood.kind() == BDL_STUDENT_T;
+  out.list.clear();
+  out.degrees = student && !mixture.is_gaussian() ? likelihood.degrees_of_freedom() : 0;
+  double total = 0;
+  const double widest = std::exp(largest_log_variance);
+  const auto add = [&](double mean, double variance, double weight) {
+    if (weight < 1e-300) return;
+    out.list.push_back({mean, std::sqrt(std::min(variance, widest)), weight});
+    total += weight;
+  };
+  if (mixture.is_gaussian() && student)
+    student_t::visit_components(likelihood, mixture.f.column(0), mixture.covariance, c, add);
+  else if (mixture.is_gaussian())
+    heteroscedastic::visit_components(likelihood, mixture.f.column(0), mixture.covariance, c, add);
+  else
+    for (Index k = 0; k < mixture.components(); ++k)
+      add(mixture.f(c, k),
+          1 / (student ? likelihood.noise_precision(c)
+                       : heteroscedastic::noise_precision(likelihood, mixture.f.column_data(k), c)),
+          mixture.weight(k));
+  for (Component& component : out.list) component.weight /= total;
+}
+
+/// Solves log P(Z <= z) = log p by Newton's method, in the lower tail of the mirrored mixture if need be. The
+/// bracket lies between the components' smallest and largest quantiles; it is bisected if Newton leaves it or
+/// does not halve it in three steps.
+double component_quantile(const Components& components, Tail tail) {
+  const double sign = tail.upper ? -1 : 1, target = std::log(tail.probability),
+               far = standard_bound(tail.probability, components.degrees),
+               near = components.degrees > 0 ? far / 2 : far;
+  double low = HUGE_VAL, high = -HUGE_VAL, mean = 0;
+  for (const Component& component : components.list) {
+    low = std::min(low, sign * component.mean + far * component.deviation);
+    high = std::max(high, sign * component.mean + (components.degrees > 0 ? 0 : near) * component.deviation);
+    mean += component.weight * (sign * component.mean + near * component.deviation);
+  }
+  double z = std::clamp(mean, low, high), before = high - low;
+  for (int i = 1; i < 300 && high - low > 4e-16 * std::abs(z); ++i) {
+    const Density point = evaluate(components, sign, z);
+    const double error = std::log(point.probability) - target;
+    (error < 0 ? low : high) = z;
+    const double newton = z - error * point.probability / point.density;
+    const bool slow = i % 3 == 0 && high - low > before / 2;
+    if (i % 3 == 0) before = high - low;
+    const bool inside = newton > low && newton < high && !slow;
+    const double next = inside ? newton : low + (high - low) / 2, step = std::abs(next - z);
+    z = next;
+    if (inside && step * point.density <= 1e-13 * point.probability) break;
+  }
+  return sign * z;
 }
 
 }  // namespace bdl

@@ -1,27 +1,52 @@
-// Quantiles of mixtures over one output.
+// Quantiles of mixtures over one output, solved for by Newton's and Halley's methods within brackets.
 #pragma once
+
+#include <limits>
+#include <vector>
 
 #include "predict/mixture.hpp"
 
 namespace bdl {
 
-/// A probability level, given by the smaller of its tails: nothing is lost near 1.
+/// A probability level, given by the smaller of its tails, so that no digits are lost near 1.
 struct Tail {
   double probability;  // in (0, 1/2]
   bool upper;
 };
 
-/// For level in (0, 1).
+/// Returns the tail of a level in (0, 1).
 Tail tail_at(double level);
 
-/// The quantile of sum_k w_k N(f_k, 1 / tau + variance of f) for output c.
+/// Returns the quantile of sum_k w_k N(f_k, 1 / tau + variance of f) for output c.
 double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, Index c, Tail tail);
 
-/// The smallest count y with P(Y <= y) >= level under sum_k w_k Poisson(e^f_k) for output c; infinite beyond
-/// a double.
+/// Returns the smallest count y with P(Y <= y) >= level under sum_k w_k Poisson(e^f_k) for output c; infinite
+/// if no double can hold it.
 double poisson_quantile(const Likelihood& likelihood, const Mixture& mixture, Index c, Tail tail);
 
-/// The same for one Poisson distribution.
+/// Returns that count for one Poisson distribution.
 double poisson_quantile(double rate, Tail tail);
+
+/// One normal or Student-t distribution of a mixture.
+struct Component {
+  double mean, deviation, weight;
+  double limit = std::numeric_limits<double>::infinity();  ///< for a log rate (likelihood/limited_rates.hpp)
+};
+
+/// A mixture of mean_k + deviation_k Z with weight_k, where Z is standard normal (degrees 0) or Student-t.
+struct Components {
+  std::vector<Component> list;  // the weights add up to 1, the deviations are positive
+  double degrees = 0;
+  bool overflows = false;  // the list is then empty
+  double overflowed = 0;   // the sum of the means if it overflows
+};
+
+/// Finds the components of p(y_c | x) for a heteroscedastic or Student-t model.
+void find_components(const Likelihood& likelihood, const Mixture& mixture, Index c, Components& out);
+
+double component_quantile(const Components& components, Tail tail);
+
+/// Returns the smallest count y with P(Y <= y) >= level for a Poisson Y whose log rate has this distribution.
+double poisson_quantile(const Components& log_rates, Tail tail);
 
 }  // namespace bdl

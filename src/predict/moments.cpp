@@ -5,6 +5,7 @@
 #include "likelihood/heteroscedastic.hpp"
 #include "likelihood/limited_rates.hpp"
 #include "likelihood/linearized_density.hpp"
+#include "predict/gaussian_outputs.hpp"
 #include "predict/memory.hpp"
 #include "predict/overflow.hpp"
 #include "predict/predict.hpp"
@@ -14,16 +15,16 @@ namespace bdl {
 namespace {
 
 struct MomentRows {
-  std::span<double> mean, epistemic, noise;  // as many as y has means
+  std::span<double> mean, epistemic, noise;  // one number for each mean of y
 };
 
-/// The epistemic variance is computed from deviations, not as a difference of squares.
+/// Computes the moments of a mixture, the epistemic variance from deviations instead of a difference of
+/// squares.
 void mixture_moments(const Likelihood& likelihood, const Mixture& mixture, Buffer<double>& scratch,
                      const MomentRows& out) {
   const Index outputs = likelihood.means(), count = mixture.components();
-  scratch.reserve(outputs * (count + 1));
-  const auto means = scratch.matrix(outputs, count);
-  double* variances = scratch.data() + means.size();
+  const auto numbers = scratch.matrix(outputs, count + 1), means = numbers.columns(0, count);
+  double* const variances = numbers.column_data(count);
   for (const auto& row : {out.mean, out.epistemic, out.noise}) std::ranges::fill(row, 0.0);
   for (Index k = 0; k < count; ++k) {
     likelihood.moments(mixture.f.column_data(k), means.column_data(k), variances);
@@ -37,11 +38,11 @@ void mixture_moments(const Likelihood& likelihood, const Mixture& mixture, Buffe
       const double deviation = means.column(k)[c] - out.mean[c];
       out.epistemic[c] += mixture.weight(k) * deviation * deviation;
     }
-  for (double& variance : out.epistemic)  // of infinite means
+  for (double& variance : out.epistemic)  // NaN if means are infinite
     if (std::isnan(variance)) variance = overflow::infinity;
 }
 
-/// Nothing is known of the outputs.
+/// Writes the moments of an example whose outputs are unknown.
 void overflowed_moments(const Likelihood& likelihood, const Mixture& mixture, const MomentRows& out) {
   if (has_classes(likelihood)) overflow::fill_classes(likelihood, out.mean);
   for (std::size_t c = 0; c < out.mean.size(); ++c) {
@@ -57,16 +58,16 @@ void overflowed_moments(const Likelihood& likelihood, const Mixture& mixture, co
   }
 }
 
-/// y has the conditional mean f, e^f (log-normal) or a probability. With E[sigma(f)] = sigma(kappa m) for all
-/// m, E[sigma (1 - sigma)] = E[sigma'(f)] = dE[sigma(f)] / dm = kappa p (1 - p), also for each class of a
-/// softmax.
+/// Computes moments if y has the conditional mean f, e^f (log-normal) or a probability. With E[sigma(f)] =
+/// sigma(kappa m) for all m, E[sigma (1 - sigma)] = E[sigma'(f)] = dE[sigma(f)] / dm = kappa p (1 - p), also
+/// for each class of a softmax.
 void gaussian_moments(const Likelihood& likelihood, const Mixture& mixture, Buffer<double>& scratch,
                       const MomentRows& out) {
   const Index outputs = mixture.f.rows;
-  scratch.reserve(outputs);
-  std::ranges::copy(mixture.f.column(0), scratch.data());
-  if (has_classes(likelihood)) probit_logits(mixture.f.column(0), mixture.covariance, scratch.data());
-  likelihood.moments(scratch.data(), out.mean.data(), out.noise.data());
+  double* const f = scratch.first(outputs).data();
+  std::ranges::copy(mixture.f.column(0), f);
+  if (has_classes(likelihood)) probit_logits(mixture.f.column(0), mixture.covariance, f);
+  likelihood.moments(f, out.mean.data(), out.noise.data());
   for (std::size_t c = 0; c < out.mean.size(); ++c) {
     const double v = mixture.variance(static_cast<Index>(c));
     if (likelihood.kind() == BDL_GAUSSIAN || likelihood.kind() == BDL_STUDENT_T) {
@@ -125,5 +126,28 @@ void predict_moments(const Query<T>& query, const OutArray& mean, const OutArray
 
 template void predict_moments(const Query<float>&, const OutArray&, const OutArray&, const OutArray&);
 template void predict_moments(const Query<double>&, const OutArray&, const OutArray&, const OutArray&);
+
+template <class T>
+void predict_output_distribution(const Query<T>& query, const OutArray& mean, const OutArray& covariance) {
+  check_query(query);
+  const Index rows = query.x.rows, outputs = query.model.outputs();
+  const MemoryOf<T> memory(query);
+  Result means(memory->results[0], mean, rows, outputs, "mean");
+  Result covariances(memory->results[1], covariance, rows, outputs * outputs, "covariance");
+  const Standardization& standardization = query.model.standardization;
+  visit_gaussian_outputs<T>(query, *memory, [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
+    double *mean_out = means.row(i).data(), *covariance_out = covariances.row(i).data();
+    const auto known = [](double value) { return std::isnan(value) ? overflow::infinity : value; };
+    for (Index c = 0; c < outputs; ++c) {
+      *mean_out++ = known(standardization.to_caller(c, m[static_cast<std::size_t>(c)]));
+      for (Index b = 0; b < outputs; ++b)
+        *covariance_out++ = known(standardization.variance_to_caller(c, b, s(b, c)));  // symmetric
+    }
+  });
+  write_predictions(means, covariances);
+}
+
+template void predict_output_distribution(const Query<float>&, const OutArray&, const OutArray&);
+template void predict_output_distribution(const Query<double>&, const OutArray&, const OutArray&);
 
 }  // namespace bdl

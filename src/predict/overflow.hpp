@@ -1,6 +1,5 @@
-// Examples whose outputs, or the variance of these, are beyond the model's type, as inputs of 1e308 may be:
-// their predictions are infinite, or say that nothing is known, and those of other examples are as without
-// them.
+// Predictions for examples whose outputs, or the variance of these, exceed the model's type, as inputs of
+// 1e308 may make them: they are infinite, or say that nothing is known. Other examples are not affected.
 #pragma once
 
 #include <algorithm>
@@ -20,26 +19,26 @@ bool is_finite(std::span<T> values) {
   return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
 }
 
-/// The mean of output c: NaN where infinities of both signs, or none of a known sign, are in it.
+/// Returns the mean of output c: NaN if it contains infinities of both signs, or NaN.
 inline double mean(const Mixture& mixture, Index c) {
   double sum = 0;
   for (Index k = 0; k < mixture.components(); ++k) sum += mixture.weight(k) * mixture.f(c, k);
   return sum;
 }
 
-/// E[y] where the mean of the output is `value`.
+/// Returns E[y] if the mean of the output is `value`.
 inline double expected(const Likelihood& likelihood, double value) {
   if (likelihood.kind() == BDL_POISSON) return value == -infinity ? 0 : infinity;
   return std::isnan(value) ? infinity : value;
 }
 
-/// Returns the quantile of an output of which only the mean is known.
+/// Returns the quantile of an output if only its mean is known.
 inline double quantile(const Likelihood& likelihood, double value, Tail tail) {
   const double least = likelihood.kind() == BDL_POISSON ? 0 : -infinity;
   return std::isinf(value) ? std::max(value, least) : tail.upper ? infinity : least;
 }
 
-/// Every class is as likely as any other.
+/// Gives every class the same probability.
 inline void fill_classes(const Likelihood& likelihood, std::span<double> probabilities) {
   for (std::size_t c = 0; c < probabilities.size(); ++c)
     probabilities[c] = likelihood.kind() == BDL_BERNOULLI ? 0.5

@@ -1,8 +1,25 @@
-// Predictions, as documented in bdl/predict.h. Arguments are checked before anything is computed, and arrays
-// are written when everything has been computed.
+// Predictions, as documented in bdl/predict.h: first all arguments are checked, then everything is computed,
+// then arrays are written, so a call that fails has written nothing.
+//
+// Every predictive distribution is a mixture over draws or nodes, p(y | x_i) = sum_k w_k p(y | f_ik)
+// (mixture.hpp). The methods of prediction differ only in how f_ik and w_k arise: mixture.cpp draws
+// parameters; gaussian_outputs.hpp linearises the network, so that q(f | x) is Gaussian. A prediction then is
+// a function of one example's mixture: moments.cpp (mean, epistemic and noise variance, output distribution),
+// quantiles.cpp (solved for in mixture_quantile.hpp), classes.cpp (probabilities, entropy, mutual
+// information), log_density.cpp (also the ELBO's expectation) and draws.cpp. overflow.hpp says what is
+// predicted where f is not finite.
+//
+// ensemble.hpp keeps a model and posterior, or several, for many predictions; memory.hpp holds what they
+// compute with; result.hpp checks and writes outputs.
 #pragma once
 
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "likelihood/likelihood.hpp"
 #include "predict/mixture.hpp"
+#include "predict/mixture_quantile.hpp"
 
 namespace bdl {
 
@@ -24,16 +41,38 @@ void predict_classes(const Query<T>& query, const OutArray& probabilities, const
 template <class T>
 void predict_log_density(const Query<T>& query, const Array& y, const OutArray& log_density);
 
-/// f(x; mu) and, one example per row, J Sigma J^T; method, samples and seed are not read.
+/// Writes f(x; mu) and, one example per row, J Sigma J^T. Method, samples and seed of the query do not
+/// matter.
 template <class T>
 void predict_output_distribution(const Query<T>& query, const OutArray& mean, const OutArray& covariance);
 
-/// As many draws as the query has samples.
+/// Writes as many draws as the query has samples.
 template <class T>
 void predict_draws(const Query<T>& query, const OutArray& draws);
 
-/// E_q[sum_i log p(y_i | f_i)]: the ELBO's first part on the given data.
+/// Returns E_q[sum_i log p(y_i | f_i)], the first term of the ELBO on these data.
 template <class T>
 double expected_log_likelihood(const Query<T>& query, const Array& y);
+
+/// Fails with ERROR_UNSUPPORTED if y is a class.
+void check_has_quantiles(const Likelihood& likelihood);
+/// Fails unless 0 < value < 1.
+void check_probability(double value, const char* name);
+/// Reads and checks the caller's 1 x K levels.
+void read_levels(const Array& levels, std::vector<Tail>& tails);
+
+/// Returns -p log p, a term of an entropy in nats.
+inline double surprise(double p) {
+  return p > 0 ? -p * std::log(p) : 0;
+}
+
+/// Adds the entropy of y given its probabilities, in nats: one for a categorical y, one per output of a
+/// Bernoulli y.
+inline void add_entropies(const Likelihood& likelihood, std::span<const double> p, double weight,
+                          std::span<double> out) {
+  const bool categorical = likelihood.kind() == BDL_CATEGORICAL;
+  for (std::size_t c = 0; c < p.size(); ++c)
+    out[categorical ? 0 : c] += weight * (surprise(p[c]) + (categorical ? 0 : surprise(1 - p[c])));
+}
 
 }  // namespace bdl

@@ -1,8 +1,7 @@
 #include <vector>
 
-#include "predict/component_quantile.hpp"
-#include "predict/levels.hpp"
 #include "predict/memory.hpp"
+#include "predict/mixture_quantile.hpp"
 #include "predict/overflow.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
@@ -10,13 +9,13 @@
 namespace bdl {
 namespace {
 
-/// Quantiles of one target after the other, in the caller's units.
+/// Computes quantiles of one target after the other, in the caller's units.
 template <class T>
 class Quantiles {
  public:
   Quantiles(const Model<T>& model, Components& components) : model_(model), components_(components) {}
 
-  /// The target of the next calls.
+  /// Chooses the target of the next calls.
   void assign(const Mixture& mixture, Index c) {
     mixture_ = &mixture;
     c_ = c;
@@ -44,7 +43,8 @@ class Quantiles {
 
 void check_has_quantiles(const Likelihood& likelihood) {
   if (has_classes(likelihood))
-    fail(Status::ERROR_UNSUPPORTED, "the likelihood has no quantiles, expected one of numbers or counts");
+    fail(Status::ERROR_UNSUPPORTED,
+         "the likelihood has no quantiles, expected a likelihood of numbers or counts");
 }
 
 void check_probability(double value, const char* name) {

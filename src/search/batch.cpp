@@ -28,15 +28,15 @@ Batch<T>::Batch(const TrialSetting<T>& setting, const FoldedData& data, std::vec
 }
 
 template <class T>
-void Batch<T>::train(Index part, std::atomic<bool>& stop) noexcept {
-  const Index folds = setting_.validation.folds, trial = part / folds;
+void Batch<T>::train(Index task, std::atomic<bool>& stop) noexcept {
+  const Index folds = setting_.validation.folds, trial = task / folds;
   Source& source = sources_[static_cast<std::size_t>(trial)];
   if (source.trial != trial) return;
   Options options = setting_.prototype.options();
   setting_.space.set(trials_[static_cast<std::size_t>(trial)].values, options);
   if (setting_.one_thread_each) options.threads = 1;
-  result(part) = validate_fold(setting_.prototype, options, setting_.space.has_prior_option(), data_,
-                               part % folds, setting_.validation, stop);
+  result(task) = validate_fold(setting_.prototype, options, setting_.space.has_prior_option(), data_,
+                               task % folds, setting_.validation, stop);
   source.left.fetch_sub(1, std::memory_order_release);
 }
 
@@ -62,15 +62,15 @@ bool Batch<T>::is_ready(std::size_t trial) const {
 }
 
 template <class T>
-void Batch<T>::check(Index part) const {
-  const FoldResult& result = results_[static_cast<std::size_t>(part)];
+void Batch<T>::check(Index task) const {
+  const FoldResult& result = results_[static_cast<std::size_t>(task)];
   const Index folds = setting_.validation.folds;
   if (result.status == Status::ERROR_OUT_OF_MEMORY || result.status == Status::ERROR_INTERNAL)
-    fail(result.status, "fold %lld of %lld: %s", static_cast<long long>(part % folds + 1),
+    fail(result.status, "fold %lld of %lld: %s", static_cast<long long>(task % folds + 1),
          static_cast<long long>(folds), result.message);
 }
 
-/// Its message is the first fold's that has failed.
+/// The message of a trial is that of its first fold that has failed.
 template <class T>
 void Batch<T>::finish(std::size_t number) {
   const Index source = sources_[number].trial;

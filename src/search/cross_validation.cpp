@@ -16,7 +16,7 @@ std::int32_t is_stopped(void* stop) {
   return static_cast<const std::atomic<bool>*>(stop)->load(std::memory_order_relaxed);
 }
 
-/// Mean log density of examples in the caller's units, as many at a time as predictions take.
+/// Returns the mean log density of examples in the caller's units, computed in chunks of predictions' size.
 template <class T>
 double mean_log_density(const Optimizer<T>& optimizer, DataSet& test, const PredictSpec& spec) {
   const Index together = std::min(test.rows(), ChunkLimits().examples);
@@ -37,8 +37,8 @@ FoldResult trained_fold(const Optimizer<T>& prototype, const Options& options, b
                         const FoldedData& data, Index fold, const Validation& validation,
                         std::atomic<bool>& stop) {
   Subset train(data.all, data.folds.train(fold)), test(data.all, data.folds.test(fold));
-  const double share = static_cast<double>(train.rows()) / static_cast<double>(data.all.rows());
-  const double data_size = std::max(1.0, std::round(share * static_cast<double>(prototype.data_size())));
+  const double fraction = static_cast<double>(train.rows()) / static_cast<double>(data.all.rows());
+  const double data_size = std::max(1.0, std::round(fraction * static_cast<double>(prototype.data_size())));
   const auto optimizer = blank_copy(prototype, static_cast<Index>(data_size));
   Options each_step = options;
   each_step.progress_every = 1;
@@ -47,7 +47,7 @@ FoldResult trained_fold(const Optimizer<T>& prototype, const Options& options, b
   return {Status::OK, mean_log_density(*optimizer, test, validation.spec)};
 }
 
-/// Within a handler.
+/// Called in an exception handler: returns the failure.
 FoldResult failure() noexcept {
   FoldResult result;
   const auto say = [&](Status status, const char* words) {
@@ -93,7 +93,7 @@ FoldResult validate_fold(const Optimizer<T>& prototype, const Options& options, 
   } catch (...) {
     result = failure();
   }
-  // Only the calling thread knows that its caller interrupts it: the other folds end as well.
+  // Only the calling thread is asked for interrupts, so it stops the other folds too.
   if (result.status == Status::STOPPED) stop = true;
   return result;
 }

@@ -1,4 +1,4 @@
-// What a set of options is scored by: K-fold cross-validation.
+// K-fold cross-validation, by which a set of options is scored.
 #pragma once
 
 #include <atomic>
@@ -10,34 +10,34 @@
 
 namespace bdl {
 
-/// What makes the scores of a search comparable.
+/// Settings that all trials of a search share, so that their scores are comparable.
 struct Validation {
   Index folds, epochs;
-  PredictSpec spec;  ///< of the held-out densities; its seed also is that of the folds
+  PredictSpec spec;  ///< for the held-out densities; its seed also is the seed of the folds
 };
 
-/// Threads fetch from it at the same time.
+/// Data that several threads fetch from at the same time.
 struct FoldedData {
   DataSet& all;
   const Folds& folds;
 };
 
-/// What a fold came to: a score (OK), a failure with a message, or nothing yet (STOPPED). Ranks send it as it
-/// is.
+/// Result of a fold: a score (OK), a failure with a message, or nothing yet (STOPPED). Ranks send it
+/// bytewise.
 struct FoldResult {
   Status status = Status::STOPPED;
-  double score = 0;  ///< mean log predictive density of the rows left out
+  double score = 0;  ///< mean log predictive density of the held-out rows
   char message[400] = {};
 };
 
-/// An optimizer with the same model, family, method, options and fixed prior, but with objects of its own and
-/// blank.
+/// Returns a blank optimizer with its own copies of the objects and with equal model, family, method, options
+/// and fixed prior.
 template <class T>
 std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>& optimizer, Index data_size);
 
 /// Trains a blank copy of the prototype with these options on all folds but one, and scores that one. Any
-/// thread may do it, unless the model is a caller's. Ends with nothing once `stop` is true, which it sets
-/// where the thread's caller interrupts it.
+/// thread may call it, unless the model is a caller's. Ends with STOPPED once `stop` is true, which an
+/// interrupt sets.
 template <class T>
 FoldResult validate_fold(const Optimizer<T>& prototype, const Options& options, bool reset_prior,
                          const FoldedData& data, Index fold, const Validation& validation,

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "base/error.hpp"
+#include "likelihood/special_functions.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
+#include "optimize/minimize.hpp"
 
 namespace bdl {
 namespace {
@@ -16,7 +19,7 @@ double matern(double square) {
   return (1 + s + s * s / 3) * std::exp(-s);
 }
 
-/// -2 d matern / d square.
+/// Returns -2 d matern / d square.
 double matern_slope(double square) {
   const double s = std::sqrt(5 * square);
   return 5.0 / 3 * (1 + s) * std::exp(-s);
@@ -67,7 +70,7 @@ void GaussianProcess::condition(const LogScales& scales) {
   cholesky_solve(k, {weights_.data(), n, 1});
 }
 
-/// -(y^T K^-1 y + log det K + n log 2 pi) / 2.
+/// The log evidence is -(y^T K^-1 y + log det K + n log 2 pi) / 2.
 double GaussianProcess::log_evidence() const {
   const Index n = data_.size();
   double square = 0;
@@ -77,8 +80,8 @@ double GaussianProcess::log_evidence() const {
          2;
 }
 
-/// tr((a a^T - K^-1) dK) / 2 with a = K^-1 y, and dK elementwise: s^2 g by log s^2, and by a log length scale
-/// s^2 (-2 g') (difference / length)^2.
+/// The derivatives are tr((a a^T - K^-1) dK) / 2 with a = K^-1 y; the elements of dK are s^2 g for log s^2,
+/// and s^2 (-2 g') (difference / length)^2 for a log length scale.
 void GaussianProcess::log_evidence_gradient(std::span<double> gradient) const {
   const Index n = data_.size();
   const auto points = data_.matrix();
@@ -126,6 +129,87 @@ void GaussianProcess::predict(ConstMatrixView<double> points, std::span<double> 
     for (Index i = 0; i < n; ++i) left -= cross(i, j) * cross(i, j);
     variance[static_cast<std::size_t>(j)] = std::max(left, 0.0);
   }
+}
+
+namespace {
+
+/// Normal prior of a log scale, cut off at limits that keep covariances positive definite to rounding.
+struct ScalePrior {
+  double mean, deviation, low, high;
+};
+
+// The scales are exp of these: signal about 1; noise about 0.01, from 1e-6 to 1; lengths about 0.5, from 0.02
+// to 50.
+constexpr ScalePrior signal{0, 1, -4, 3}, noise{-4.6, 2, -13.8, 0}, length{-0.7, 1, -3.9, 3.9};
+
+const ScalePrior& prior_of(std::size_t k) {
+  return k == 0 ? signal : k == 1 ? noise : length;
+}
+
+// Points from which ascents begin: noise and length scales for smooth and for rough functions.
+struct Start {
+  double noise, length;
+};
+constexpr Start starts[] = {{-4.6, -0.7}, {-2.3, -1.6}, {-9.2, 0.7}};
+constexpr int likelihood_evaluations = 60;
+
+}  // namespace
+
+double log_prior(const LogScales& scales, std::span<double> gradient) {
+  double sum = 0;
+  for (std::size_t k = 0; k < scales.size(); ++k) {
+    const ScalePrior& b = prior_of(k);
+    const double z = (scales[k] - b.mean) / b.deviation;
+    sum -= z * z / 2;
+    gradient[k] = -z / b.deviation;
+  }
+  return sum;
+}
+
+LogScales fit_scales(GaussianProcess& process) {
+  const std::size_t size = 2 + static_cast<std::size_t>(process.observations().coordinates);
+  LogScales low(size), high(size), scales(size), best(size), prior_gradient(size);
+  for (std::size_t k = 0; k < size; ++k) low[k] = prior_of(k).low, high[k] = prior_of(k).high;
+  const auto loss = [&](ConstSpan<double> x, std::span<double> gradient) {
+    scales.assign(x.begin(), x.end());
+    process.condition(scales);
+    process.log_evidence_gradient(gradient);
+    const double value = process.log_evidence() + log_prior(scales, prior_gradient);
+    for (std::size_t k = 0; k < size; ++k) gradient[k] = -gradient[k] - prior_gradient[k];
+    return -value;
+  };
+  double least = std::numeric_limits<double>::infinity();
+  for (const Start& start : starts) {
+    LogScales x(size, start.length);
+    x[0] = signal.mean;
+    x[1] = start.noise;
+    const double value =
+        minimize_within_bounds(Minimiser::lbfgs, {low, high, 1}, likelihood_evaluations, loss, x);
+    if (value < least) least = value, best = x;
+  }
+  process.condition(best);
+  return best;
+}
+
+namespace {
+
+/// Returns log(phi(z) + z Phi(z)). For very negative z both terms almost cancel, and the expansion of Mills'
+/// ratio is used: phi(z) / z^2 times 1 - 3 / z^2 + 3 5 / z^4 - ...
+double log_unit_improvement(double z) {
+  const double log_density = -z * z / 2 - std::log(2 * std::numbers::pi) / 2;
+  if (z > -12) return std::log(std::exp(log_density) + z * normal_cdf(z));
+  const double u = 1 / (z * z);
+  double series = 1;
+  for (int k = 20; k >= 1; --k) series = 1 - (2 * k + 1) * u * series;
+  return log_density + std::log(u * series);
+}
+
+}  // namespace
+
+double log_expected_improvement(double mean, double variance, double best) {
+  const double deviation = std::sqrt(variance);
+  if (!(deviation > 0)) return std::log(std::fmax(mean - best, 0));
+  return std::log(deviation) + log_unit_improvement((mean - best) / deviation);
 }
 
 }  // namespace bdl

@@ -4,10 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "optimize/minimize_within_bounds.hpp"
+#include "optimize/minimize.hpp"
 #include "rng/philox.hpp"
-#include "search/expected_improvement.hpp"
-#include "search/fit_scales.hpp"
+#include "search/gaussian_process.hpp"
 
 namespace bdl {
 namespace {
@@ -16,17 +15,17 @@ constexpr Index candidates = 1000;
 constexpr Index ascents = 4;
 constexpr int acquisition_evaluations = 200;
 constexpr double untouchable = 1e300;  // loss of a point that was tried
-constexpr double lowest = -1e100;      // of scores: their squares are finite
+constexpr double lowest = -1e100;      // lowest score whose square is finite
 
-/// Uses of the random streams of one trial.
+/// Random streams of one trial.
 enum : std::uint32_t { point_stream = 0, candidate_stream = 1 };
 
 bool is_tried(ConstSpan<Trial> trials, ConstSpan<double> point) {
   return std::ranges::any_of(trials, [&](const Trial& t) { return std::ranges::equal(t.point, point); });
 }
 
-/// Minus the logarithm of the expected improvement over the best mean of the process at its own points, which
-/// noise cannot raise as it does the best value.
+/// Minus the log expected improvement over the best mean of the process at its own points: noise raises the
+/// best value, but not the best mean.
 class Loss {
  public:
   Loss(const Space& space, ConstSpan<Trial> trials, ConstSpan<Trial> pending, const GaussianProcess& process)
@@ -41,7 +40,7 @@ class Loss {
   }
   const std::vector<double>& best_point() const { return best_point_; }
 
-  /// Of one column per snapped point.
+  /// Computes the loss of each column, a snapped point.
   void evaluate(ConstMatrixView<double> points, std::span<double> losses) const {
     std::vector<double> variance(losses.size());
     process_.predict(points, losses, variance);
@@ -70,7 +69,7 @@ class Loss {
 
 struct Candidates {
   std::vector<double> points, losses;
-  std::vector<std::size_t> order;  // best first
+  std::vector<std::size_t> order;  // sorted, best first
 };
 
 Candidates draw_candidates(const Space& space, const Loss& loss, const StreamKey& key) {
@@ -86,7 +85,7 @@ Candidates draw_candidates(const Space& space, const Loss& loss, const StreamKey
   return out;
 }
 
-/// The process of the trials, and of those pending at what it expects of them.
+/// Returns the process of all trials; pending ones have the scores that it expects of them.
 GaussianProcess process_of(const Space& space, ConstSpan<Trial> trials, ConstSpan<Trial> pending) {
   GaussianProcess process(observations_of(space, trials));
   const LogScales scales = fit_scales(process);
@@ -100,9 +99,9 @@ GaussianProcess process_of(const Space& space, ConstSpan<Trial> trials, ConstSpa
     all.values.push_back(mean);
   }
   if (all.size() == process.observations().size()) return process;
-  GaussianProcess believing(std::move(all));
-  believing.condition(scales);
-  return believing;
+  GaussianProcess completed(std::move(all));
+  completed.condition(scales);
+  return completed;
 }
 
 }  // namespace
@@ -142,8 +141,7 @@ Observations observations_of(const Space& space, ConstSpan<Trial> trials) {
   return out;
 }
 
-/// The best of many points drawn at random, and of ascents from the first few of them and from the best
-/// trial.
+/// Draws many random points, and climbs from the best few of them and from the best trial.
 std::vector<double> promising_point(const Space& space, ConstSpan<Trial> trials, ConstSpan<Trial> pending,
                                     std::uint64_t seed) {
   const auto number = static_cast<Index>(trials.size() + pending.size());
@@ -164,7 +162,7 @@ std::vector<double> promising_point(const Space& space, ConstSpan<Trial> trials,
           drawn.points.begin() + static_cast<Index>(drawn.order[static_cast<std::size_t>(k)] * size);
       x.assign(first, first + space.size());
     }
-    const double value = minimise(
+    const double value = minimize_within_bounds(
         Minimiser::subplex, {low, high, 0.05}, acquisition_evaluations,
         [&](ConstSpan<double> at, std::span<double>) { return loss(at); }, x);
     if (value < least) least = value, best = x;

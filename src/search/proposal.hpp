@@ -1,25 +1,25 @@
-// The points that are to be tried next. Each is a function of the seed, of its number, and of the trials
-// before it: a search that goes on later makes the same ones.
+// Points to try next. Each is a function of the seed, its number, and the trials before it, so a search that
+// is continued later makes the same points.
 #pragma once
 
+#include "search/batch.hpp"
 #include "search/gaussian_process.hpp"
 #include "search/space.hpp"
-#include "search/trial.hpp"
 
 namespace bdl {
 
-/// Uniformly at random.
+/// Returns a uniformly random point.
 std::vector<double> random_point(const Space& space, std::uint64_t seed, Index number);
 
-/// Where the expected improvement over the trials is greatest, by a Gaussian process; at random as long as
-/// fewer than two trials have a score, or where every point is tried. Trials that are pending count as if
-/// their scores were what the process expects of them (Ginsbourger, Le Riche, Carraro 2010, Kriging is
-/// well-suited to parallelize optimization: the kriging believer).
+/// Returns the point with the greatest expected improvement over the trials, by a Gaussian process; a random
+/// point as long as fewer than two trials have a score, or if every point has been tried. Pending trials
+/// count with the scores that the process expects of them ("kriging believer": Ginsbourger, Le Riche, Carraro
+/// 2010).
 std::vector<double> promising_point(const Space& space, ConstSpan<Trial> trials, ConstSpan<Trial> pending,
                                     std::uint64_t seed);
 
-/// What the process is told, once per point: scores standardised, failures as the worst, and as worst what is
-/// far below the median.
+/// Returns the observations of the process, one for each point: scores are standardised; failures count as
+/// the worst score, and scores far below the median are raised to a worst one.
 Observations observations_of(const Space& space, ConstSpan<Trial> trials);
 
 }  // namespace bdl

@@ -1,4 +1,10 @@
 // Hyper-parameter search: trials of option values, scored by cross-validation of blank copies of a prototype.
+//
+// space.hpp maps points of the unit cube to values of options; proposal.hpp chooses the next points, at
+// random or by expected improvement of a Gaussian process (gaussian_process.hpp); batch.hpp trains the folds
+// (cross_validation.hpp) of several trials on threads; trial_exchange.hpp shares points and results among
+// ranks. Search runs batch after batch and keeps the trials in their order, so results do not depend on the
+// number of threads or ranks.
 #pragma once
 
 #include "inference/batch/fit.hpp"
@@ -20,22 +26,22 @@ class Search {
   /// The trial with the highest score; fails if none has one.
   Index best() const;
 
-  /// Threads that train folds; 0: as option "threads" of the prototype says.
+  /// Sets the number of threads that train folds; 0 stands for option "threads" of the prototype.
   void set_workers(Index workers) { workers_ = workers; }
-  /// How many are proposed from the same scores. Fails once there are trials.
+  /// Sets how many trials are proposed from the same scores. Fails once there are trials.
   void set_parallel_trials(Index trials);
-  /// Ranks that train folds; null: alone.
+  /// Sets the ranks that train folds; null to train alone.
   void set_communicator(std::shared_ptr<Communicator> communicator) { team_.join(std::move(communicator)); }
   Team& team() { return team_; }
 
-  /// Adds trials, first at random, then by expected improvement; OK or STOPPED. Whatever happens, the trials
-  /// completed stay.
+  /// Adds trials, first at random, then by expected improvement, and returns OK or STOPPED. Completed trials
+  /// stay whatever happens.
   Status run(const Array& x, const Array& y, Index at_random, Index by_improvement, const Progress& progress);
 
   std::atomic<bool> stop_requested{false};
 
  private:
-  /// A run: what is left to do, and is it to end?
+  /// The work that is left in a run.
   struct Run {
     Index rows, at_random, by_improvement;
     const Progress& progress;
@@ -50,16 +56,16 @@ class Search {
   Index batch_size(const Run& run) const;
   Index known_to_next() const;
   std::vector<Trial> propose(Index count, bool at_random) const;
-  void take_batch(const FoldedData& data, Run& run);
+  void run_batch(const FoldedData& data, Run& run);
   void train_here(Batch<T>& batch, Run& run);
-  void train_by_ranks(Batch<T>* batch, Index parts, Run& run);
+  void train_by_ranks(Batch<T>* batch, Index tasks, Run& run);
   void keep_next(Batch<T>& batch, Run& run);
 
   std::unique_ptr<Optimizer<T>> prototype_;
   Validation validation_;
   Space space_;
   std::vector<Trial> trials_;
-  Index rows_ = 0;  // of the data of the trials
+  Index rows_ = 0;  // number of rows of the trials' data
   Index workers_ = 0, parallel_trials_ = 1;
   Team team_;
   TrialExchange exchange_;

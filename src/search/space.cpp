@@ -10,14 +10,15 @@
 namespace bdl {
 namespace {
 
-constexpr std::int64_t largest_whole = std::int64_t{1} << 53;  // a double holds it exactly
+constexpr std::int64_t largest_whole = std::int64_t{1} << 53;  // the largest that all doubles hold exactly
 
-/// Values as they are spread evenly over the unit interval.
-double spread(double value, RangeScale scale) {
+/// Maps values to the scale on which they are distributed evenly over the unit interval; from_scale() is the
+/// inverse.
+double to_scale(double value, RangeScale scale) {
   return scale == RangeScale::log ? std::log(value) : value;
 }
 
-double gathered(double value, RangeScale scale) {
+double from_scale(double value, RangeScale scale) {
   return scale == RangeScale::log ? std::exp(value) : value;
 }
 
@@ -35,18 +36,18 @@ void check_scale(const char* name, double low, RangeScale scale) {
 
 }  // namespace
 
-/// Whole numbers own the interval of half a step around them, so that the ends are as likely as the others.
+/// A whole number has the interval of half a step on both sides, so the ends are as likely as the others.
 double Space::Range::value(double coordinate) const {
-  const double half = is_whole() ? 0.5 : 0, first = spread(low - half, scale),
-               last = spread(high + half, scale);
-  const double value = gathered(first + coordinate * (last - first), scale);
+  const double half = is_whole() ? 0.5 : 0, first = to_scale(low - half, scale),
+               last = to_scale(high + half, scale);
+  const double value = from_scale(first + coordinate * (last - first), scale);
   return std::clamp(is_whole() ? std::round(value) : value, low, high);
 }
 
 double Space::Range::coordinate(double value) const {
-  const double half = is_whole() ? 0.5 : 0, first = spread(low - half, scale),
-               last = spread(high + half, scale);
-  return (spread(value, scale) - first) / (last - first);
+  const double half = is_whole() ? 0.5 : 0, first = to_scale(low - half, scale),
+               last = to_scale(high + half, scale);
+  return (to_scale(value, scale) - first) / (last - first);
 }
 
 void Space::add(Range range) {

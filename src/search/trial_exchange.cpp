@@ -14,14 +14,14 @@ static_assert(std::is_trivially_copyable_v<FoldResult>);
 
 }  // namespace
 
-void TrialExchange::reserve(Index ranks, Index trials, Index coordinates, Index parts) {
-  const Index points = trials * coordinates * number_bytes, results = parts * record_bytes;
+void TrialExchange::allocate(Index ranks, Index trials, Index coordinates, Index tasks) {
+  const Index points = trials * coordinates * number_bytes, results = tasks * record_bytes;
   sizes_.reserve(ranks);
-  send_.reserve(prefix_bytes + std::max(points, parts_of(0, ranks, parts) * record_bytes));
+  send_.reserve(prefix_bytes + std::max(points, tasks_of(0, ranks, tasks) * record_bytes));
   receive_.reserve(ranks * prefix_bytes + std::max(points, results));
 }
 
-/// Messages of bytes(rank) beside their prefixes.
+/// Gathers messages of bytes(rank) after their prefixes.
 void TrialExchange::gather(Team& team, FunctionRef<Index(Index rank)> bytes) {
   Index all = 0;
   for (Index r = 0; r < team.size(); ++r) all += sizes_.data()[r] = prefix_bytes + bytes(r);
@@ -41,19 +41,19 @@ void TrialExchange::share_points(Team& team, std::vector<Trial>& trials, Index c
   for (Trial& trial : trials) std::memcpy(trial.point.data(), from, bytes), from += bytes;
 }
 
-void TrialExchange::share_results(Team& team, Index parts, FunctionRef<FoldResult*(Index part)> result) {
+void TrialExchange::share_results(Team& team, Index tasks, FunctionRef<FoldResult*(Index task)> result) {
   const Index ranks = team.size();
-  const auto for_parts_of = [&](Index rank, std::byte* at, auto&& move) {
-    for (Index i = 0; i < parts_of(rank, ranks, parts); ++i, at += record_bytes)
-      if (FoldResult* const r = result(part_of(rank, ranks, i))) move(r, at);
+  const auto for_tasks_of = [&](Index rank, std::byte* at, auto&& move) {
+    for (Index i = 0; i < tasks_of(rank, ranks, tasks); ++i, at += record_bytes)
+      if (FoldResult* const r = result(task_of(rank, ranks, i))) move(r, at);
   };
   const auto record = static_cast<std::size_t>(record_bytes);
-  for_parts_of(team.rank(), send_.data() + prefix_bytes,
+  for_tasks_of(team.rank(), send_.data() + prefix_bytes,
                [&](const FoldResult* from, std::byte* to) { std::memcpy(to, from, record); });
-  gather(team, [&](Index rank) { return parts_of(rank, ranks, parts) * record_bytes; });
+  gather(team, [&](Index rank) { return tasks_of(rank, ranks, tasks) * record_bytes; });
   std::byte* from = receive_.data() + prefix_bytes;
   for (Index r = 0; r < ranks; from += sizes_.data()[r], ++r)
-    for_parts_of(r, from, [&](FoldResult* to, const std::byte* at) {
+    for_tasks_of(r, from, [&](FoldResult* to, const std::byte* at) {
       std::memcpy(to, at, record);
       to->message[sizeof to->message - 1] = '\0';
     });

@@ -115,7 +115,7 @@ static void test_methods(void** state) {
   all_refuse(WITH_SAMPLES, INVALID, "samples is 9223372036854775807", m, q, x, BDL_MONTE_CARLO, INT64_MAX);
   all_refuse(WITH_METHOD, INVALID, "samples is 0", m, q, x, BDL_LINEARIZED_MONTE_CARLO, 0);
   all_refuse(WITH_ANY_METHOD, BDL_ERROR_UNSUPPORTED, "quadrature needs", m, q, x, BDL_QUADRATURE, 0);
-  REFUSED(BDL_ERROR_UNSUPPORTED, "draws need method BDL_MONTE_CARLO, BDL_LINEARIZED_MONTE_CARLO or",
+  REFUSED(BDL_ERROR_UNSUPPORTED, "draws need method monte_carlo, local_monte_carlo, linearized or",
           bdl_predict_draws_by(m, q, x, BDL_QUADRATURE, 3, 1, into(N, 3 * C)));
   REFUSED(BDL_ERROR_UNSUPPORTED, "draws need method",
           bdl_predict_draws_by(m, q, x, BDL_PLUG_IN, 3, 1, into(N, 3 * C)));

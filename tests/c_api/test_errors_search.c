@@ -113,7 +113,7 @@ static void test_run(void** state) {
           bdl_search_run(s, given(2, 2), given(2, 2), 1, 0, NULL, NULL));
   REFUSED(INVALID, "random_trials is -1", bdl_search_run(s, x, y, -1, 0, NULL, NULL));
   REFUSED(INVALID, "bayesian_trials is 1000001", bdl_search_run(s, x, y, 0, 1000001, NULL, NULL));
-  REFUSED(BDL_ERROR_SHAPE, "x has 9 rows, those of the search's earlier trials 24",
+  REFUSED(BDL_ERROR_SHAPE, "x has 9 rows, expected 24 as in the search's earlier trials",
           bdl_search_run(used, good, good, 1, 0, NULL, NULL));
   REFUSED(INVALID, "parallel_trials is 0, expected 1 to 1000", bdl_search_set_parallel_trials(s, 0));
   REFUSED(INVALID, "parallel_trials is 1001", bdl_search_set_parallel_trials(s, 1001));

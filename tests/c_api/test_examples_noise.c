@@ -113,7 +113,7 @@ static void test_refusals(void** state) {
   watch(NULL);
   REFUSED(BDL_ERROR_UNSUPPORTED, "only low-rank-moment posteriors", bdl_optimizer_noise(slang, NULL, NULL));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_noise(NULL, NULL, NULL));
-  REFUSED(BDL_ERROR_UNSUPPORTED, "BDL_LOCAL_MONTE_CARLO is for low-rank-moment posteriors",
+  REFUSED(BDL_ERROR_UNSUPPORTED, "method local_monte_carlo needs a low-rank-moment posterior",
           bdl_predict_classes(c.model, other, bdl_f64(x, 2, PIXELS), BDL_LOCAL_MONTE_CARLO, 3, 1, into(2, 2),
                               bdl_none_out(), bdl_none_out()));
   REFUSED(INVALID, "samples is 0",

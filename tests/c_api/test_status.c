@@ -94,7 +94,7 @@ static void test_check_version(void** state) {
   OK(bdl_check_version(0, 2, 0)); /* the first of this SONAME */
   assert_int_equal(bdl_check_version(BDL_VERSION_MAJOR, BDL_VERSION_MINOR, BDL_VERSION_PATCH + 1),
                    BDL_ERROR_UNSUPPORTED);
-  (void)snprintf(text, sizeof text, "bdl_check_version: the library is %s, ", BDL_VERSION_STRING);
+  (void)snprintf(text, sizeof text, "bdl_check_version: the library is version %s, ", BDL_VERSION_STRING);
   assert_int_equal(strncmp(bdl_last_error(), text, strlen(text)), 0);
   (void)snprintf(text, sizeof text, "compiled with the headers of %d.%d.%d", BDL_VERSION_MAJOR,
                  BDL_VERSION_MINOR, BDL_VERSION_PATCH + 1);

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "data/epoch_order.hpp"
+#include "data/minibatch.hpp"
 #include "support/verify.hpp"
 
 namespace {

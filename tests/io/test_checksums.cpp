@@ -1,6 +1,6 @@
 // Checksums are CRC-32C, lie where the format says, and name what is damaged.
 #include "base/simd.hpp"
-#include "io/crc32c.hpp"
+#include "io/checksums.hpp"
 #include "io_test.hpp"
 
 namespace {
@@ -152,7 +152,7 @@ void test_checksums_of_other_writers(void**) {
   refused("'crc32c.a' is '123', expected 8 hexadecimal digits", of_tensor("crc32c.a", "123"));
   refused("expected 8 hexadecimal digits", of_tensor("crc32c.a", "0x345678"));
   refused("expected 8 hexadecimal digits", of_tensor("crc32c.a", "-1234567"));
-  refused("expected 8 hexadecimal digits in lower case", of_tensor("crc32c.a", "ABCDEF01"));
+  refused("expected 8 lower-case hexadecimal digits", of_tensor("crc32c.a", "ABCDEF01"));
   refused("'crc32c' is '', expected 8 hexadecimal digits", R"("crc32c":"")");
   refused("the header is damaged: its checksum is ", R"("crc32c":"00000000")");
 }

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "io/checkpoint.hpp"
-#include "io/memory.hpp"
+#include "io/file.hpp"
 #include "io_test.hpp"
 
 // A sanitizer's shadow memory exceeds every limit of the address space.

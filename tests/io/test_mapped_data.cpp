@@ -128,7 +128,7 @@ void files_that_do_not_fit_are_refused(void**) {
   expect_error("rows", Status::ERROR_SHAPE, "y has 6 rows, expected 3",
                [&] { map_npy(x.c_str(), y.c_str()); });
   expect_error("no rows", Status::ERROR_SHAPE, "at least one", [&] { map_npy(none.c_str(), nullptr); });
-  expect_error("empty", Status::ERROR_FORMAT, "empty.npy: no .npy file",
+  expect_error("empty", Status::ERROR_FORMAT, "empty.npy: not a .npy file",
                [&] { map_npy(empty.c_str(), nullptr); });
   expect_error("missing", Status::ERROR_FILE, "cannot open", [&] { map_npy("/nowhere", nullptr); });
   expect_error("folder", Status::ERROR_FILE, "a directory", [&] { map_npy(folder.path().c_str(), nullptr); });

@@ -4,7 +4,6 @@
 
 #include "inference/batch/course.hpp"
 #include "io/checkpoint.hpp"
-#include "io/deleted_options.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "linearized_test.hpp"
-#include "predict/predictor.hpp"
+#include "predict/ensemble.hpp"
 
 namespace bdl::testing {
 

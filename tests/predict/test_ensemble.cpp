@@ -224,7 +224,7 @@ void one_member_is_a_predictor_to_the_bit(void**) {
 void members_must_be_alike_and_errors_name_them(void**) {
   Group g(BDL_GAUSSIAN, BDL_MONTE_CARLO);
   const PredictorSetting<double> other(BDL_POISSON, BDL_MONTE_CARLO, Kind::full);
-  expect_error(Status::ERROR_SHAPE, "that of the first member",
+  expect_error(Status::ERROR_SHAPE, "as the first member",
                [&] { g.ensemble.add(other.model, *other.b.q, other.spec); });
   expect_error(Status::ERROR_INVALID_ARGUMENT, "member 2 (counting from 0): samples is 0",
                [] { in_member(2, 3, [] { check_samples(0); }); });

@@ -133,7 +133,7 @@ void quadrature_needs_one_layer_and_one_output(void**) {
   const Good good(BDL_GAUSSIAN, {3, 1, 1});
   expect_error(Status::ERROR_UNSUPPORTED, "quadrature needs a network with one layer and one output",
                [&] { check_query(quadrature(good.model, good.b, good.x)); });
-  expect_error(Status::ERROR_UNSUPPORTED, "draws need method BDL_MONTE_CARLO",
+  expect_error(Status::ERROR_UNSUPPORTED, "draws need method monte_carlo",
                [&] { predict_draws(plug_in(good.model, good.b, good.x), bdl_none_out()); });
 }
 

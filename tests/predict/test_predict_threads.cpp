@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "predict/predictor.hpp"
+#include "predict/ensemble.hpp"
 #include "predict_test.hpp"
 
 namespace {

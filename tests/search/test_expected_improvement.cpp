@@ -1,7 +1,7 @@
 // Expected improvement against quadrature, down to where it underflows.
 #include <numbers>
 
-#include "search/expected_improvement.hpp"
+#include "search/gaussian_process.hpp"
 #include "support/verify.hpp"
 
 namespace {

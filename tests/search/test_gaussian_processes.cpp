@@ -2,7 +2,7 @@
 // are fitted.
 #include <numbers>
 
-#include "search/fit_scales.hpp"
+#include "search/gaussian_process.hpp"
 #include "support/verify.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // the objective.
 #include <stdexcept>
 
-#include "optimize/minimize_within_bounds.hpp"
+#include "optimize/minimize.hpp"
 #include "support/verify.hpp"
 
 namespace {
@@ -30,11 +30,11 @@ void minima_inside_are_found(void**) {
   const std::vector<double> low{-2, -2}, high{2, 2};
   for (const Case& c : cases) {
     std::vector<double> x{-1.2, 1}, again = x;
-    const double value = minimise(c.minimiser, {low, high, 0.5}, c.evaluations, rosenbrock, x);
+    const double value = minimize_within_bounds(c.minimiser, {low, high, 0.5}, c.evaluations, rosenbrock, x);
     assert_near("x", x[0], 1, c.tolerance);
     assert_near("y", x[1], 1, 2 * c.tolerance);
     assert_true(value == rosenbrock(x, {}));
-    assert_true(minimise(c.minimiser, {low, high, 0.5}, c.evaluations, rosenbrock, again) == value &&
+    assert_true(minimize_within_bounds(c.minimiser, {low, high, 0.5}, c.evaluations, rosenbrock, again) == value &&
                 again == x);
   }
 }
@@ -43,7 +43,7 @@ void minima_at_bounds_are_found(void**) {
   const std::vector<double> low{-2, -2}, high{0.5, 2};
   for (const Case& c : cases) {
     std::vector<double> x{-1.2, 1};
-    minimise(c.minimiser, {low, high, 0.5}, c.evaluations, rosenbrock, x);
+    minimize_within_bounds(c.minimiser, {low, high, 0.5}, c.evaluations, rosenbrock, x);
     assert_near("x", x[0], 0.5, c.tolerance);
     assert_near("y", x[1], 0.25, 2 * c.tolerance);
   }
@@ -59,7 +59,7 @@ void a_minimum_is_kept(void**) {
   for (const Case& c : cases)
     for (const double start : {1.0, -1.0, 3.0}) {
       std::vector<double> x{start};
-      assert_near("value", minimise(c.minimiser, {low, high, 0.5}, c.evaluations, parabola, x), 0, 1e-5);
+      assert_near("value", minimize_within_bounds(c.minimiser, {low, high, 0.5}, c.evaluations, parabola, x), 0, 1e-5);
       assert_near("x", x[0], 1, 2e-3);
     }
 }
@@ -69,7 +69,7 @@ void budgets_are_kept(void**) {
   for (const Case& c : cases) {
     int calls = 0;
     std::vector<double> x{-1.2, 1};
-    const double value = minimise(
+    const double value = minimize_within_bounds(
         c.minimiser, {low, high, 0.5}, 10,
         [&](ConstSpan<double> at, std::span<double> gradient) {
           ++calls;
@@ -86,7 +86,7 @@ void bad_objectives_are_survived(void**) {
   for (const Case& c : cases) {
     std::vector<double> x{-1.2, 1};
     int calls = 0;
-    minimise(
+    minimize_within_bounds(
         c.minimiser, {low, high, 0.5}, c.evaluations,
         [&](ConstSpan<double> at, std::span<double> gradient) {
           return ++calls % 5 == 4 ? not_a_number : rosenbrock(at, gradient);
@@ -97,7 +97,7 @@ void bad_objectives_are_survived(void**) {
     calls = 0;
     bool thrown = false;
     try {
-      minimise(
+      minimize_within_bounds(
           c.minimiser, {low, high, 0.5}, c.evaluations,
           [&](ConstSpan<double> at, std::span<double> gradient) {
             if (++calls == 3) throw std::domain_error("mine");

@@ -1,8 +1,13 @@
-// What the library's tables say of methods, options and defaults.
+// Tables of the library: methods, options, presets, defaults of estimators, and networks known by name.
+#include <mutex>
+#include <set>
+
+#include "bdl/model.h"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "inference/methods/preset.hpp"
 #include "inference/methods/suggestion.hpp"
+#include "network/published.hpp"
 
 namespace bdl {
 namespace {
@@ -11,11 +16,19 @@ bool is_open(const char* word) {
   return std::strcmp(word, "auto") == 0;
 }
 
-/// Row `index` of a table.
+/// Returns row `index` of a table.
 template <class Row>
 const Row& row_of(std::span<const Row> table, int64_t index) {
   check_range(index, 0, static_cast<Index>(table.size()) - 1, "index");
   return table[static_cast<std::size_t>(index)];
+}
+
+/// Returns an equal text that stays in memory until the process ends.
+const char* kept_text(std::string text) {
+  static std::mutex mutex;
+  static std::set<std::string> texts;
+  const std::lock_guard lock(mutex);
+  return texts.insert(std::move(text)).first->c_str();
 }
 
 }  // namespace
@@ -34,7 +47,7 @@ const char* bdl_method_name(int64_t index) {
 
 bdl_status bdl_method_describe(const char* name, const char** families, int32_t* is_stream, int32_t* is_exact,
                                bdl_predict_method* prediction, const char** doc, const char** source) {
-  return guard("bdl_method_describe", [&] {
+  return guard(__func__, [&] {
     not_null(name, "name");
     const Method& method = find_method(name);
     if (families) *families = words_of(method.families);
@@ -47,7 +60,7 @@ bdl_status bdl_method_describe(const char* name, const char** families, int32_t*
 }
 
 bdl_status bdl_method_prediction(const char* name, const bdl_model* model, bdl_predict_method* prediction) {
-  return guard("bdl_method_prediction", [&] {
+  return guard(__func__, [&] {
     not_null(name, "name");
     not_null(prediction, "prediction");
     const Method& method = find_method(name);
@@ -58,7 +71,7 @@ bdl_status bdl_method_prediction(const char* name, const bdl_model* model, bdl_p
 
 bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterior* posterior, int32_t is_stream,
                               const char** name) {
-  return guard("bdl_method_suggest", [&] {
+  return guard(__func__, [&] {
     not_null(name, "name");
     with_both(model, posterior, [&](const auto& m, const auto& q) {
       const Families family = family_of(q.family(), q.rank());
@@ -70,7 +83,7 @@ bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterior* poste
 bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples, int32_t in_blocks,
                                 const char* method, const char* family, const char** suggested_method,
                                 const char** suggested_family, int64_t* rank, const char** options) {
-  return guard("bdl_training_suggest", [&] {
+  return guard(__func__, [&] {
     not_null(method, "method");
     not_null(family, "family");
     check_range(examples, 1, INT64_C(1) << 52, "examples");
@@ -98,7 +111,7 @@ int64_t bdl_option_count(void) {
 
 bdl_status bdl_option_describe(int64_t index, const char** name, bdl_option_type* type,
                                const char** default_value, const char** range, const char** doc) {
-  return guard("bdl_option_describe", [&] {
+  return guard(__func__, [&] {
     const OptionInfo& info = row_of(option_table(), index);
     const char* text = default_text(info);
     if (name) *name = info.name;
@@ -120,7 +133,7 @@ const char* bdl_preset_name(int64_t index) {
 
 bdl_status bdl_preset_describe(const char* name, const char** method, const char** options, int64_t* epochs,
                                const char** doc) {
-  return guard("bdl_preset_describe", [&] {
+  return guard(__func__, [&] {
     not_null(name, "name");
     const Preset& preset = find_preset(name);
     if (method) *method = preset.method;
@@ -135,10 +148,42 @@ int64_t bdl_default_count(void) {
 }
 
 bdl_status bdl_default_describe(int64_t index, const char** name, double* value, const char** doc) {
-  return guard("bdl_default_describe", [&] {
+  return guard(__func__, [&] {
     const EstimatorDefault& row = row_of(estimator_defaults(), index);
     if (name) *name = row.name;
     if (value) *value = row.value;
     if (doc) *doc = row.doc;
+  });
+}
+
+int64_t bdl_network_count(void) {
+  return static_cast<int64_t>(published_networks().size());
+}
+
+bdl_status bdl_network_describe(int64_t index, const char** name, int64_t* channels, int64_t* rows,
+                                int64_t* columns, int64_t* outputs, const char** doc, const char** source) {
+  return guard(__func__, [&] {
+    check_range(index, 0, bdl_network_count() - 1, "index");
+    const PublishedNetwork& network = published_networks()[static_cast<std::size_t>(index)];
+    if (name) *name = network.name;
+    if (channels) *channels = network.input.channels;
+    if (rows) *rows = network.input.rows;
+    if (columns) *columns = network.input.columns;
+    if (outputs) *outputs = network.outputs;
+    if (doc) *doc = network.doc;
+    if (source) *source = network.source;
+  });
+}
+
+bdl_status bdl_network_description(const char* name, int64_t channels, int64_t rows, int64_t columns,
+                                   int64_t outputs, const char** text) {
+  return guard(__func__, [&] {
+    not_null(name, "name");
+    not_null(text, "text");
+    check_range(channels, 1, largest_size, "channels");
+    check_range(rows, 1, largest_size, "rows");
+    check_range(columns, 1, largest_size, "columns");
+    check_range(outputs, 1, largest_size, "outputs");
+    *text = kept_text(description_of(find_published_network(name), {channels, rows, columns}, outputs));
   });
 }
