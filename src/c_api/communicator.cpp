@@ -2,6 +2,7 @@
 
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
+#include "train/sharding.hpp"
 
 using namespace bdl;
 
@@ -57,7 +58,7 @@ bdl_status bdl_report_error(bdl_status status, const char* function, const char*
 
 bdl_status bdl_optimizer_set_communicator(bdl_optimizer* optimizer, bdl_communicator* communicator) {
   return guard(__func__, optimizer, "optimizer", [&](auto& o) {
-    o.set_communicator(communicator ? communicator->object : nullptr);
+    set_communicator(o, communicator ? communicator->object : nullptr);
     optimizer->communicator = communicator ? communicator->claim : nullptr;
   });
 }

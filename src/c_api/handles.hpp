@@ -10,11 +10,11 @@
 #include "c_api/guard.hpp"
 #include "c_api/in_use.hpp"
 #include "data/data_set.hpp"
-#include "inference/batch/course.hpp"
-#include "inference/optimizer.hpp"
 #include "model/model.hpp"
 #include "posterior/dropout/dropout.hpp"
 #include "posterior/kronecker/kronecker.hpp"
+#include "train/course.hpp"
+#include "train/optimizer.hpp"
 
 template <class Base32, class Base64>
 using Either = std::variant<std::shared_ptr<Base32>, std::shared_ptr<Base64>>;
@@ -85,7 +85,7 @@ inline InUse training_use_of(bdl_optimizer& handle) {
                 {{"optimizer", o.get(), true, handle.claim.get()},
                  {"the optimizer's posterior", o->posterior().get(), true, handle.posterior.get()},
                  {"the optimizer's model", o->model().get(), true, handle.model.get()},
-                 {"the optimizer's communicator", o->team().communicator().get(), true,
+                 {"the optimizer's communicator", o->team.communicator().get(), true,
                   handle.communicator.get()}}};
       },
       handle.object);

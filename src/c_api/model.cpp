@@ -5,9 +5,9 @@
 #include "c_api/handles.hpp"
 #include "curvature/dense_rows.hpp"
 #include "curvature/estimator.hpp"
-#include "inference/batch/fit.hpp"
 #include "model/network.hpp"
 #include "model/user_model.hpp"
+#include "train/fit.hpp"
 
 namespace bdl {
 namespace {

@@ -6,8 +6,8 @@
 #include "c_api/handles.hpp"
 #include "curvature/hessian.hpp"
 #include "curvature/jacobian.hpp"
-#include "inference/batch/fit.hpp"
 #include "linalg/blas.hpp"
+#include "train/fit.hpp"
 
 namespace bdl {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
-#include "inference/stream/stream.hpp"
+#include "train/stream.hpp"
 
 namespace bdl {
 namespace {
@@ -96,8 +96,8 @@ bdl_status bdl_optimizer_set_process_noise(bdl_optimizer* optimizer, bdl_matrix 
   return guard(__func__, optimizer, "optimizer", [&](auto& o) {
     using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
     const Index dimension = o.posterior()->dimension();
-    if (!given(variance)) return o.filter().set_process_noise({});
-    o.filter().set_process_noise(gathered_variance<T>(variance, dimension).first(dimension));
+    if (!given(variance)) return o.filter.set_process_noise({});
+    o.filter.set_process_noise(gathered_variance<T>(variance, dimension).first(dimension));
   });
 }
 

@@ -1,10 +1,11 @@
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "data/minibatch.hpp"
-#include "inference/batch/fit.hpp"
-#include "inference/diagnose.hpp"
-#include "inference/exact/exact_fit.hpp"
 #include "posterior/families.hpp"
+#include "train/diagnose.hpp"
+#include "train/exact_fit.hpp"
+#include "train/fit.hpp"
+#include "train/memory.hpp"
 
 namespace bdl {
 namespace {
@@ -142,7 +143,7 @@ bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precisio
     using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
     const Index dimension = o.posterior()->dimension();
     o.prior().fix(gathered_precision<T>(precision, dimension, "precision").first(dimension));
-    o.forget_good_state();
+    o.watch.forget();
   });
 }
 
@@ -180,14 +181,14 @@ bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatc
         *bytes = exact_fit_bytes(o);
         return;
       }
-      *bytes = o.workspace_bytes(minibatch > 0 ? minibatch : minibatch_size(o.options(), o.data_size()));
+      *bytes = memory_estimate(o, minibatch > 0 ? minibatch : minibatch_size(o.options(), o.data_size()));
     });
   });
 }
 
 bdl_status bdl_optimizer_noise(const bdl_optimizer* optimizer, int32_t* is_exact, const char** text) {
   return guard(__func__, optimizer, "optimizer", [&](const auto& o) {
-    const auto& noise = o.describe_noise();
+    const auto& noise = o.noise_text();
     if (is_exact) *is_exact = noise.is_exact ? 1 : 0;
     if (text) *text = noise.text.c_str();
   });

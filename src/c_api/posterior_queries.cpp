@@ -6,11 +6,11 @@
 #include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
-#include "inference/batch/natural_gradient_step.hpp"
 #include "linalg/tall/finite_count.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "posterior/points.hpp"
+#include "steps/step_from_rows.hpp"
 
 namespace bdl {
 namespace {

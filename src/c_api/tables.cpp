@@ -5,8 +5,8 @@
 #include "bdl/model.h"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
-#include "inference/methods/preset.hpp"
-#include "inference/methods/suggestion.hpp"
+#include "methods/preset.hpp"
+#include "methods/suggestion.hpp"
 #include "network/published.hpp"
 
 namespace bdl {

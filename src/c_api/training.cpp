@@ -3,9 +3,11 @@
 #include "c_api/convert.hpp"
 #include "c_api/guard.hpp"
 #include "c_api/handles.hpp"
-#include "inference/batch/fit.hpp"
 #include "model/checked_data.hpp"
 #include "predict/predict.hpp"
+#include "train/fit.hpp"
+#include "train/start.hpp"
+#include "train/units.hpp"
 
 namespace bdl {
 namespace {
@@ -65,7 +67,7 @@ void write_elbo(const Optimizer<T>& optimizer, double sum, Index examples, doubl
 using namespace bdl;
 
 bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer) {
-  return guard(__func__, [&] { with_training(optimizer, [](auto& o) { o.initialize(); }); });
+  return guard(__func__, [&] { with_training(optimizer, [](auto& o) { initialize(o); }); });
 }
 
 bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y) {
@@ -81,7 +83,7 @@ bdl_status bdl_optimizer_fit(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix 
   return guard(__func__, [&] {
     Status status = Status::OK;
     with_model(optimizer, [&](auto& o) {
-      o.team().check_before([&] { check_range(epochs, 0, INT32_MAX, "epochs"); });
+      o.team.check_before([&] { check_range(epochs, 0, INT32_MAX, "epochs"); });
       CallerProgress<bdl_optimizer> caller{progress, user_data, optimizer};
       status = fit(o, x, y, epochs, caller.progress());
     });
@@ -98,7 +100,7 @@ bdl_status bdl_optimizer_start_noise(bdl_optimizer* optimizer, bdl_matrix y) {
     with_model(optimizer, [&](auto& o) {
       o.model()->likelihood.check_targets(y, y.rows, "y", true);
       ArrayData targets({}, y);
-      o.start_noises(targets);
+      start_noises(o, targets);
     });
   });
 }
@@ -137,7 +139,7 @@ bdl_status bdl_optimizer_fit_dataset(bdl_optimizer* optimizer, bdl_dataset* data
   return guard(__func__, [&] {
     Status status = Status::OK;
     with_model(optimizer, [&](auto& o) {
-      o.team().check_before([&] {
+      o.team.check_before([&] {
         not_null(dataset, "dataset");
         check_range(epochs, 0, INT32_MAX, "epochs");
       });
@@ -153,7 +155,7 @@ bdl_status bdl_optimizer_start_noise_dataset(bdl_optimizer* optimizer, bdl_datas
     with_model(optimizer, [&](auto& o) {
       with_rows(dataset, [&](DataSet& rows) {
         CheckedData checked(*o.model(), rows);
-        o.start_noises(checked);
+        start_noises(o, checked);
       });
     });
   });
@@ -162,7 +164,7 @@ bdl_status bdl_optimizer_start_noise_dataset(bdl_optimizer* optimizer, bdl_datas
 bdl_status bdl_optimizer_laplace_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset) {
   return guard(__func__, [&] {
     with_model(optimizer, [&](auto& o) {
-      o.team().check_before([&] { not_null(dataset, "dataset"); });
+      o.team.check_before([&] { not_null(dataset, "dataset"); });
       with_rows(dataset, [&](DataSet& rows) { laplace(o, rows); });
     });
   });

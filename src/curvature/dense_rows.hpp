@@ -73,7 +73,6 @@ inline constexpr Index most_outer_rows = 64;
 
 /// Lower triangle of out += sum_r w_r b_r b_r^T for the columns b_r of a matrix, in double.
 template <class T>
-void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<double> out,
-                        Scratch& scratch);
+void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<double> out, Scratch& scratch);
 
 }  // namespace bdl

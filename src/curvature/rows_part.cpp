@@ -74,9 +74,8 @@ void RowsPart<T>::gram(MatrixView<double> out) {
 template <class T>
 void RowsPart<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
   for_each_written([&](ConstMatrixView<T> rows, Index first) {
-    add_weighted_outer<T>(rows,
-                          w.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows.cols)),
-                          out, scratch_);
+    add_weighted_outer<T>(
+        rows, w.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows.cols)), out, scratch_);
   });
 }
 

@@ -15,8 +15,8 @@
 #include <memory>
 #include <span>
 
-#include "inference/optimizer.hpp"
 #include "io/record.hpp"
+#include "train/optimizer.hpp"
 
 namespace bdl {
 

@@ -108,7 +108,7 @@ void read_process_noise(const RecordReader& record, Optimizer<T>& optimizer) {
   record.vector<T>("optimizer.process_noise", values);
   if (std::ranges::any_of(values, [](T value) { return value < 0; }))
     fail(Status::ERROR_FORMAT, "tensor optimizer.process_noise has a negative value");
-  optimizer.filter().set_process_noise(values);
+  optimizer.filter.set_process_noise(values);
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   record.integer("optimizer.data_size", optimizer.data_size());
   write_options(record, optimizer.options());
   write_prior(record, optimizer.prior());
-  if (const auto noise = optimizer.filter().process_noise(); !noise.empty())
+  if (const auto noise = optimizer.filter.process_noise(); !noise.empty())
     record.vector("optimizer.process_noise", noise);
   write_training(record, optimizer);
 }

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "inference/batch/course.hpp"
 #include "io/checkpoint.hpp"
 #include "io/record.hpp"
 #include "posterior/families.hpp"
 #include "posterior/low_rank_moment/members.hpp"
+#include "train/course.hpp"
 
 namespace bdl {
 namespace {
@@ -24,9 +24,9 @@ void visit_later_state(Fields& fields, State& state) {
   }
   if (fields.has("state.shards")) fields.integer("state.shards", state.shards, 0, most_shards);
   if (fields.has("state.arrival_steps")) {
-    fields.integer("state.arrival_steps", state.arrival.steps, 0, most_counted);
-    fields.sum("state.arrival_first", state.arrival.first);
-    fields.sum("state.arrival_average", state.arrival.average);
+    fields.integer("state.arrival_steps", state.convergence.steps, 0, most_counted);
+    fields.sum("state.arrival_first", state.convergence.first);
+    fields.sum("state.arrival_average", state.convergence.average);
   }
   if (fields.has("state.distance")) fields.sum("state.distance", state.distance);
 }
@@ -45,7 +45,6 @@ void visit_state(Fields& fields, State& state) {
   count("state.batches", state.batches);
   fields.integer("state.fit_end_epoch", state.fit_end_epoch, 0, most_epochs);
   count("state.running_steps", state.running_steps);
-  count("state.momentum_steps", state.momentum_steps);
   count("state.shortened_steps", state.shortened_steps);
   count("state.scored_examples", state.prequential.examples);
   count("state.scored_targets", state.prequential.targets);
@@ -141,9 +140,9 @@ void make_room(const Posterior<T>& q, Snapshots<T>& snapshots) {
   snapshots.reserve(q.dimension(), q.rank());
 }
 
-constexpr const char *momentum_name = "optimizer.momentum", *mean_name = "optimizer.initial_mean",
-                     *precision_name = "optimizer.initial_precision", *tied_name = "optimizer.tied_scales",
-                     *squares_name = "optimizer.point_squares";
+constexpr const char *momentum_name = "optimizer.momentum", *momentum_steps_name = "state.momentum_steps",
+                     *mean_name = "optimizer.initial_mean", *precision_name = "optimizer.initial_precision",
+                     *tied_name = "optimizer.tied_scales", *squares_name = "optimizer.point_squares";
 
 template <class T>
 void read_moments(FieldReader& fields, Optimizer<T>& optimizer) {
@@ -151,7 +150,7 @@ void read_moments(FieldReader& fields, Optimizer<T>& optimizer) {
   Moments<T> moments;
   make_room(fields.record(), *optimizer.posterior(), moments);
   visit_moments(fields, moments);
-  optimizer.first_order().restore(std::move(moments));
+  optimizer.averages.moments.restore(std::move(moments));
 }
 
 template <class T>
@@ -160,21 +159,21 @@ void read_kronecker(FieldReader& fields, Optimizer<T>& optimizer) {
   KroneckerAverages<T> averages;
   make_room(*optimizer.posterior(), averages);
   visit_kronecker(fields, *optimizer.posterior(), averages);
-  optimizer.kronecker_descent().restore(std::move(averages));
+  optimizer.averages.kfac.restore(std::move(averages));
 }
 
 template <class T>
 void read_snapshots(FieldReader& fields, Optimizer<T>& optimizer) {
   if (!fields.has("state.snapshots")) return;
-  make_room(*optimizer.posterior(), optimizer.snapshots());
-  visit_snapshots(fields, *optimizer.posterior(), optimizer.snapshots(), optimizer.state.snapshots);
+  make_room(*optimizer.posterior(), optimizer.snapshots);
+  visit_snapshots(fields, *optimizer.posterior(), optimizer.snapshots, optimizer.state.snapshots);
 }
 
 /// Reads the tied scales, if option tied_rank is set.
 template <class T>
 void read_tied(FieldReader& fields, Optimizer<T>& optimizer) {
   if (!fields.has(tied_name)) return;
-  TiedScales<T>& tied = optimizer.first_order().tied();
+  TiedScales<T>& tied = optimizer.averages.tied;
   tied.reserve(optimizer.blocks(), optimizer.options().tied_rank);
   Buffer<T> values(tied.size());
   fields.vector(tied_name, values.first(tied.size()));
@@ -187,7 +186,7 @@ void read_point_steps(FieldReader& fields, Optimizer<T>& optimizer) {
   const Index points = optimizer.posterior()->points().parameters();
   Buffer<T> average(points);
   fields.vector(squares_name, average.first(points), Numbers::not_negative);
-  optimizer.point_steps().restore(average.first(points));
+  optimizer.averages.point_squares.restore(average.first(points));
 }
 
 }  // namespace
@@ -197,19 +196,21 @@ void write_training(RecordWriter& record, const Optimizer<T>& optimizer) {
   FieldWriter fields(record);
   const Posterior<T>& q = *optimizer.posterior();
   visit_state(fields, optimizer.state);
-  fields.vector(momentum_name, optimizer.momentum());
-  if (const Moments<T>& moments = optimizer.first_order().moments(); moments.steps > 0) {
+  fields.integer(momentum_steps_name, optimizer.averages.momentum.steps(), 0, most_counted);
+  fields.vector(momentum_name, optimizer.averages.momentum.values());
+  if (const Moments<T>& moments = optimizer.averages.moments.now(); moments.steps > 0) {
     record.text("state.moment_kind",
                 choice_word(find_option("descent"), static_cast<std::int32_t>(moments.kind)));
     visit_moments(fields, moments);
   }
-  if (const auto& averages = optimizer.kronecker_descent().averages(); averages.steps > 0)
+  if (const auto& averages = optimizer.averages.kfac.now(); averages.steps > 0)
     visit_kronecker(fields, q, averages);
   if (optimizer.state.snapshots > 0)
-    visit_snapshots(fields, q, optimizer.snapshots(), optimizer.state.snapshots);
-  if (const TiedScales<T>& tied = optimizer.first_order().tied(); tied.has_values())
+    visit_snapshots(fields, q, optimizer.snapshots, optimizer.state.snapshots);
+  if (const TiedScales<T>& tied = optimizer.averages.tied; tied.has_values())
     fields.vector(tied_name, tied.values());
-  if (const auto squares = optimizer.point_steps().average(q.points().parameters()); !squares.empty())
+  if (const auto squares = optimizer.averages.point_squares.average(q.points().parameters());
+      !squares.empty())
     fields.vector(squares_name, squares);
   fields.vector(mean_name, optimizer.initial_mean());
   fields.vector(precision_name, optimizer.initial_precision());
@@ -225,10 +226,13 @@ void read_training(const RecordReader& record, Optimizer<T>& optimizer) {
   check_state(state);
   const Index dimension = optimizer.posterior()->dimension();
   Buffer<T> momentum(dimension), mean(dimension), precision(dimension);
+  Index momentum_steps = 0;
+  fields.integer(momentum_steps_name, momentum_steps, 0, most_counted);
   fields.vector(momentum_name, momentum.first(dimension));
   fields.vector(mean_name, mean.first(dimension));
   fields.vector(precision_name, precision.first(dimension), Numbers::positive);
-  optimizer.restore(momentum.first(dimension), mean.first(dimension), precision.first(dimension));
+  optimizer.averages.momentum.restore(momentum.first(dimension), momentum_steps);
+  optimizer.set_start(mean.first(dimension), precision.first(dimension));
   read_moments(fields, optimizer);
   read_kronecker(fields, optimizer);
   read_snapshots(fields, optimizer);

@@ -1,8 +1,8 @@
 #include "methods/context.hpp"
 
-#include "steps/exact_estimator.hpp"
 #include "model/user_model.hpp"
 #include "network/graph.hpp"
+#include "steps/exact_estimator.hpp"
 
 namespace bdl {
 
@@ -13,7 +13,7 @@ MethodContext context_of(const Model<T>* model, Index data_size) {
   if (!model) return context;
   context.has_model = true;
   context.likelihood = model->likelihood.kind();
-  context.is_exact = has_exact_expectations(*model);
+  context.is_exact = model->has_exact_expectations();
   if (const Graph<T>* graph = model->graph()) {
     context.is_network = true;
     context.input = graph->input();

@@ -40,6 +40,11 @@ class Model {
   const std::vector<ParameterBlock>& blocks() const { return blocks_; }
   /// True for one dense layer with one output: f = theta^T x, so q(f) is a one-dimensional Gaussian.
   virtual bool is_single_index() const { return false; }
+  /// True if its expectations over a Gaussian posterior are one-dimensional integrals that the library knows.
+  bool has_exact_expectations() const {
+    const bdl_likelihood kind = likelihood.kind();
+    return is_single_index() && (kind == BDL_GAUSSIAN || kind == BDL_BERNOULLI || kind == BDL_POISSON);
+  }
 
   /// Computes F (C x M) = f(X; theta) for the columns of X (inputs x M), both standardised. `statistics` are
   /// a posterior's running moments of layers that normalise.

@@ -79,7 +79,8 @@ class Graph {
                ConstSpan<double> statistics) const;
   Index scratch_size(Index examples) const;
 
-  /// Begins a tape for examples X, which forward() does itself: where the numbers of other passes are read in.
+  /// Begins a tape for examples X, which forward() does itself: where the numbers of other passes are read
+  /// in.
   void begin(Tape<T>& tape, ConstMatrixView<T> x, Index samples, const Statistics& statistics = {}) const;
   /// F (C x M S) for all samples, recording the tape. Without noise, layers that are random in training are
   /// not. Statistics must stay where they are until backward() is done.

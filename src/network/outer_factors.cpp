@@ -66,7 +66,7 @@ void OuterRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, Co
     const Index input = first % rows_.a.cols;
     count = std::min(together, rows_.a.cols - input);
     const MatrixView<T> u(columns, q, count), us(u.data + u.size(), q, count),
-                        es(us.data + us.size(), o, count);
+        es(us.data + us.size(), o, count);
     for (Index j = 0; j < count; ++j) {
       std::copy_n(rows_.a.column_data(input + j), layer_.inputs, u.column_data(j));
       if (layer_.has_bias()) u(q - 1, j) = 1;
@@ -83,11 +83,10 @@ void OuterRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, Co
   add_all(ConstMatrixView<T>(products), out);
 }
 
-#define BDL_INSTANTIATE(T)                                                                                   \
-  template void OuterRows<T>::add_input_factor(double, MatrixView<double>, Scratch&) const;         \
-  template void OuterRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, Scratch&) \
-      const;                                                                                                 \
-  template void OuterRows<T>::add_rotated_squares(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>,      \
+#define BDL_INSTANTIATE(T)                                                                                 \
+  template void OuterRows<T>::add_input_factor(double, MatrixView<double>, Scratch&) const;                \
+  template void OuterRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, Scratch&) const; \
+  template void OuterRows<T>::add_rotated_squares(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>,    \
                                                   MatrixView<double>, Scratch&) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

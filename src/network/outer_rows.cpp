@@ -180,8 +180,7 @@ void OuterRows<T>::project(ConstMatrixView<T> u, bool add, MatrixView<T> out, Sc
 
 /// out_r = rowsum((A u^T) ∘ E): one product with A per column of U.
 template <class T>
-void OuterRows<T>::project_some(ConstMatrixView<T> u, bool add, MatrixView<T> out,
-                                Scratch& scratch) const {
+void OuterRows<T>::project_some(ConstMatrixView<T> u, bool add, MatrixView<T> out, Scratch& scratch) const {
   const Index inputs = rows_.a.cols, size = layer_.outputs * inputs;
   const Scratch::Frame frame(scratch);
   T* const folded = scratch.take<T>(size * u.cols).data();

@@ -17,8 +17,7 @@ class OuterRows final : public BlockRows<T> {
   Index parameters() const override { return layer_.parameters(); }
   BlockCost cost(Index examples, Index samples, Index seeds) const override;
   void view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities, Index examples) override;
-  void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
-               Scratch& scratch) override;
+  void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out, Scratch& scratch) override;
   void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, Scratch& scratch) override;
   void sum_squares(ConstSpan<T> w, std::span<T> out, Scratch& scratch) override;
   void gram(bool add, MatrixView<double> out, Scratch& scratch) override {

@@ -215,7 +215,7 @@ void Graph<T>::backward(const Weights<T>& weights, Tape<T>& tape, Index seeds) c
                                   ConstSpan<double>) const;                                              \
   template void Graph<T>::forward(const Weights<T>&, ConstMatrixView<T>, MatrixView<T>, Scratch&,        \
                                   ConstSpan<double>) const;                                              \
-  template void Graph<T>::begin(Tape<T>&, ConstMatrixView<T>, Index, const Statistics&) const;            \
+  template void Graph<T>::begin(Tape<T>&, ConstMatrixView<T>, Index, const Statistics&) const;           \
   template MatrixView<T> Graph<T>::seeds(Tape<T>&, Index) const;                                         \
   template MatrixView<T> Graph<T>::sensitivities(Tape<T>&, Index, Index) const;                          \
   template ConstMatrixView<T> Graph<T>::sensitivities(const Tape<T>&, Index, Index) const;               \

@@ -6,12 +6,12 @@
 #include <optional>
 #include <vector>
 
-#include "inference/noise/beliefs.hpp"
 #include "likelihood/logistic_rule.hpp"
 #include "linalg/dense/symmetric_root.hpp"
 #include "model/model.hpp"
 #include "posterior/linearized_outputs.hpp"
 #include "predict/mixture_quantile.hpp"
+#include "steps/beliefs.hpp"
 
 namespace bdl {
 
@@ -23,7 +23,7 @@ class LocalPasses {
   LocalPasses(const Model<T>& model, const Posterior<T>& q);
   /// Computes F for examples X, numbered from `first` on, with the noise of a sample.
   void forward(std::uint64_t seed, Index sample, Index first, ConstMatrixView<T> x, MatrixView<T> f,
-               Buffer<T>& scratch);
+               Scratch& scratch);
 
  private:
   const Graph<T>& graph_;

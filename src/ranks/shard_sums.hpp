@@ -7,10 +7,11 @@
 
 namespace bdl {
 
-/// Calls add(shard, numbers) for each shard of this rank, with numbers that are 0 at first, and returns their sums over all
-/// shards: added up in one order, whoever has them. They live in `sums` until the next call.
+/// Calls add(shard, numbers) for each shard of this rank, with numbers that are 0 at first, and returns their
+/// sums over all shards: added up in one order, whoever has them. They live in `sums` until the next call.
 template <class Add>
-ConstSpan<double> sum_over_shards(Team& team, TreeSums<double>& sums, Index shards, Index numbers, Add&& add) {
+ConstSpan<double> sum_over_shards(Team& team, TreeSums<double>& sums, Index shards, Index numbers,
+                                  Add&& add) {
   team.attempt([&] { sums.reserve(team.rank(), team.size(), shards, 0, numbers); });
   if (team.size() > 1) team.vote();  // all ranks have the memory, or none goes on
   team.attempt([&] {

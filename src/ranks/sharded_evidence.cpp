@@ -17,7 +17,8 @@ std::span<double> range(std::span<double> numbers, Index first, Index count) {
 
 template <class T>
 bool has_curvature_sums(const EvidenceRequest<T>& request) {
-  return request.kind == StepKind::diagonal || request.kind == StepKind::vogn || request.kind == StepKind::ivon;
+  return request.kind == StepKind::diagonal || request.kind == StepKind::vogn ||
+         request.kind == StepKind::ivon;
 }
 
 /// True if the curvature is a Hessian matrix, not rows or a diagonal.
@@ -28,7 +29,8 @@ bool takes_hessian(const EvidenceRequest<T>& request) {
 
 }  // namespace
 
-/// Numbers that are summed up beside the rows: of a curvature that is not made of them, its diagonal or lower triangle.
+/// Numbers that are summed up beside the rows: of a curvature that is not made of them, its diagonal or lower
+/// triangle.
 template <class T>
 Index ShardedEvidence<T>::hessian_numbers(const EvidenceRequest<T>& request) const {
   const Index dimension = request.q.dimension();
@@ -72,7 +74,8 @@ StepEvidence<T> ShardedEvidence<T>::estimate(const EvidenceRequest<T>& request, 
                              [&](Index size) { return numbers_of_shard(request.options, size); });
       exchange_.reserve(team.rank(), team.size());
     }
-    sums_.add_own([&](Index shard, const Summand<T>& out) { add_shard(request, batch, examples, shard, out); });
+    sums_.add_own(
+        [&](Index shard, const Summand<T>& out) { add_shard(request, batch, examples, shard, out); });
   });
   sums_.finish(team);
   StepEvidence<T> found = result(request, examples);
@@ -95,8 +98,8 @@ Samples<T> ShardedEvidence<T>::draw(const EvidenceRequest<T>& request, DrawPlace
 }
 
 template <class T>
-void ShardedEvidence<T>::add_shard(const EvidenceRequest<T>& request, const Minibatch<T>& batch, const StepExamples& examples,
-                                   Index shard, const Summand<T>& out) {
+void ShardedEvidence<T>::add_shard(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
+                                   const StepExamples& examples, Index shard, const Summand<T>& out) {
   const Options& options = request.options;
   const ShardRange& columns_here = examples.shards[at(shard - own_.first)];
   const bool shares_samples = options.sample_sharing == SampleSharing::all;
@@ -105,7 +108,8 @@ void ShardedEvidence<T>::add_shard(const EvidenceRequest<T>& request, const Mini
       batch.part(columns_here.first, columns_here.count(), {batch.place.step, iteration, shard});
   std::optional<Scratch::Frame> frame;
   Samples<T> samples;
-  if (options.sample_groups == 1 && shares_samples) samples = draw(request, part.place);  // which outlive the frame
+  if (options.sample_groups == 1 && shares_samples)
+    samples = draw(request, part.place);  // which outlive the frame
   frame.emplace(request.scratch);
   StepEvidence<T> found;
   if (options.sample_groups > 1) {
@@ -156,13 +160,16 @@ void ShardedEvidence<T>::write_values(const EvidenceRequest<T>& request, const E
   } else if (has_curvature_sums(request)) {
     const Index dimension = request.q.dimension();
     curvature_diagonal(evidence.curvature, out.subspan(at(dimension), at(dimension)));
-    if (request.kind != StepKind::diagonal) std::ranges::copy(evidence.point_squares, out.data() + 2 * dimension);
+    if (request.kind != StepKind::diagonal)
+      std::ranges::copy(evidence.point_squares, out.data() + 2 * dimension);
   }
 }
 
-/// What is summed up in double; mean squares of the prior's groups are those of all samples, of which each shard has as many.
+/// What is summed up in double; mean squares of the prior's groups are those of all samples, of which each
+/// shard has as many.
 template <class T>
-StepEvidence<T> ShardedEvidence<T>::result(const EvidenceRequest<T>& request, const StepExamples& examples) const {
+StepEvidence<T> ShardedEvidence<T>::result(const EvidenceRequest<T>& request,
+                                           const StepExamples& examples) const {
   const ConstSpan<double> numbers = sums_.numbers();
   const Index targets = local_.model().likelihood.targets(), groups = std::ssize(request.prior.groups());
   StepEvidence<T> found;
@@ -201,26 +208,29 @@ void ShardedEvidence<T>::use_sums(const EvidenceRequest<T>& request, Evidence<T>
 template <class T>
 Index ShardedEvidence<T>::numbers_of_shard(const Options& options, Index examples) const {
   EvidenceEstimator<T>& estimator = local_.estimator();
-  const Index numbers = is_exact(options.curvature) ? estimator.exact().shared_numbers(examples)
-                                                    : estimator.rows().shared_numbers(batch_size(options, examples));
+  const Index numbers = is_exact(options.curvature)
+                            ? estimator.exact().shared_numbers(examples)
+                            : estimator.rows().shared_numbers(batch_size(options, examples));
   return numbers + examples * local_.model().likelihood.targets();
 }
 
 template <class T>
-void ShardedEvidence<T>::write_rows(const EvidenceRequest<T>& request, const Evidence<T>& evidence, Index shard) {
+void ShardedEvidence<T>::write_rows(const EvidenceRequest<T>& request, const Evidence<T>& evidence,
+                                    Index shard) {
   const std::span<T> out = exchange_.own(shard);
   T* to = out.data();
   for (Index i = 0; i < evidence.y.cols; ++i) to = std::ranges::copy(evidence.y.column(i), to).out;
   const std::span<T> rest = out.subspan(static_cast<std::size_t>(to - out.data()));
   EvidenceEstimator<T>& estimator = local_.estimator();
-  is_exact(request.options.curvature) ? estimator.exact().write_shared(rest) : estimator.rows().write_shared(rest);
+  is_exact(request.options.curvature) ? estimator.exact().write_shared(rest)
+                                      : estimator.rows().write_shared(rest);
 }
 
-/// Every rank gets the rows of all shards. The samples, and what layers with statistics have made of them, are those of the
-/// shards.
+/// Every rank gets the rows of all shards. The samples, and what layers with statistics have made of them,
+/// are those of the shards.
 template <class T>
-void ShardedEvidence<T>::join_rows(const EvidenceRequest<T>& request, const Minibatch<T>& batch, const StepExamples& examples,
-                                   Team& team, Evidence<T>& evidence) {
+void ShardedEvidence<T>::join_rows(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
+                                   const StepExamples& examples, Team& team, Evidence<T>& evidence) {
   exchange_.gather(team);
   team.attempt([&] {
     const Index targets = local_.model().likelihood.targets();
@@ -235,13 +245,15 @@ void ShardedEvidence<T>::join_rows(const EvidenceRequest<T>& request, const Mini
     EvidenceEstimator<T>& estimator = local_.estimator();
     const Options& options = request.options;
     const bool exact = is_exact(options.curvature);
-    evidence.estimate = exact ? estimator.exact().join(examples.sizes, numbers)
-                              : estimator.rows().join(batch_size(options, examples.all), examples.sizes, numbers);
+    evidence.estimate =
+        exact ? estimator.exact().join(examples.sizes, numbers)
+              : estimator.rows().join(batch_size(options, examples.all), examples.sizes, numbers);
     evidence.layers = exact ? &estimator.exact().blocks() : estimator.rows().blocks();
     evidence.outputs = exact ? ConstMatrixView<T>() : estimator.rows().outputs();
     evidence.y = all_y;
     evidence.weight = batch.weight;
-    if (const Index points = request.q.points().parameters(); points > 0 && options.rule == Rule::blr && !exact) {
+    if (const Index points = request.q.points().parameters();
+        points > 0 && options.rule == Rule::blr && !exact) {
       const auto squares = request.scratch.template take<T>(points);
       estimator.rows().point_squares(evidence.estimate.w, squares);
       evidence.point_squares = squares;
@@ -250,8 +262,9 @@ void ShardedEvidence<T>::join_rows(const EvidenceRequest<T>& request, const Mini
       divided_.assign(*rows, team, reserved_.shards);
       evidence.estimate.rows = &divided_;
     }
-    evidence.curvature = gives_rows(options.curvature) ? Curvature<T>{evidence.estimate.rows, evidence.estimate.w, {}, {}}
-                                                       : hessian(request);
+    evidence.curvature = gives_rows(options.curvature)
+                             ? Curvature<T>{evidence.estimate.rows, evidence.estimate.w, {}, {}}
+                             : hessian(request);
   });
 }
 
@@ -262,7 +275,8 @@ Curvature<T> ShardedEvidence<T>::hessian(const EvidenceRequest<T>& request) cons
   const Index dimension = request.q.dimension();
   const auto h = request.scratch.template matrix<double>(dimension, dimension);
   const T* from = sums.data();
-  for (Index j = 0; j < dimension; from += dimension - j++) std::copy_n(from, dimension - j, h.column_data(j) + j);
+  for (Index j = 0; j < dimension; from += dimension - j++)
+    std::copy_n(from, dimension - j, h.column_data(j) + j);
   return {nullptr, {}, h, {}};
 }
 

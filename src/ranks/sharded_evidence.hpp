@@ -1,7 +1,7 @@
-// The evidence of a minibatch of which each process (rank) has some shards: estimated shard by shard as steps/ does it, and
-// added up in one order (tree_sums.hpp), so that results are identical for any number of ranks. Steps that only take sums over
-// examples get these; steps by curvature rows get the rows of all shards, on every rank, and the ranks divide the work on them
-// (divided_rows.hpp).
+// The evidence of a minibatch of which each process (rank) has some shards: estimated shard by shard as
+// steps/ does it, and added up in one order (tree_sums.hpp), so that results are identical for any number of
+// ranks. Steps that only take sums over examples get these; steps by curvature rows get the rows of all
+// shards, on every rank, and the ranks divide the work on them (divided_rows.hpp).
 #pragma once
 
 #include <optional>
@@ -24,9 +24,10 @@ class ShardedEvidence {
  public:
   /// `local` estimates the shards of this rank, and must outlive it.
   explicit ShardedEvidence(MinibatchEvidence<T>& local) : local_(local) {}
-  /// By all ranks; fails on all of them if one does. `batch` has the examples of this rank's shards, one shard after the other.
-  StepEvidence<T> estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch, const StepExamples& examples,
-                           Index shards, Team& team);
+  /// By all ranks; fails on all of them if one does. `batch` has the examples of this rank's shards, one
+  /// shard after the other.
+  StepEvidence<T> estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
+                           const StepExamples& examples, Index shards, Team& team);
   /// Called where the ranks have become others.
   void forget_ranks() { reserved_ = {}; }
 
@@ -38,8 +39,8 @@ class ShardedEvidence {
   };
   Layout layout(const EvidenceRequest<T>& request, Index shards) const;
   Index hessian_numbers(const EvidenceRequest<T>& request) const;
-  void add_shard(const EvidenceRequest<T>& request, const Minibatch<T>& batch, const StepExamples& examples, Index shard,
-                 const Summand<T>& out);
+  void add_shard(const EvidenceRequest<T>& request, const Minibatch<T>& batch, const StepExamples& examples,
+                 Index shard, const Summand<T>& out);
   Samples<T> draw(const EvidenceRequest<T>& request, DrawPlace place);
   void write_values(const EvidenceRequest<T>& request, const Evidence<T>& evidence, std::span<T> out) const;
   StepEvidence<T> result(const EvidenceRequest<T>& request, const StepExamples& examples) const;
@@ -48,8 +49,8 @@ class ShardedEvidence {
   // Steps by rows.
   Index numbers_of_shard(const Options& options, Index examples) const;
   void write_rows(const EvidenceRequest<T>& request, const Evidence<T>& evidence, Index shard);
-  void join_rows(const EvidenceRequest<T>& request, const Minibatch<T>& batch, const StepExamples& examples, Team& team,
-                 Evidence<T>& evidence);
+  void join_rows(const EvidenceRequest<T>& request, const Minibatch<T>& batch, const StepExamples& examples,
+                 Team& team, Evidence<T>& evidence);
   Curvature<T> hessian(const EvidenceRequest<T>& request) const;
 
   MinibatchEvidence<T>& local_;

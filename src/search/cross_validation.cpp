@@ -6,8 +6,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "inference/batch/fit.hpp"
 #include "predict/predict.hpp"
+#include "train/fit.hpp"
 
 namespace bdl {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "data/data_set.hpp"
 #include "data/folds.hpp"
-#include "inference/optimizer.hpp"
 #include "predict/mixture.hpp"
+#include "train/optimizer.hpp"
 
 namespace bdl {
 

@@ -13,6 +13,7 @@
 #include "parallel/crew.hpp"
 #include "parallel/parallel.hpp"
 #include "search/proposal.hpp"
+#include "train/sharding.hpp"
 
 namespace bdl {
 namespace {
@@ -100,8 +101,7 @@ void Search<T>::agree(DataSet& data, const Run& run) {
   std::array<Having, 6> having{};
   team_.attempt([&] {
     hashes.resize(option_table().size());
-    mine = prototype_->agreement(static_cast<std::uint8_t>(Call::search), run.rows, validation_.epochs, 0,
-                                 true, hashes);
+    mine = agreement(*prototype_, Call::search, run.rows, validation_.epochs, 0, true, hashes);
     Hash validation, runs, ranges, parallel;
     validation.add_all({validation_.folds, validation_.spec.method, validation_.spec.samples});
     validation.add(validation_.spec.seed);

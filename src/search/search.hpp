@@ -7,9 +7,9 @@
 // number of threads or ranks.
 #pragma once
 
-#include "inference/batch/fit.hpp"
 #include "search/batch.hpp"
 #include "search/trial_exchange.hpp"
+#include "train/fit.hpp"
 
 namespace bdl {
 

@@ -1,7 +1,7 @@
 // Messages between the ranks of a search: the points to try, and the results of folds.
 #pragma once
 
-#include "parallel/team.hpp"
+#include "ranks/team.hpp"
 #include "search/batch.hpp"
 #include "search/cross_validation.hpp"
 

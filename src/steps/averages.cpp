@@ -5,7 +5,8 @@
 namespace bdl {
 namespace {
 
-/// Returns the position of the first value that is not in [low, infinity); as many as there are values if all are.
+/// Returns the position of the first value that is not in [low, infinity); as many as there are values if all
+/// are.
 template <class T>
 Index first_outside(ConstSpan<T> values, T low) {
   constexpr T high = std::numeric_limits<T>::max();
@@ -14,7 +15,8 @@ Index first_outside(ConstSpan<T> values, T low) {
     for (const T value : values) outside |= value >= low && value <= high ? 0 : 1;
   });
   if (outside == 0) return std::ssize(values);
-  return std::ranges::find_if_not(values, [=](T value) { return value >= low && value <= high; }) - values.begin();
+  return std::ranges::find_if_not(values, [=](T value) { return value >= low && value <= high; }) -
+         values.begin();
 }
 
 }  // namespace
@@ -42,8 +44,8 @@ void Momentum<T>::clear() {
 }
 
 template <class T>
-void PointSquares<T>::divide(const PointLayout& points, ConstSpan<T> squares, double rate, double data_size, double damping,
-                             std::span<T> m) {
+void PointSquares<T>::divide(const PointLayout& points, ConstSpan<T> squares, double rate, double data_size,
+                             double damping, std::span<T> m) {
   const auto next = next_.first(std::ssize(squares));
   const double weight = steps_ > 0 ? rate : 1;
   std::size_t k = 0;
@@ -92,8 +94,8 @@ void MovingAverages<T>::check(const char* what, ConstSpan<T> values, T lowest, I
   const auto check_range = [&](const char* of, ConstSpan<T> range, T low) {
     const Index bad = first_outside(range, low);
     if (bad < std::ssize(range))
-      fail(Status::ERROR_DIVERGED, "the %s of parameter %lld (counting from 0) is not finite after step %lld", of,
-           static_cast<long long>(bad % std::ssize(values)), static_cast<long long>(number));
+      fail(Status::ERROR_DIVERGED, "the %s of parameter %lld (counting from 0) is not finite after step %lld",
+           of, static_cast<long long>(bad % std::ssize(values)), static_cast<long long>(number));
   };
   check_range(what, values, lowest);
   check_range("gradient's average", next_.first.first(next_.size), std::numeric_limits<T>::lowest());
@@ -108,7 +110,7 @@ void Averages<T>::commit(StepKind kind, bool has_points) noexcept {
   kind == StepKind::kfac ? kfac.commit() : kfac.forget();
   const bool is_natural = kind == StepKind::natural_gradient;
   is_natural ? momentum.commit() : momentum.forget();
-  is_natural && has_points ? point_squares.commit() : point_squares.forget();
+  is_natural&& has_points ? point_squares.commit() : point_squares.forget();
   if (is_natural || kind == StepKind::kfac) return moments.forget();
   moments.commit();
   tied.commit();

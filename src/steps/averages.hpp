@@ -1,6 +1,6 @@
-// Moving averages that go on from step to step, and are saved with the optimizer: of gradients (momentum), and of their squares
-// (Adam) or of the curvature (VOGN, IVON, K-FAC). A step writes the next ones beside the present ones; Averages::commit() makes
-// them the present ones. Those of another kind of step end there.
+// Moving averages that go on from step to step, and are saved with the optimizer: of gradients (momentum),
+// and of their squares (Adam) or of the curvature (VOGN, IVON, K-FAC). A step writes the next ones beside the
+// present ones; Averages::commit() makes them the present ones. Those of another kind of step end there.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@ inline bool is_adam(const Options& options) {
   return options.descent == DescentOption::adam;
 }
 
-/// Momentum of natural gradients: m <- keep m + add g (docs/mathematics/natural-gradients.md, "Rates and momentum").
+/// Momentum of natural gradients: m <- keep m + add g (docs/mathematics/natural-gradients.md, "Rates and
+/// momentum").
 template <class T>
 class Momentum {
  public:
@@ -40,8 +41,8 @@ class Momentum {
   Index size_, steps_ = 0;
 };
 
-/// Mean squared gradients s of point parameters, per example: these have no prior and no covariance that would give a
-/// natural-gradient step its length (docs/networks.md, "Point parameters").
+/// Mean squared gradients s of point parameters, per example: these have no prior and no covariance that
+/// would give a natural-gradient step its length (docs/networks.md, "Point parameters").
 template <class T>
 class PointSquares {
  public:
@@ -62,7 +63,8 @@ class PointSquares {
   Index steps_ = 0;
 };
 
-/// Averages of the gradient by the mean and, behind it, by other parameters of the posterior; and of squares or curvatures.
+/// Averages of the gradient by the mean and, behind it, by other parameters of the posterior; and of squares
+/// or curvatures.
 template <class T>
 struct Moments {
   Buffer<T> first, second;
@@ -90,10 +92,11 @@ struct AdamTerms {
     return length * m / (std::sqrt(unbias_squares * v) + epsilon);
   }
 
-  /// to[i] = from[i] less the shift of parameter number + i, whose gradient is gradient(i). It works on some at a time, beside
-  /// what is read: else compilers fear overlaps and make no vectors.
+  /// to[i] = from[i] less the shift of parameter number + i, whose gradient is gradient(i). It works on some
+  /// at a time, beside what is read: else compilers fear overlaps and make no vectors.
   template <bool adam, class Gradient>
-  BDL_ALWAYS_INLINE void move(Index number, Index count, const T* from, T* to, const Gradient& gradient) const {
+  BDL_ALWAYS_INLINE void move(Index number, Index count, const T* from, T* to,
+                              const Gradient& gradient) const {
     constexpr Index most = 256;
     T m[most], v[most], moved[most];
     for (Index begin = 0; begin < count; begin += most) {
@@ -108,8 +111,8 @@ struct AdamTerms {
 
  private:
   template <bool adam, bool goes_on, class Gradient>
-  BDL_ALWAYS_INLINE void move_some(Index number, Index begin, Index count, const T* from, const Gradient& gradient, T* m,
-                                   T* v, T* moved) const {
+  BDL_ALWAYS_INLINE void move_some(Index number, Index begin, Index count, const T* from,
+                                   const Gradient& gradient, T* m, T* v, T* moved) const {
     for (Index i = 0; i < count; ++i) {
       const T g = gradient(begin + i);
       m[i] = keep * (goes_on ? first[number + i] : T(0)) + add * g;
@@ -126,12 +129,13 @@ struct AdamTerms {
 template <class T>
 class MovingAverages {
  public:
-  /// Begins a step on so many numbers at this rate: the averages go on if the last step had the same kind and number.
+  /// Begins a step on so many numbers at this rate: the averages go on if the last step had the same kind and
+  /// number.
   AdamTerms<T> begin(Index size, double rate, const Options& options);
   /// Number of gradients in the averages after the step that has begun.
   Index next_steps() const { return next_.steps; }
-  /// Fails with ERROR_DIVERGED, naming the parameter, unless these values, which are to be at least `lowest`, and the next
-  /// averages are finite: a square that has overflowed would hold its parameter for ever.
+  /// Fails with ERROR_DIVERGED, naming the parameter, unless these values, which are to be at least `lowest`,
+  /// and the next averages are finite: a square that has overflowed would hold its parameter for ever.
   void check(const char* what, ConstSpan<T> values, T lowest, Index number) const;
   const Moments<T>& now() const { return now_; }
   void restore(Moments<T>&& moments) { now_ = std::move(moments); }

@@ -7,6 +7,7 @@
 namespace bdl {
 
 template <class T>
-PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bool is_stream, const StreamKey& random);
+PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bool is_stream,
+                            const StreamKey& random);
 
 }  // namespace bdl

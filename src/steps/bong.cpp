@@ -16,7 +16,8 @@ namespace {
 template <class T>
 MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool is_stream) {
   if (options.mean_update != MeanUpdateOption::automatic)
-    return options.mean_update == MeanUpdateOption::projected ? MeanUpdate::projected : MeanUpdate::unprojected;
+    return options.mean_update == MeanUpdateOption::projected ? MeanUpdate::projected
+                                                              : MeanUpdate::unprojected;
   const bool low_rank = q.family() == Family::low_rank && q.rank() > 0;
   return is_stream && low_rank ? MeanUpdate::unprojected : MeanUpdate::projected;
 }
@@ -40,7 +41,8 @@ bool takes_several(const Options& options) {
 }  // namespace
 
 template <class T>
-PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bool is_stream, const StreamKey& random) {
+PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bool is_stream,
+                            const StreamKey& random) {
   PosteriorStep<T> step{from};
   step.descent = descent_of(options.rule);
   step.mean_update = mean_update(options, from, is_stream);
@@ -92,8 +94,8 @@ Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& op
   if (is_noisy(options)) {
     const auto noise = noise_.first(q.dimension());
     for (Index i = 0; i < q.dimension(); ++i)
-      noise[at(i)] = static_cast<T>(repeats *
-                                    (fixed_ > 0 ? static_cast<double>(fixed_noise_.data()[i]) : options.process_noise));
+      noise[at(i)] = static_cast<T>(
+          repeats * (fixed_ > 0 ? static_cast<double>(fixed_noise_.data()[i]) : options.process_noise));
     drift.noise = noise;
     q.reserve_noise();
   }
@@ -106,8 +108,8 @@ Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& op
 
 template <class T>
 auto Filter<T>::update(const Model<T>& model, const Posterior<T>& prior, const Minibatch<T>& observation,
-                       const Options& options, EvidenceEstimator<T>& estimator, DrawSource<T>& draws, Scratch& scratch)
-    -> Result {
+                       const Options& options, EvidenceEstimator<T>& estimator, DrawSource<T>& draws,
+                       Scratch& scratch) -> Result {
   const Index iterations = has_kl(options.rule) ? options.iterations : 1, step = observation.place.step;
   const Posterior<T>* from = &prior;
   Posterior<T>* to = nullptr;
@@ -115,8 +117,8 @@ auto Filter<T>::update(const Model<T>& model, const Posterior<T>& prior, const M
   bool held = false;
   for (Index i = 0; i < iterations; ++i, from = to) {
     const Scratch::Frame frame(scratch);
-    const StreamKey random{static_cast<std::uint64_t>(options.seed), Stream::range_finder, static_cast<std::uint64_t>(step),
-                           static_cast<std::uint32_t>(i) << 20};
+    const StreamKey random{static_cast<std::uint64_t>(options.seed), Stream::range_finder,
+                           static_cast<std::uint64_t>(step), static_cast<std::uint32_t>(i) << 20};
     Minibatch<T> here = observation;
     here.place.iteration = i;
     to = &spare(prior, &prior, from);
@@ -124,7 +126,8 @@ auto Filter<T>::update(const Model<T>& model, const Posterior<T>& prior, const M
     least = std::min(least, iterate(prior, *from, evidence, options, random, scratch, *to));
     check_mean_finite(*to, "observation", step + 1);
     if (i == iterations - 1 && options.guard > 0)
-      held = hold_back(model, prior, *from, evidence, options.curvature, here.x, scratch, workspace_.scratch, *to);
+      held = hold_back(model, prior, *from, evidence, options.curvature, here.x, scratch, workspace_.scratch,
+                       *to);
   }
   to->set_blank(false);
   return {*to, least < 1, held};
@@ -133,7 +136,8 @@ auto Filter<T>::update(const Model<T>& model, const Posterior<T>& prior, const M
 /// m = g + [KL] Lambda_0 (mu - mu_0), then the family's map.
 template <class T>
 double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
-                          const Options& options, const StreamKey& random, Scratch& scratch, Posterior<T>& to) {
+                          const Options& options, const StreamKey& random, Scratch& scratch,
+                          Posterior<T>& to) {
   const bool has_left_prior = has_kl(options.rule) && &from != &prior;
   const ConstSpan<T> gradient = gradient_of(evidence, scratch);
   PosteriorStep<T> step = begin_step(from, options, true, random);

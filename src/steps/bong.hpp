@@ -1,14 +1,15 @@
-// Filters: one step of a stream, the passage of time and then one observation (docs/mathematics/streams.md). With the posterior
-// before it as prior N(mu_0, Sigma_0), and l the observation's expected negative log likelihood, the rules of Jones et al. 2024
-// (Table 1) are, with gradient g and Hessian H of l (evidence.hpp; "lin-hess" is the linearised H of their section 4):
+// Filters: one step of a stream, the passage of time and then one observation (docs/mathematics/streams.md).
+// With the posterior before it as prior N(mu_0, Sigma_0), and l the observation's expected negative log
+// likelihood, the rules of Jones et al. 2024 (Table 1) are, with gradient g and Hessian H of l (evidence.hpp;
+// "lin-hess" is the linearised H of their section 4):
 //
 //   bong   natural gradient of l, once, rate 1:        Sigma^-1 = Sigma_0^-1 + H,  mu = mu_0 - Sigma g
 //   blr    natural gradient of l + KL, several times
 //   bog    plain gradient of l by the posterior's parameters, once
 //   bbb    plain gradient of l + KL, several times
 //
-// Every family maps (g, H) to its own parameters: Posterior::take(). The posterior that is given is never changed: a finished
-// successor replaces it, or nothing does.
+// Every family maps (g, H) to its own parameters: Posterior::take(). The posterior that is given is never
+// changed: a finished successor replaces it, or nothing does.
 #pragma once
 
 #include "methods/rule.hpp"
@@ -32,12 +33,13 @@ class Filter {
     bool held;       ///< true if the line search held the mean back (stream_guard.hpp)
   };
   /// Returns the posterior after an observation of the examples, seen from `prior`.
-  Result update(const Model<T>& model, const Posterior<T>& prior, const Minibatch<T>& observation, const Options& options,
-                EvidenceEstimator<T>& estimator, DrawSource<T>& draws, Scratch& scratch);
+  Result update(const Model<T>& model, const Posterior<T>& prior, const Minibatch<T>& observation,
+                const Options& options, EvidenceEstimator<T>& estimator, DrawSource<T>& draws,
+                Scratch& scratch);
 
  private:
-  double iterate(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence, const Options& options,
-                 const StreamKey& random, Scratch& scratch, Posterior<T>& to);
+  double iterate(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
+                 const Options& options, const StreamKey& random, Scratch& scratch, Posterior<T>& to);
   bool is_noisy(const Options& options) const;
   bool is_static(const Options& options) const;
   Posterior<T>& spare(const Posterior<T>& like, const Posterior<T>* a, const Posterior<T>* b);

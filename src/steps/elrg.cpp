@@ -1,12 +1,14 @@
-// Variational inference with Sigma = W W^T + diag(s) (ELRG-VI, Tomczak et al. 2020, section 3), and its relatives with s fixed,
-// common to a block, or tied: Adam or SGD down the gradient of
+// Variational inference with Sigma = W W^T + diag(s) (ELRG-VI, Tomczak et al. 2020, section 3), and its
+// relatives with s fixed, common to a block, or tied: Adam or SGD down the gradient of
 //
 //   L = -E_q[log p(y | x, theta)] + w KL(q || N(0, diag(1 / lambda)))
 //
-// by mu, by V with W = sqrt(a) V, and by what is learned of s. The expected log likelihood's gradients come through noise that
-// each example draws for itself (noisy_estimator.hpp, docs/mathematics/noise.md), the divergence's are exact:
+// by mu, by V with W = sqrt(a) V, and by what is learned of s. The expected log likelihood's gradients come
+// through noise that each example draws for itself (noisy_estimator.hpp, docs/mathematics/noise.md), the
+// divergence's are exact:
 //
-//   d KL / dW = lambda W - diag(1 / s) W C^-1,    C = I + W^T diag(1 / s) W         (posterior/low_rank_moment/kl_gradient.hpp)
+//   d KL / dW = lambda W - diag(1 / s) W C^-1,    C = I + W^T diag(1 / s) W
+//   (posterior/low_rank_moment/kl_gradient.hpp)
 #include <cmath>
 #include <limits>
 
@@ -21,10 +23,11 @@ namespace {
 /// Rows of W whose gradient is made and used while it is in the cache.
 constexpr Index rows_together = 1 << 15;
 
-/// Returns sqrt(a): Adam with rate r on V is Adam with rate sqrt(a) r on W and with epsilon / sqrt(a); SGD on V is SGD with rate
-/// a r on W.
+/// Returns sqrt(a): Adam with rate r on V is Adam with rate sqrt(a) r on W and with epsilon / sqrt(a); SGD on
+/// V is SGD with rate a r on W.
 double low_rank_root(const Options& options, Index rank) {
-  return std::sqrt(options.low_rank_scale > 0 ? options.low_rank_scale : 1 / static_cast<double>(std::max<Index>(1, rank)));
+  return std::sqrt(options.low_rank_scale > 0 ? options.low_rank_scale
+                                              : 1 / static_cast<double>(std::max<Index>(1, rank)));
 }
 
 /// Returns the index within the block of its first parameter that is not a point; 0 if all are.
@@ -53,7 +56,8 @@ Index scale_count(const Posterior<T>& q, const Options& options, const TiedScale
 template <class T, bool adam>
 class LowRankMomentStep {
  public:
-  LowRankMomentStep(const StepInput<T>& in, const NoiseGradient<T>& gradient, double kl_weight, const AdamTerms<T>& terms)
+  LowRankMomentStep(const StepInput<T>& in, const NoiseGradient<T>& gradient, double kl_weight,
+                    const AdamTerms<T>& terms)
       : in_(in),
         gradient_(gradient),
         kl_weight_(kl_weight),
@@ -63,7 +67,8 @@ class LowRankMomentStep {
     const T root = static_cast<T>(low_rank_root(in.options, moment_rank(in.q)));
     of_w_.length *= adam ? root : root * root;
     of_w_.epsilon /= root;
-    if (in.options.diagonal_part != DiagonalPart::fixed) by_log_sigma_ = in.scratch.template take<T>(in.dimension());
+    if (in.options.diagonal_part != DiagonalPart::fixed)
+      by_log_sigma_ = in.scratch.template take<T>(in.dimension());
   }
 
   /// Moves W and s block by block; for tied scales only their gradient by log sqrt(s) is made.
@@ -97,24 +102,26 @@ class LowRankMomentStep {
   }
 
  private:
-  /// Parameters row .. row + count - 1 of a block whose first one is `offset`: their rows of W, and the gradient by
-  /// log sqrt(s) where it is used.
-  void move_rows(const LowRankMomentPosterior<T>& from, Index offset, Index row, Index count, MatrixView<T> to) {
+  /// Parameters row .. row + count - 1 of a block whose first one is `offset`: their rows of W, and the
+  /// gradient by log sqrt(s) where it is used.
+  void move_rows(const LowRankMomentPosterior<T>& from, Index offset, Index row, Index count,
+                 MatrixView<T> to) {
     const Scratch::Frame frame(in_.scratch);
     const T each = static_cast<T>(1 / in_.data_size), each_kl = static_cast<T>(kl_weight_ / in_.data_size);
-    const Index size = from.dimension(), rank = from.rank(), first = offset + row, first_of_w = offset * rank + row,
-                dimension = in_.dimension();
+    const Index size = from.dimension(), rank = from.rank(), first = offset + row,
+                first_of_w = offset * rank + row, dimension = in_.dimension();
     const auto by_w = in_.scratch.template matrix<T>(count, rank);
     const std::span<T> by_log_sigma =
         by_log_sigma_.empty() ? by_log_sigma_ : by_log_sigma_.subspan(at(first), at(count));
-    kl_gradient_from<T>(from, row, {}, in_.prior.precision().subspan(at(first), at(count)), {{}, by_w, by_log_sigma},
-                        in_.workspace.scratch.tall);
+    kl_gradient_from<T>(from, row, {}, in_.prior.precision().subspan(at(first), at(count)),
+                        {{}, by_w, by_log_sigma}, in_.workspace.scratch.tall);
     parallel_blocks(count, 1 << 12, [&](Index begin, Index some) noexcept {
       with_simd([&](auto) BDL_INLINE_LAMBDA {
         for (Index k = 0; k < rank; ++k) {
           const T *const w = from.w().column_data(k) + row + begin, *const kl = by_w.column_data(k) + begin,
-                  *const g = gradient_.w.data() + first_of_w + k * size + begin;
-          of_w_.template move<adam>(dimension + first_of_w + k * size + begin, some, w, to.column_data(k) + row + begin,
+                         *const g = gradient_.w.data() + first_of_w + k * size + begin;
+          of_w_.template move<adam>(dimension + first_of_w + k * size + begin, some, w,
+                                    to.column_data(k) + row + begin,
                                     [=](Index i) BDL_INLINE_LAMBDA { return each * g[i] + each_kl * kl[i]; });
         }
       });
@@ -146,7 +153,8 @@ class LowRankMomentStep {
     T* const next = to.data();
     for_each_index(std::ssize(from), [=](Index i) BDL_INLINE_LAMBDA {
       const T sigma = std::sqrt(old[i]);
-      const T moved = Scale::moved(sigma, terms.template shift<adam>(first + i, g[i] / sigma * Scale::slope(sigma)));
+      const T moved =
+          Scale::moved(sigma, terms.template shift<adam>(first + i, g[i] / sigma * Scale::slope(sigma)));
       next[i] = moved * moved;
     });
   }
@@ -158,8 +166,8 @@ class LowRankMomentStep {
     for (const T g : by_log_sigma_.subspan(at(offset), from.size())) sum += static_cast<double>(g);
     const std::size_t lead = at(first_uncertain(in_.q.points(), offset, std::ssize(from)));
     const T sigma = std::sqrt(from[lead]);
-    const T moved =
-        Scale::moved(sigma, terms_.template shift<adam>(number, static_cast<T>(sum) / sigma * Scale::slope(sigma)));
+    const T moved = Scale::moved(
+        sigma, terms_.template shift<adam>(number, static_cast<T>(sum) / sigma * Scale::slope(sigma)));
     const T factor = moved / sigma * (moved / sigma);
     std::transform(from.begin() + static_cast<Index>(lead), from.end(), to.begin() + static_cast<Index>(lead),
                    [=](T s) { return factor * s; });
@@ -197,7 +205,8 @@ StepResult low_rank_moment_step(const StepInput<T>& in, const Evidence<T>& evide
   return {};
 }
 
-template StepResult low_rank_moment_step(const StepInput<float>&, const Evidence<float>&, Averages<float>&, Posterior<float>&);
+template StepResult low_rank_moment_step(const StepInput<float>&, const Evidence<float>&, Averages<float>&,
+                                         Posterior<float>&);
 template StepResult low_rank_moment_step(const StepInput<double>&, const Evidence<double>&, Averages<double>&,
                                          Posterior<double>&);
 

@@ -14,13 +14,16 @@ bool has_factors(const Options& options) {
 
 CurvatureKind seeds_of(const Options& options) {
   const EstimateKind kind = options.curvature;
-  if (has_factors(options) && options.fisher == FisherLabels::exact) return CurvatureKind::gradient_and_all_labels;
-  if (has_factors(options) && options.fisher == FisherLabels::sampled) return CurvatureKind::gradient_and_one_label;
+  if (has_factors(options) && options.fisher == FisherLabels::exact)
+    return CurvatureKind::gradient_and_all_labels;
+  if (has_factors(options) && options.fisher == FisherLabels::sampled)
+    return CurvatureKind::gradient_and_one_label;
   return kind == EstimateKind::mc_ggn || kind == EstimateKind::lin_hess ? CurvatureKind::gauss_newton
                                                                         : CurvatureKind::empirical_fisher;
 }
 
-/// True if rows of a generalised linear model are not merged: derivatives through draws and Kronecker factors need them apart.
+/// True if rows of a generalised linear model are not merged: derivatives through draws and Kronecker factors
+/// need them apart.
 bool is_apart(const Options& options) {
   return options.curvature == EstimateKind::mc_reparam || has_factors(options);
 }
@@ -28,14 +31,16 @@ bool is_apart(const Options& options) {
 /// The streams of layers that draw for themselves: each shard has its own.
 StreamKey layer_noise(const Options& options, DrawPlace place) {
   const Index draws_of_shard = options.samples * options.sample_groups;
-  return {static_cast<std::uint64_t>(options.seed), Stream::layer_noise, static_cast<std::uint64_t>(place.step),
+  return {static_cast<std::uint64_t>(options.seed), Stream::layer_noise,
+          static_cast<std::uint64_t>(place.step),
           static_cast<std::uint32_t>(place.iteration * options.samples + place.shard * draws_of_shard)};
 }
 
 }  // namespace
 
 BatchSize batch_size(const Options& options, Index examples) {
-  return {examples, is_sampled(options.curvature) ? options.samples : 1, seeds_of(options), is_apart(options)};
+  return {examples, is_sampled(options.curvature) ? options.samples : 1, seeds_of(options),
+          is_apart(options)};
 }
 
 template <class T>
@@ -58,8 +63,8 @@ ExactEstimator<T>& EvidenceEstimator<T>::exact() {
 }
 
 template <class T>
-Samples<T> EvidenceEstimator<T>::draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
-                                      Scratch& scratch) {
+Samples<T> EvidenceEstimator<T>::draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws,
+                                      DrawPlace place, Scratch& scratch) {
   const EstimateKind kind = options.curvature;
   if (is_exact(kind) || is_noisy(q.family(), kind)) return {};
   const Samples<T> samples{scratch.matrix<T>(dimension_, batch_size(options, 1).samples), {}};
@@ -80,15 +85,16 @@ Samples<T> EvidenceEstimator<T>::draw(const Posterior<T>& q, const Options& opti
 }
 
 template <class T>
-Evidence<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options,
-                                           DrawSource<T>& draws, Scratch& scratch) {
+Evidence<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, const Minibatch<T>& batch,
+                                           const Options& options, DrawSource<T>& draws, Scratch& scratch) {
   if (options.sample_groups > 1) return estimate_groups(q, batch, options, draws, scratch);
   return estimate(q, batch, draw(q, options, draws, batch.place, scratch), options, draws, scratch);
 }
 
 template <class T>
-Evidence<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, const Minibatch<T>& batch, const Samples<T>& samples,
-                                           const Options& options, DrawSource<T>& draws, Scratch& scratch) {
+Evidence<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, const Minibatch<T>& batch,
+                                           const Samples<T>& samples, const Options& options,
+                                           DrawSource<T>& draws, Scratch& scratch) {
   const EstimateKind kind = options.curvature;
   if (is_noisy(q.family(), kind)) return estimate_noisily(q, batch, options);
   if (is_exact(kind)) return estimate_exactly(q, batch);
@@ -102,17 +108,16 @@ Evidence<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, const Minibatc
     differentiate(q, samples, scratch, evidence);
   else if (kind == EstimateKind::mc_hess)
     evidence.curvature = hessian(q, batch, samples, options, draws, scratch);
-  else if (sums_together(q, options))
-    add_sums(evidence, scratch);
   return evidence;
 }
 
 template <class T>
-Evidence<T> EvidenceEstimator<T>::estimate_by_rows(const Posterior<T>& q, const Minibatch<T>& batch, const Samples<T>& samples,
-                                                   const Options& options) {
+Evidence<T> EvidenceEstimator<T>::estimate_by_rows(const Posterior<T>& q, const Minibatch<T>& batch,
+                                                   const Samples<T>& samples, const Options& options) {
   const StreamKey noise = layer_noise(options, batch.place);
   const std::span<double> statistics = start_statistics(q);
-  SeedSpec spec{seeds_of(options), batch.weight / static_cast<double>(samples.thetas.cols), &noise, is_apart(options)};
+  SeedSpec spec{seeds_of(options), batch.weight / static_cast<double>(samples.thetas.cols), &noise,
+                is_apart(options)};
   spec.statistics = {q.statistics(), statistics};
   spec.labels = {noise.seed, Stream::labels, noise.step, 0};
   Evidence<T> evidence;
@@ -148,15 +153,16 @@ Evidence<T> EvidenceEstimator<T>::estimate_exactly(const Posterior<T>& q, const 
   return evidence;
 }
 
-/// A diagonal posterior asks of the rows no more than their sum and their squares.
 template <class T>
 bool EvidenceEstimator<T>::sums_together(const Posterior<T>& q, const Options& options) const {
-  return options.rule != Rule::map && options.mean_update != MeanUpdateOption::unprojected && q.is_diagonal() &&
-         rows_->has_sums_together();
+  return gives_rows(options.curvature) && !is_exact(options.curvature) && options.rule != Rule::map && options.mean_update != MeanUpdateOption::unprojected &&
+         q.is_diagonal() && rows_->has_sums_together();
 }
 
 template <class T>
-void EvidenceEstimator<T>::add_sums(Evidence<T>& evidence, Scratch& scratch) const {
+void EvidenceEstimator<T>::sum_rows(const Posterior<T>& q, const Options& options, Scratch& scratch,
+                                    Evidence<T>& evidence) const {
+  if (!sums_together(q, options)) return;
   const auto gradient = scratch.take<T>(dimension_), squares = scratch.take<T>(dimension_);
   evidence.estimate.rows->sum_and_squares(evidence.estimate.c, gradient, evidence.estimate.w, squares);
   evidence.gradient = gradient;
@@ -164,8 +170,9 @@ void EvidenceEstimator<T>::add_sums(Evidence<T>& evidence, Scratch& scratch) con
 }
 
 template <class T>
-Curvature<T> EvidenceEstimator<T>::hessian(const Posterior<T>& q, const Minibatch<T>& batch, const Samples<T>& samples,
-                                           const Options& options, DrawSource<T>& draws, Scratch& scratch) {
+Curvature<T> EvidenceEstimator<T>::hessian(const Posterior<T>& q, const Minibatch<T>& batch,
+                                           const Samples<T>& samples, const Options& options,
+                                           DrawSource<T>& draws, Scratch& scratch) {
   if (!hessian_) hessian_ = std::make_unique<HessianEstimator<T>>(model_);
   const ConstMatrixView<T> thetas = samples.thetas;
   const double scale = batch.weight / static_cast<double>(thetas.cols);
@@ -195,7 +202,7 @@ void EvidenceEstimator<T>::sample(const Posterior<T>& q, const Minibatch<T>& bat
   place_points(q, thetas);
   for (Index s = 0; s < samples; ++s) {
     const auto of_sample = outputs.columns(s * examples, examples);
-    model_.forward(thetas.column(s), batch.x, of_sample, forward_scratch_, q.statistics());
+    model_.forward(thetas.column(s), batch.x, of_sample, scratch, q.statistics());
     check_outputs_finite<T>(of_sample);
   }
   evidence.thetas = thetas;

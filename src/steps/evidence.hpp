@@ -1,4 +1,5 @@
-// What a minibatch says about a posterior q: the gradient g and the Hessian H of its expected negative log likelihood,
+// What a minibatch says about a posterior q: the gradient g and the Hessian H of its expected negative log
+// likelihood,
 //
 //   g = E_q[sum_i (N / M) d(-log p(y_i | f(x_i; theta))) / dtheta],   H likewise with second derivatives,
 //
@@ -10,8 +11,8 @@
 //   mc-reparam         at draws, by derivatives through them (evidence_pathwise.cpp)
 //   exact-hess         by one-dimensional integrals, for generalised linear models (exact_estimator.hpp)
 //
-// Rows come from curvature/estimator.hpp. An Evidence is a value: its views point into the Scratch that was given, and into
-// the estimator until its next estimate.
+// Rows come from curvature/estimator.hpp. An Evidence is a value: its views point into the Scratch that was
+// given, and into the estimator until its next estimate.
 #pragma once
 
 #include "base/scratch.hpp"
@@ -73,17 +74,18 @@ struct Samples {
 
 template <class T>
 struct Evidence {
-  ConstSpan<T> gradient{};    ///< g; empty: the sum over rows has not been formed (gradient_of())
-  Curvature<T> curvature{};   ///< H
+  ConstSpan<T> gradient{};             ///< g; empty: the sum over rows has not been formed (gradient_of())
+  Curvature<T> curvature{};            ///< H
   double expected_log_likelihood = 0;  ///< N / M times the minibatch's
-  const NoiseGradient<T>* noise = nullptr;  ///< g by all parameters of a low-rank-moment posterior, in place of H
+  const NoiseGradient<T>* noise =
+      nullptr;  ///< g by all parameters of a low-rank-moment posterior, in place of H
 
-  Estimate<T> estimate{};                   ///< rows b_r with c_r and w_r; none if `noise`
-  const BlockedRows<T>* layers = nullptr;   ///< the rows layer by layer; null for a user's model
-  ConstSpan<T> point_squares{};             ///< sum_r w_r b_r^2 of the point parameters, in rule "blr"
-  ConstMatrixView<T> thetas{};   ///< the samples; none if there are no samples of the whole vector
-  ConstMatrixView<T> outputs{};  ///< C x M S, column s M + i: f(x_i; theta_s); none for integrals
-  ConstSpan<double> variances{};   ///< of the outputs, for integrals
+  Estimate<T> estimate{};                  ///< rows b_r with c_r and w_r; none if `noise`
+  const BlockedRows<T>* layers = nullptr;  ///< the rows layer by layer; null for a user's model
+  ConstSpan<T> point_squares{};            ///< sum_r w_r b_r^2 of the point parameters, in rule "blr"
+  ConstMatrixView<T> thetas{};             ///< the samples; none if there are no samples of the whole vector
+  ConstMatrixView<T> outputs{};            ///< C x M S, column s M + i: f(x_i; theta_s); none for integrals
+  ConstSpan<double> variances{};           ///< of the outputs, for integrals
   ConstSpan<double> statistics{};  ///< running statistics of layers that normalise, after this minibatch
   ConstMatrixView<T> y{};
   double weight = 1;
@@ -99,18 +101,24 @@ class EvidenceEstimator {
   /// The model must outlive it.
   explicit EvidenceEstimator(const Model<T>& model);
 
-  /// Draws where the evidence will be estimated: samples of q, its mean, or nothing, as option "curvature" says.
-  Samples<T> draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place, Scratch& scratch);
+  /// Draws where the evidence will be estimated: samples of q, its mean, or nothing, as option "curvature"
+  /// says.
+  Samples<T> draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
+                  Scratch& scratch);
   /// Returns what the minibatch says about q, estimated at these samples.
-  Evidence<T> estimate(const Posterior<T>& q, const Minibatch<T>& batch, const Samples<T>& samples, const Options& options,
-                       DrawSource<T>& draws, Scratch& scratch);
+  Evidence<T> estimate(const Posterior<T>& q, const Minibatch<T>& batch, const Samples<T>& samples,
+                       const Options& options, DrawSource<T>& draws, Scratch& scratch);
   /// Draws and estimates; with option "sample_groups", group by group (evidence_groups.cpp).
-  Evidence<T> estimate(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options, DrawSource<T>& draws,
-                       Scratch& scratch);
-  /// Replaces thetas and outputs by samples of q and the outputs there: what scales are learned from where the estimate
-  /// itself has no samples.
-  void sample(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options, DrawSource<T>& draws, Scratch& scratch,
-              Evidence<T>& evidence);
+  Evidence<T> estimate(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options,
+                       DrawSource<T>& draws, Scratch& scratch);
+  /// Replaces thetas and outputs by samples of q and the outputs there: what scales are learned from where
+  /// the estimate itself has no samples.
+  void sample(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options, DrawSource<T>& draws,
+              Scratch& scratch, Evidence<T>& evidence);
+
+  /// Forms g and the diagonal of H in one pass over the rows, for batches of a posterior that asks for no more, where that is
+  /// cheaper than one after the other.
+  void sum_rows(const Posterior<T>& q, const Options& options, Scratch& scratch, Evidence<T>& evidence) const;
 
   Estimator<T>& rows() { return *rows_; }
   ExactEstimator<T>& exact();
@@ -119,17 +127,18 @@ class EvidenceEstimator {
   Evidence<T> estimate_by_rows(const Posterior<T>& q, const Minibatch<T>& batch, const Samples<T>& samples,
                                const Options& options);
   Evidence<T> estimate_exactly(const Posterior<T>& q, const Minibatch<T>& batch);
-  Evidence<T> estimate_groups(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options, DrawSource<T>& draws,
-                              Scratch& scratch);
-  Curvature<T> hessian(const Posterior<T>& q, const Minibatch<T>& batch, const Samples<T>& samples, const Options& options,
-                       DrawSource<T>& draws, Scratch& scratch);
+  Evidence<T> estimate_groups(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options,
+                              DrawSource<T>& draws, Scratch& scratch);
+  Curvature<T> hessian(const Posterior<T>& q, const Minibatch<T>& batch, const Samples<T>& samples,
+                       const Options& options, DrawSource<T>& draws, Scratch& scratch);
   bool sums_together(const Posterior<T>& q, const Options& options) const;
-  void add_sums(Evidence<T>& evidence, Scratch& scratch) const;
   std::span<double> start_statistics(const Posterior<T>& q);
 
   // evidence_pathwise.cpp
-  void differentiate(const Posterior<T>& q, const Samples<T>& samples, Scratch& scratch, Evidence<T>& evidence);
-  void differentiate_masked(const DropoutPosterior<T>& q, const Samples<T>& samples, Scratch& scratch, Evidence<T>& evidence);
+  void differentiate(const Posterior<T>& q, const Samples<T>& samples, Scratch& scratch,
+                     Evidence<T>& evidence);
+  void differentiate_masked(const DropoutPosterior<T>& q, const Samples<T>& samples, Scratch& scratch,
+                            Evidence<T>& evidence);
   Evidence<T> estimate_noisily(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options);
 
   const Model<T>& model_;
@@ -140,7 +149,6 @@ class EvidenceEstimator {
   std::unique_ptr<NoisyEstimator<T>> noisy_;
   NoiseGradient<T> noise_gradient_;
   Buffer<double> statistics_;
-  Buffer<T> forward_scratch_;
   PosteriorScratch<T> posterior_scratch_;
 };
 

@@ -1,5 +1,5 @@
-// Minibatches in groups of examples that have posterior samples of their own: more draws in a step at the same cost
-// (docs/mathematics/vogn.md, "Groups").
+// Minibatches in groups of examples that have posterior samples of their own: more draws in a step at the
+// same cost (docs/mathematics/vogn.md, "Groups").
 #include <algorithm>
 
 #include "parallel/parallel.hpp"
@@ -14,7 +14,8 @@ template <class T>
 void accumulate(ConstSpan<T> from, bool is_first, std::span<T> to) {
   const T* const added = from.data();
   T* const sum = to.data();
-  for_each_index(std::ssize(from), [=](Index i) BDL_INLINE_LAMBDA { sum[i] = is_first ? added[i] : sum[i] + added[i]; });
+  for_each_index(std::ssize(from),
+                 [=](Index i) BDL_INLINE_LAMBDA { sum[i] = is_first ? added[i] : sum[i] + added[i]; });
 }
 
 /// Copies a group's outputs (column s n + i) to the places that its examples have in the minibatch.
@@ -27,11 +28,12 @@ void place_outputs(ConstMatrixView<T> outputs, Index first, Index count, Index e
 
 }  // namespace
 
-/// The groups' gradients and curvatures add up, the latter as diagonals; running statistics are averages over the examples'
-/// groups, as they are over draws.
+/// The groups' gradients and curvatures add up, the latter as diagonals; running statistics are averages over
+/// the examples' groups, as they are over draws.
 template <class T>
-Evidence<T> EvidenceEstimator<T>::estimate_groups(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options,
-                                                  DrawSource<T>& draws, Scratch& scratch) {
+Evidence<T> EvidenceEstimator<T>::estimate_groups(const Posterior<T>& q, const Minibatch<T>& batch,
+                                                  const Options& options, DrawSource<T>& draws,
+                                                  Scratch& scratch) {
   const Index examples = batch.x.cols, groups = std::min<Index>(options.sample_groups, examples);
   const auto gradient = scratch.take<T>(dimension_), diagonal = scratch.take<T>(dimension_),
              point_squares = scratch.take<T>(q.points().parameters());
@@ -44,13 +46,15 @@ Evidence<T> EvidenceEstimator<T>::estimate_groups(const Posterior<T>& q, const M
     const Index first = g * examples / groups, count = (g + 1) * examples / groups - first;
     const DrawPlace place{batch.place.step, batch.place.iteration + g, batch.place.shard};
     const Samples<T> samples = draw(q, options, draws, place, scratch);
-    const Evidence<T> group = estimate(q, batch.part(first, count, place), samples, options, draws, scratch);
+    Evidence<T> group = estimate(q, batch.part(first, count, place), samples, options, draws, scratch);
+    sum_rows(q, options, scratch, group);
     accumulate(gradient_of(group, scratch), g == 0, gradient);
     const auto squares = scratch.take<T>(dimension_);
     curvature_diagonal(group.curvature, squares);
     accumulate<T>(squares, g == 0, diagonal);
     accumulate(group.point_squares, g == 0, point_squares);
-    place_outputs(group.outputs, first, count, examples, outputs.columns(0, group.outputs.cols / count * examples));
+    place_outputs(group.outputs, first, count, examples,
+                  outputs.columns(0, group.outputs.cols / count * examples));
     const double fraction = static_cast<double>(count) / static_cast<double>(examples);
     for (std::size_t j = 0; j < statistics.size(); ++j)
       statistics[j] = (g == 0 ? 0 : statistics[j]) + fraction * group.statistics[j];
@@ -68,9 +72,9 @@ Evidence<T> EvidenceEstimator<T>::estimate_groups(const Posterior<T>& q, const M
   return all;
 }
 
-#define BDL_INSTANTIATE(T)                                                                                    \
-  template Evidence<T> EvidenceEstimator<T>::estimate_groups(const Posterior<T>&, const Minibatch<T>&, const Options&, \
-                                                             DrawSource<T>&, Scratch&);
+#define BDL_INSTANTIATE(T)                                                                             \
+  template Evidence<T> EvidenceEstimator<T>::estimate_groups(const Posterior<T>&, const Minibatch<T>&, \
+                                                             const Options&, DrawSource<T>&, Scratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -1,5 +1,5 @@
-// Derivatives through the draws themselves (curvature "mc-reparam"): by the mean and the standard deviations of diagonal
-// Gaussians, by all parameters of low-rank-moment ones, and by the mean under dropout's masks.
+// Derivatives through the draws themselves (curvature "mc-reparam"): by the mean and the standard deviations
+// of diagonal Gaussians, by all parameters of low-rank-moment ones, and by the mean under dropout's masks.
 #include <algorithm>
 
 #include "base/profile.hpp"
@@ -8,13 +8,15 @@
 
 namespace bdl {
 
-/// The gradients g_s at theta_s = mu + sigma eps_s, scaled, give sum_s g_s by mu, and by sigma sum_s g_s eps_s = sigma H.
+/// The gradients g_s at theta_s = mu + sigma eps_s, scaled, give sum_s g_s by mu, and by sigma sum_s g_s
+/// eps_s = sigma H.
 template <class T>
 void EvidenceEstimator<T>::differentiate(const Posterior<T>& q, const Samples<T>& samples, Scratch& scratch,
                                          Evidence<T>& evidence) {
   const StageTimer timer(Stage::sums);
   evidence.curvature = {};
-  if (const auto* const dropout = find_dropout(q)) return differentiate_masked(*dropout, samples, scratch, evidence);
+  if (const auto* const dropout = find_dropout(q))
+    return differentiate_masked(*dropout, samples, scratch, evidence);
   const auto gradient = scratch.take<T>(dimension_), hessian = scratch.take<T>(dimension_),
              of_sample = scratch.take<T>(dimension_);
   const T *const mean = q.mean().data(), *const g = of_sample.data();
@@ -36,8 +38,8 @@ void EvidenceEstimator<T>::differentiate(const Posterior<T>& q, const Samples<T>
 
 /// theta_s is the mean times masks, so the gradient by the mean is that by theta_s times the same masks.
 template <class T>
-void EvidenceEstimator<T>::differentiate_masked(const DropoutPosterior<T>& q, const Samples<T>& samples, Scratch& scratch,
-                                                Evidence<T>& evidence) {
+void EvidenceEstimator<T>::differentiate_masked(const DropoutPosterior<T>& q, const Samples<T>& samples,
+                                                Scratch& scratch, Evidence<T>& evidence) {
   const auto gradient = scratch.take<T>(dimension_), of_sample = scratch.take<T>(dimension_);
   const T* const g = of_sample.data();
   T* const sum = gradient.data();
@@ -51,11 +53,13 @@ void EvidenceEstimator<T>::differentiate_masked(const DropoutPosterior<T>& q, co
 
 /// No parameters are there at which it was estimated: each example has draws of its own.
 template <class T>
-Evidence<T> EvidenceEstimator<T>::estimate_noisily(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options) {
+Evidence<T> EvidenceEstimator<T>::estimate_noisily(const Posterior<T>& q, const Minibatch<T>& batch,
+                                                   const Options& options) {
   if (!noisy_) noisy_ = std::make_unique<NoisyEstimator<T>>(model_);
   const std::span<double> statistics = start_statistics(q);
-  const NoisyEstimate<T> estimate = noisy_->estimate(q, batch.x, batch.y, options, batch.weight, batch.place.step,
-                                                     {q.statistics(), statistics}, batch.place.shard);
+  const NoisyEstimate<T> estimate =
+      noisy_->estimate(q, batch.x, batch.y, options, batch.weight, batch.place.step,
+                       {q.statistics(), statistics}, batch.place.shard);
   noise_gradient_ = estimate.gradient;
   Evidence<T> evidence;
   evidence.gradient = noise_gradient_.mean;
@@ -68,9 +72,11 @@ Evidence<T> EvidenceEstimator<T>::estimate_noisily(const Posterior<T>& q, const 
   return evidence;
 }
 
-#define BDL_INSTANTIATE(T)                                                                                                \
-  template void EvidenceEstimator<T>::differentiate(const Posterior<T>&, const Samples<T>&, Scratch&, Evidence<T>&);      \
-  template Evidence<T> EvidenceEstimator<T>::estimate_noisily(const Posterior<T>&, const Minibatch<T>&, const Options&);
+#define BDL_INSTANTIATE(T)                                                                              \
+  template void EvidenceEstimator<T>::differentiate(const Posterior<T>&, const Samples<T>&, Scratch&,   \
+                                                    Evidence<T>&);                                      \
+  template Evidence<T> EvidenceEstimator<T>::estimate_noisily(const Posterior<T>&, const Minibatch<T>&, \
+                                                              const Options&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -19,14 +19,8 @@ constexpr Index together = Index{1} << 16;
 }  // namespace
 
 template <class T>
-bool has_exact_expectations(const Model<T>& model) {
-  const bdl_likelihood kind = model.likelihood.kind();
-  return model.is_single_index() && (kind == BDL_GAUSSIAN || kind == BDL_BERNOULLI || kind == BDL_POISSON);
-}
-
-template <class T>
 const DenseShape& exact_layer(const Model<T>& model) {
-  if (!has_exact_expectations(model))
+  if (!model.has_exact_expectations())
     fail(Status::ERROR_UNSUPPORTED,
          "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, "
          "Bernoulli, Gaussian or Poisson");
@@ -147,8 +141,6 @@ void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight, Index fir
 
 template class ExactEstimator<float>;
 template class ExactEstimator<double>;
-template bool has_exact_expectations(const Model<float>&);
-template bool has_exact_expectations(const Model<double>&);
 template const DenseShape& exact_layer(const Model<float>&);
 template const DenseShape& exact_layer(const Model<double>&);
 

@@ -8,10 +8,6 @@
 
 namespace bdl {
 
-/// f = theta^T x, and the likelihood's integrals are known.
-template <class T>
-bool has_exact_expectations(const Model<T>& model);
-
 /// The layer that the model is; fails with ERROR_UNSUPPORTED without exact expectations.
 template <class T>
 const DenseShape& exact_layer(const Model<T>& model);

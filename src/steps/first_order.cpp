@@ -1,9 +1,11 @@
-// SGD with momentum and Adam on the loss per example, as neural networks are trained. Rule "map" moves the mean, by
+// SGD with momentum and Adam on the loss per example, as neural networks are trained. Rule "map" moves the
+// mean, by
 //
-//   g = (sum over the minibatch of N / M grad(-log p) + w Lambda_0 (mu - mu_0)) / N        w: option "kl_weight"
+//   g = (sum over the minibatch of N / M grad(-log p) + w Lambda_0 (mu - mu_0)) / N        w: option
+//   "kl_weight"
 //
-// and rule "bbb" (Bayes by backprop, Blundell et al. 2015) the mean and rho of a diagonal Gaussian with sigma = exp(rho) or
-// log(1 + exp(rho)); elrg.cpp has the same rule for low-rank-moment posteriors.
+// and rule "bbb" (Bayes by backprop, Blundell et al. 2015) the mean and rho of a diagonal Gaussian with sigma
+// = exp(rho) or log(1 + exp(rho)); elrg.cpp has the same rule for low-rank-moment posteriors.
 #include "steps/first_order.hpp"
 
 #include <limits>
@@ -14,7 +16,8 @@
 
 namespace bdl {
 
-/// The gradient over the weight, with that of minus the expected log prior; without a prior where its weight is 0.
+/// The gradient over the weight, with that of minus the expected log prior; without a prior where its weight
+/// is 0.
 template <class T>
 PenalizedGradient<T> penalized(const StepInput<T>& in, const Evidence<T>& evidence) {
   const double weight = in.rates.temperature;
@@ -40,7 +43,8 @@ PenalizedGradient<T> penalized(const StepInput<T>& in, const Evidence<T>& eviden
 namespace {
 
 template <bool adam, class T>
-void move_mean(const StepInput<T>& in, const PenalizedGradient<T>& gradient, const AdamTerms<T>& terms, std::span<T> mean) {
+void move_mean(const StepInput<T>& in, const PenalizedGradient<T>& gradient, const AdamTerms<T>& terms,
+               std::span<T> mean) {
   const T *g = gradient.values.data(), *old = in.q.mean().data();
   const T each = static_cast<T>(gradient.scale / in.data_size);
   T* const next = mean.data();
@@ -53,8 +57,8 @@ void move_mean(const StepInput<T>& in, const PenalizedGradient<T>& gradient, con
   });
 }
 
-/// The loss has the gradient (sigma (H + w lambda) - w / sigma) / N by sigma; `precision` holds H on entry and 1 / sigma^2 on
-/// exit.
+/// The loss has the gradient (sigma (H + w lambda) - w / sigma) / N by sigma; `precision` holds H on entry
+/// and 1 / sigma^2 on exit.
 template <bool adam, class Scale, class T>
 void move_deviations(const StepInput<T>& in, double kl_weight, const AdamTerms<T>& terms, ConstSpan<T> before,
                      std::span<T> precision) {
@@ -73,8 +77,10 @@ void move_deviations(const StepInput<T>& in, double kl_weight, const AdamTerms<T
 }  // namespace
 
 template <class T>
-void move_mean(const StepInput<T>& in, const PenalizedGradient<T>& gradient, const AdamTerms<T>& terms, std::span<T> mean) {
-  is_adam(in.options) ? move_mean<true>(in, gradient, terms, mean) : move_mean<false>(in, gradient, terms, mean);
+void move_mean(const StepInput<T>& in, const PenalizedGradient<T>& gradient, const AdamTerms<T>& terms,
+               std::span<T> mean) {
+  is_adam(in.options) ? move_mean<true>(in, gradient, terms, mean)
+                      : move_mean<false>(in, gradient, terms, mean);
 }
 
 template <class T>
@@ -88,9 +94,11 @@ StepResult mean_step(const StepInput<T>& in, const Evidence<T>& evidence, Averag
 }
 
 template <class T>
-StepResult diagonal_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages, Posterior<T>& next) {
+StepResult diagonal_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages,
+                         Posterior<T>& next) {
   const Index dimension = in.dimension();
-  const auto precision = in.scratch.template take<T>(dimension), before = in.scratch.template take<T>(dimension);
+  const auto precision = in.scratch.template take<T>(dimension),
+             before = in.scratch.template take<T>(dimension);
   const PenalizedGradient<T> gradient = penalized(in, evidence);
   curvature_diagonal(evidence.curvature, precision);
   in.q.precision_diagonal(before);
@@ -108,10 +116,11 @@ StepResult diagonal_step(const StepInput<T>& in, const Evidence<T>& evidence, Av
   return {};
 }
 
-#define BDL_INSTANTIATE(T)                                                                                               \
-  template PenalizedGradient<T> penalized(const StepInput<T>&, const Evidence<T>&);                                      \
-  template void move_mean(const StepInput<T>&, const PenalizedGradient<T>&, const AdamTerms<T>&, std::span<T>);          \
-  template StepResult mean_step(const StepInput<T>&, const Evidence<T>&, Averages<T>&);                                  \
+#define BDL_INSTANTIATE(T)                                                                       \
+  template PenalizedGradient<T> penalized(const StepInput<T>&, const Evidence<T>&);              \
+  template void move_mean(const StepInput<T>&, const PenalizedGradient<T>&, const AdamTerms<T>&, \
+                          std::span<T>);                                                         \
+  template StepResult mean_step(const StepInput<T>&, const Evidence<T>&, Averages<T>&);          \
   template StepResult diagonal_step(const StepInput<T>&, const Evidence<T>&, Averages<T>&, Posterior<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -5,7 +5,8 @@
 
 namespace bdl {
 
-/// The gradient of N / scale times the loss per example, minus expected log likelihood plus weight times KL divergence.
+/// The gradient of N / scale times the loss per example, minus expected log likelihood plus weight times KL
+/// divergence.
 template <class T>
 struct PenalizedGradient {
   ConstSpan<T> values;
@@ -17,7 +18,8 @@ PenalizedGradient<T> penalized(const StepInput<T>& in, const Evidence<T>& eviden
 
 /// Moves the mean down that gradient: `mean` becomes the next one.
 template <class T>
-void move_mean(const StepInput<T>& in, const PenalizedGradient<T>& gradient, const AdamTerms<T>& terms, std::span<T> mean);
+void move_mean(const StepInput<T>& in, const PenalizedGradient<T>& gradient, const AdamTerms<T>& terms,
+               std::span<T> mean);
 
 /// What is moved of a standard deviation sigma: rho with sigma = exp(rho), log(1 + exp(rho)) or exp(rho / 2).
 struct LogSigma {

@@ -1,10 +1,11 @@
-// IVON (Shen et al. 2024, Algorithm 1): the curvature h is estimated through the draws and may be negative, and its average is
-// corrected to second order so that the precision stays positive (the improved Bayesian learning rule, Lin et al. 2020):
+// IVON (Shen et al. 2024, Algorithm 1): the curvature h is estimated through the draws and may be negative,
+// and its average is corrected to second order so that the precision stays positive (the improved Bayesian
+// learning rule, Lin et al. 2020):
 //
 //   m <- beta_1 m + (1 - beta_1) g
 //   s <- s + beta_2 (h - s) + (beta_2 (h - s))^2 / (2 (s + reg))
-//   mu <- mu - alpha (m / (1 - beta_1^t) + reg (mu - mu_0)) / (s + reg + gamma)       clipped, and rescaled if asked for
-//   Sigma^-1 = N (s + reg + gamma) / tau
+//   mu <- mu - alpha (m / (1 - beta_1^t) + reg (mu - mu_0)) / (s + reg + gamma)       clipped, and rescaled
+//   if asked for Sigma^-1 = N (s + reg + gamma) / tau
 //
 // newton.hpp has the terms and the loop over the parameters.
 #include "steps/newton.hpp"
@@ -18,8 +19,8 @@ struct Ivon {
     return std::numeric_limits<T>::lowest();
   }
   template <class T>
-  static BDL_ALWAYS_INLINE T direction(const NewtonTerms<T>& t, Index i, T old, T slope, T pull, T curvature, T share,
-                                       T& length, T& m, T& s) {
+  static BDL_ALWAYS_INLINE T direction(const NewtonTerms<T>& t, Index i, T old, T slope, T pull, T curvature,
+                                       T share, T& length, T& m, T& s) {
     m = t.keep * (t.m ? t.m[i] : T(0)) + t.add * slope;
     const T change = t.curvature_rate * (curvature - old);
     s = old + change + change * change / (2 * (old + share));
@@ -27,9 +28,11 @@ struct Ivon {
     if (t.rescales) length *= t.initial + share;
     return std::clamp(direction, -t.clip, t.clip);
   }
-  /// Returns the step of a point parameter, whose curvature stays as it started, since no noise tells it: the step is SGD's.
+  /// Returns the step of a point parameter, whose curvature stays as it started, since no noise tells it: the
+  /// step is SGD's.
   template <class T>
-  static T point_shift(const StepInput<T>&, const NewtonTerms<T>& t, Index i, T gradient, T, const AdamTerms<T>& averages) {
+  static T point_shift(const StepInput<T>&, const NewtonTerms<T>& t, Index i, T gradient, T,
+                       const AdamTerms<T>& averages) {
     T &m = averages.next_first[i], &s = averages.next_second[i];
     m = t.keep * (t.m ? t.m[i] : T(0)) + t.add * t.each * gradient;
     T shift = t.rate * t.factor * m;
@@ -42,11 +45,14 @@ struct Ivon {
 }  // namespace
 
 template <class T>
-StepResult ivon_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages, Posterior<T>& next) {
+StepResult ivon_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages,
+                     Posterior<T>& next) {
   return newton_step<Ivon>(in, evidence, averages, next);
 }
 
-template StepResult ivon_step(const StepInput<float>&, const Evidence<float>&, Averages<float>&, Posterior<float>&);
-template StepResult ivon_step(const StepInput<double>&, const Evidence<double>&, Averages<double>&, Posterior<double>&);
+template StepResult ivon_step(const StepInput<float>&, const Evidence<float>&, Averages<float>&,
+                              Posterior<float>&);
+template StepResult ivon_step(const StepInput<double>&, const Evidence<double>&, Averages<double>&,
+                              Posterior<double>&);
 
 }  // namespace bdl

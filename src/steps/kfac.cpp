@@ -1,12 +1,12 @@
-// K-FAC and noisy K-FAC (Martens and Grosse 2015; Zhang et al. 2018; Osawa et al. 2019). The curvature per example of a layer's
-// weights W is taken as Gamma (x) Omega, with moving averages of Omega = E[u u^T] of the layer's inputs u and
-// Gamma = E[e e^T] of the sensitivities e of its outputs. In the basis of their eigenvectors, with prior's fraction
-// reg = tau Lambda_0 / N and damping gamma, a step is
+// K-FAC and noisy K-FAC (Martens and Grosse 2015; Zhang et al. 2018; Osawa et al. 2019). The curvature per
+// example of a layer's weights W is taken as Gamma (x) Omega, with moving averages of Omega = E[u u^T] of the
+// layer's inputs u and Gamma = E[e e^T] of the sensitivities e of its outputs. In the basis of their
+// eigenvectors, with prior's fraction reg = tau Lambda_0 / N and damping gamma, a step is
 //
-//   Omega, Gamma <- (1 - beta) Omega + beta E[u u^T], (1 - beta) Gamma + beta E[e e^T]      every factor_interval steps
-//   m <- keep m + add (g / N + reg (mu - mu_0))
-//   mu <- mu - alpha (Gamma (x) Omega + reg + gamma)^-1 m           shortened where that changes the model by more than kl_clip
-//   Sigma^-1 = N (Gamma (x) Omega + reg + gamma) / tau              (docs/mathematics/kronecker.md, "Steps")
+//   Omega, Gamma <- (1 - beta) Omega + beta E[u u^T], (1 - beta) Gamma + beta E[e e^T]      every
+//   factor_interval steps m <- keep m + add (g / N + reg (mu - mu_0)) mu <- mu - alpha (Gamma (x) Omega + reg
+//   + gamma)^-1 m           shortened where that changes the model by more than kl_clip Sigma^-1 = N (Gamma
+//   (x) Omega + reg + gamma) / tau              (docs/mathematics/kronecker.md, "Steps")
 #include "steps/kfac.hpp"
 
 #include <algorithm>
@@ -32,8 +32,8 @@ template <class T>
 void check_finite(ConstSpan<T> values, const char* what, Index number) {
   const auto bad = std::ranges::find_if(values, [](T value) { return !std::isfinite(value); });
   if (bad != values.end())
-    fail(Status::ERROR_DIVERGED, "the %s of parameter %lld (counting from 0) is not finite after step %lld", what,
-         static_cast<long long>(bad - values.begin()), static_cast<long long>(number));
+    fail(Status::ERROR_DIVERGED, "the %s of parameter %lld (counting from 0) is not finite after step %lld",
+         what, static_cast<long long>(bad - values.begin()), static_cast<long long>(number));
 }
 
 /// The prior as a posterior of the family; null: it is diagonal.
@@ -110,7 +110,8 @@ class KfacStep {
   const std::vector<MatrixShape>& shapes() const { return next_.factors.shapes(); }
   const BlocksPosterior<T>& from() const { return as_blocks(in_.q); }
 
-  /// The first factors are the minibatch's, or the first of averages that begin with option initial_curvature.
+  /// The first factors are the minibatch's, or the first of averages that begin with option
+  /// initial_curvature.
   void average_factors() {
     const bool is_first = now_.steps == 0, is_due = averages_.renews_factors(in_.options);
     const double rate = is_first ? 1 : is_due ? in_.options.curvature_rate : 0;
@@ -119,13 +120,16 @@ class KfacStep {
     for_each_index(next_.factors.size(),
                    [=](Index i) BDL_INLINE_LAMBDA { values[i] = is_first ? 0 : (1 - rate) * before[i]; });
     if (is_due)
-      add_factors(*evidence_.layers, rate, rate / in_.data_size, evidence_.curvature.w, next_.factors, averages_.scratch_);
-    if (is_first && in_.options.initial_curvature > 0) add_start(in_.options.initial_curvature, in_.options.curvature_rate);
+      add_factors(*evidence_.layers, rate, rate / in_.data_size, evidence_.curvature.w, next_.factors,
+                  averages_.scratch_);
+    if (is_first && in_.options.initial_curvature > 0)
+      add_start(in_.options.initial_curvature, in_.options.curvature_rate);
     const Index count = eigenvalue_count(shapes());
     std::copy_n(now_.eigenvalues.data(), is_first ? 0 : count, next_.eigenvalues.first(count).data());
   }
 
-  /// The averages were a I and b I before, where a b is the initial curvature and a the mean eigenvalue of the first Omega.
+  /// The averages were a I and b I before, where a b is the initial curvature and a the mean eigenvalue of
+  /// the first Omega.
   void add_start(double initial, double rate) {
     const auto add = [rate](MatrixView<double> factor, double diagonal) {
       for (Index j = 0; j < factor.cols; ++j) {
@@ -150,7 +154,8 @@ class KfacStep {
     in_.prior.slope(in_.q.mean(), T(0), gradient_, prior_slope);
     const T *const g = gradient_.data(), *const pull = prior_slope.data(),
                    *const old = now_.steps > 0 ? now_.momentum.data() : nullptr;
-    const T keep = static_cast<T>(terms.keep), add = static_cast<T>(terms.add), each = static_cast<T>(1 / in_.data_size),
+    const T keep = static_cast<T>(terms.keep), add = static_cast<T>(terms.add),
+            each = static_cast<T>(1 / in_.data_size),
             reg = static_cast<T>(in_.rates.temperature / in_.data_size);
     T* const m = next_.momentum.first(in_.dimension()).data();
     for_each_index(in_.dimension(), [=](Index i) BDL_INLINE_LAMBDA {
@@ -158,7 +163,8 @@ class KfacStep {
     });
   }
 
-  /// Finds the eigenvectors of the new factors every eigen_interval steps; between, the posterior keeps those that it has.
+  /// Finds the eigenvectors of the new factors every eigen_interval steps; between, the posterior keeps those
+  /// that it has.
   void find_vectors(BlocksPosterior<T>& to) {
     const bool are_due = now_.steps == 0 || now_.steps % in_.options.eigen_interval == 0;
     next_.knows_prior = prior_ != nullptr;
@@ -184,7 +190,8 @@ class KfacStep {
     const auto [inputs, outputs] = eigenvalues(k);
     if (prior) {
       JointBasis<T>& joint = averages_.joint_;
-      joint.compute(next_.factors.omega(k), next_.factors.gamma(k), *prior, in_.rates.temperature / in_.data_size, to);
+      joint.compute(next_.factors.omega(k), next_.factors.gamma(k), *prior,
+                    in_.rates.temperature / in_.data_size, to);
       std::ranges::copy(joint.input_values(), inputs.begin());
       std::ranges::copy(joint.output_values(), outputs.begin());
       return;
@@ -215,24 +222,27 @@ class KfacStep {
     return in_.prior.precision().subspan(at(offset), at(size));
   }
 
-  /// The curvature per example along the pairs of eigenvectors, with reg and gamma: reg as far as it is diagonal there.
-  void write_curvature(std::size_t k, Index offset, const KroneckerPosterior<T>& posterior, const Added& added,
-                       MatrixView<T> out) {
+  /// The curvature per example along the pairs of eigenvectors, with reg and gamma: reg as far as it is
+  /// diagonal there.
+  void write_curvature(std::size_t k, Index offset, const KroneckerPosterior<T>& posterior,
+                       const Added& added, MatrixView<T> out) {
     const auto [lo, lg] = eigenvalues(k);
-    if (added.is_split) return write_split_curvature(lo, lg, prior_precision(offset, posterior.dimension()), added, out);
+    if (added.is_split)
+      return write_split_curvature(lo, lg, prior_precision(offset, posterior.dimension()), added, out);
     if (next_.knows_prior)
       std::copy_n(prior_along(k, offset).data, out.size(), out.data);
     else
       posterior.diagonal_in_basis(prior_precision(offset, posterior.dimension()), out, in_.workspace.scratch);
     for (Index o = 0; o < out.cols; ++o)
       for (Index j = 0; j < out.rows; ++j)
-        out(j, o) =
-            static_cast<T>(lo[at(j)] * lg[at(o)] + added.damping + added.reg * static_cast<double>(out(j, o)));
+        out(j, o) = static_cast<T>(lo[at(j)] * lg[at(o)] + added.damping +
+                                   added.reg * static_cast<double>(out(j, o)));
   }
 
-  /// The damping, and the prior's mean, split into one for each factor (Martens and Grosse 2015, section 6.3).
-  static void write_split_curvature(ConstSpan<double> lo, ConstSpan<double> lg, ConstSpan<T> prior, const Added& added,
-                                    MatrixView<T> out) {
+  /// The damping, and the prior's mean, split into one for each factor (Martens and Grosse 2015,
+  /// section 6.3).
+  static void write_split_curvature(ConstSpan<double> lo, ConstSpan<double> lg, ConstSpan<T> prior,
+                                    const Added& added, MatrixView<T> out) {
     double mean = 0;
     for (const T value : prior) mean += static_cast<double>(value);
     mean /= static_cast<double>(prior.size());
@@ -266,13 +276,15 @@ class KfacStep {
       }
   }
 
-  /// The step is shortened where it would change the model by more than kl_clip: its KL divergence is about half of
-  /// length^2 <m, direction>.
+  /// The step is shortened where it would change the model by more than kl_clip: its KL divergence is about
+  /// half of length^2 <m, direction>.
   void move_mean(double factor, std::span<T> to) {
     const Index dimension = in_.dimension();
-    const T *const m = next_.momentum.data(), *const direction = direction_.data(), *const old = in_.q.mean().data();
+    const T *const m = next_.momentum.data(), *const direction = direction_.data(),
+                   *const old = in_.q.mean().data();
     double product = 0;
-    for (Index i = 0; i < dimension; ++i) product += static_cast<double>(m[i]) * static_cast<double>(direction[i]);
+    for (Index i = 0; i < dimension; ++i)
+      product += static_cast<double>(m[i]) * static_cast<double>(direction[i]);
     const double most = in_.options.kl_clip, change = std::pow(in_.rates.mean * factor, 2) * product;
     averages_.shortening_ = most > 0 && change > most ? std::sqrt(most / change) : 1;
     const T length = static_cast<T>(in_.rates.mean * factor * averages_.shortening_);
@@ -293,13 +305,14 @@ class KfacStep {
 };
 
 template <class T>
-StepResult kfac_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages, Posterior<T>& next) {
+StepResult kfac_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages,
+                     Posterior<T>& next) {
   KfacStep<T>(in, evidence, averages.kfac).run(dynamic_cast<BlocksPosterior<T>&>(next));
   return {1, false, 1 - in.options.curvature_rate / static_cast<double>(in.options.factor_interval)};
 }
 
-#define BDL_INSTANTIATE(T)                                                                                   \
-  template void start_near(const BlocksPosterior<T>&, T, BlocksPosterior<T>&);                               \
+#define BDL_INSTANTIATE(T)                                                     \
+  template void start_near(const BlocksPosterior<T>&, T, BlocksPosterior<T>&); \
   template StepResult kfac_step(const StepInput<T>&, const Evidence<T>&, Averages<T>&, Posterior<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

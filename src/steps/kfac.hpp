@@ -21,7 +21,8 @@ struct KroneckerAverages {
 /// Number of eigenvalues of all matrices' factors.
 Index eigenvalue_count(const std::vector<MatrixShape>& shapes);
 
-/// Starts q near a prior of the family: at its precision plus `added` times I. Point parameters stay as they are.
+/// Starts q near a prior of the family: at its precision plus `added` times I. Point parameters stay as they
+/// are.
 template <class T>
 void start_near(const BlocksPosterior<T>& prior, T added, BlocksPosterior<T>& q);
 
@@ -49,7 +50,7 @@ class KfacAverages {
   // Memory of the steps.
   FactorEigen eigen_;
   JointBasis<T> joint_;
-  FactorScratch<T> scratch_;
+  Scratch scratch_;
 };
 
 }  // namespace bdl

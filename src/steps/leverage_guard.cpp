@@ -14,8 +14,8 @@ constexpr int most_trials = 60;
 // A squared error needs one trial; a flat loss takes some, each at least a half.
 constexpr double least_factor = 0.05, first_factor = 0.9, most_factor = 0.5, slack = 1.01;
 
-/// Upper bound of the loss's second derivative in any direction: a(s) is at most s t times it, so that short steps need no look
-/// at the loss.
+/// Upper bound of the loss's second derivative in any direction: a(s) is at most s t times it, so that short
+/// steps need no look at the loss.
 double curvature_bound(const Likelihood& likelihood) {
   if (likelihood.noise_covariance().given()) return std::numeric_limits<double>::infinity();
   switch (likelihood.kind()) {
@@ -62,8 +62,8 @@ struct GuardedStep {
   void merge_scaled(std::span<T> c) const;
 };
 
-/// Rows hold weight / S times the gradients, leverages its square. An expected loss is taken as the quadratic that its gradient
-/// and Hessian make.
+/// Rows hold weight / S times the gradients, leverages its square. An expected loss is taken as the quadratic
+/// that its gradient and Hessian make.
 template <class T>
 double GuardedStep<T>::fraction_of(Index j) const {
   const Index outputs = likelihood.outputs();
@@ -111,8 +111,8 @@ void GuardedStep<T>::merge_scaled(std::span<T> c) const {
 
 }  // namespace
 
-double kept_fraction(const Likelihood& likelihood, const double* f, const double* y, const double* e, double t, double limit,
-                     double* moved) {
+double kept_fraction(const Likelihood& likelihood, const double* f, const double* y, const double* e,
+                     double t, double limit, double* moved) {
   const Index outputs = likelihood.outputs();
   double square = 0;
   for (Index c = 0; c < outputs; ++c) square += e[c] * e[c];
@@ -125,16 +125,18 @@ double kept_fraction(const Likelihood& likelihood, const double* f, const double
     const double after = -likelihood.log_density(moved, y);
     const double a = 2 * (1 + (after - before) / promised);
     if (a <= slack * limit || promised <= 1e-12 * (1 + std::abs(before))) break;
-    fraction *=
-        std::isfinite(a) ? std::clamp(limit / a, least_factor, trial == 0 ? first_factor : most_factor) : least_factor;
+    fraction *= std::isfinite(a)
+                    ? std::clamp(limit / a, least_factor, trial == 0 ? first_factor : most_factor)
+                    : least_factor;
   }
   return fraction;
 }
 
 /// Bounds of the leverages come first: an example that they let pass would pass by its leverage, too.
 template <class T>
-ConstSpan<T> LeverageGuard<T>::scale(const Likelihood& likelihood, const Evidence<T>& evidence, const Posterior<T>& metric,
-                                     double rate, double limit, Scratch& scratch) {
+ConstSpan<T> LeverageGuard<T>::scale(const Likelihood& likelihood, const Evidence<T>& evidence,
+                                     const Posterior<T>& metric, double rate, double limit,
+                                     Scratch& scratch) {
   const StageTimer timer(Stage::guard);
   const Estimate<T>& estimate = evidence.estimate;
   GuardedStep<T> step{likelihood, evidence, rate, limit, {}, {}, {}};

@@ -24,7 +24,8 @@ ConstMatrixView<T> moments(const Posterior<T>& q, PosteriorScratch<T>& posterior
   return columns;
 }
 
-/// Returns the slope of the log density of Student-t noise by 1 / nu, summed over outputs and targets: outliers raise it.
+/// Returns the slope of the log density of Student-t noise by 1 / nu, summed over outputs and targets:
+/// outliers raise it.
 template <class T>
 double degrees_slope(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y) {
   const double degrees = likelihood.degrees_of_freedom();
@@ -41,20 +42,23 @@ double degrees_slope(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMa
 
 template <class T>
 StepEvidence<T> MinibatchEvidence<T>::estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch) {
-  return with_sums(request, batch, estimator_.estimate(request.q, batch, request.options, request.draws, request.scratch));
+  return with_sums(request, batch,
+                   estimator_.estimate(request.q, batch, request.options, request.draws, request.scratch));
 }
 
 template <class T>
 StepEvidence<T> MinibatchEvidence<T>::estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                                                const Samples<T>& samples) {
-  return with_sums(request, batch,
-                   estimator_.estimate(request.q, batch, samples, request.options, request.draws, request.scratch));
+  return with_sums(
+      request, batch,
+      estimator_.estimate(request.q, batch, samples, request.options, request.draws, request.scratch));
 }
 
 template <class T>
 StepEvidence<T> MinibatchEvidence<T>::with_sums(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                                                 const Evidence<T>& evidence) {
   StepEvidence<T> out{evidence, misfits(evidence.outputs, batch.y, request.scratch), {}, {}};
+  if (out.evidence.gradient.empty()) estimator_.sum_rows(request.q, request.options, request.scratch, out.evidence);
   if (request.learned.any()) sum_scales(request, batch, evidence, out);
   return out;
 }
@@ -68,16 +72,18 @@ Misfits MinibatchEvidence<T>::misfits(ConstMatrixView<T> f, ConstMatrixView<T> y
   const Likelihood& likelihood = model_.likelihood;
   Misfits sums{0, 0, static_cast<double>(f.cols), y.cols};
   for (Index i = 0; i < y.cols; ++i) sums.zeros += likelihood.misfit(zeros.data(), y.column_data(i));
-  for (Index j = 0; j < f.cols; ++j) sums.outputs += likelihood.misfit(f.column_data(j), y.column_data(j % y.cols));
+  for (Index j = 0; j < f.cols; ++j)
+    sums.outputs += likelihood.misfit(f.column_data(j), y.column_data(j % y.cols));
   return sums;
 }
 
 template <class T>
-void MinibatchEvidence<T>::sum_scales(const EvidenceRequest<T>& request, const Minibatch<T>& batch, Evidence<T> evidence,
-                                      StepEvidence<T>& out) {
+void MinibatchEvidence<T>::sum_scales(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
+                                      Evidence<T> evidence, StepEvidence<T>& out) {
   const LearnedScales& learned = request.learned;
   Scratch& scratch = request.scratch;
-  if (learned.at_samples) estimator_.sample(request.q, batch, request.options, request.draws, scratch, evidence);
+  if (learned.at_samples)
+    estimator_.sample(request.q, batch, request.options, request.draws, scratch, evidence);
   if (learned.noise) {
     out.squared_errors = scratch.take<double>(batch.y.rows);
     sum_squared_errors<T>(model_.likelihood, evidence.outputs, batch.y, out.squared_errors);
@@ -88,8 +94,8 @@ void MinibatchEvidence<T>::sum_scales(const EvidenceRequest<T>& request, const M
   }
   if (!learned.prior) return;
   out.prior_squares = scratch.take<double>(std::ssize(request.prior.groups()));
-  request.prior.mean_squares(evidence.noise ? moments(request.q, posterior_scratch_, scratch) : evidence.thetas,
-                             out.prior_squares);
+  request.prior.mean_squares(
+      evidence.noise ? moments(request.q, posterior_scratch_, scratch) : evidence.thetas, out.prior_squares);
 }
 
 template class MinibatchEvidence<float>;

@@ -1,9 +1,10 @@
-// What VOGN and IVON share: steps of a diagonal Gaussian whose precision is Lambda = N (s + reg + gamma) / tau, with a curvature
-// per example s, the prior's fraction reg = tau Lambda_0 / N, the damping gamma and the temperature tau
-// (docs/mathematics/vogn.md). An update is a struct with
+// What VOGN and IVON share: steps of a diagonal Gaussian whose precision is Lambda = N (s + reg + gamma) /
+// tau, with a curvature per example s, the prior's fraction reg = tau Lambda_0 / N, the damping gamma and the
+// temperature tau (docs/mathematics/vogn.md). An update is a struct with
 //
-//   direction(terms, i, old, slope, pull, curvature, share, m, s)    writes the next m and s, returns the step of the mean
-//   least()                                                          the smallest curvature that a precision may stand for
+//   direction(terms, i, old, slope, pull, curvature, share, m, s)    writes the next m and s, returns the
+//   step of the mean least()                                                          the smallest curvature
+//   that a precision may stand for
 //
 // and vogn.cpp and ivon.cpp have one each.
 #pragma once
@@ -19,7 +20,8 @@ namespace bdl {
 /// The numbers of a step, per example.
 template <class T>
 struct NewtonTerms {
-  const T *m, *s;  ///< averages before the step; null: none, and s is what the precision says or, at the start, `initial`
+  const T *m, *s;  ///< averages before the step; null: none, and s is what the precision says or, at the
+                   ///< start, `initial`
   const T* pull;   ///< Lambda_0 (mu - mu_0), summed over examples
   T each, keep, add, factor, rate, curvature_rate, keep_curvature;
   T reg, next_reg;  ///< per unit of the prior's precision
@@ -48,7 +50,8 @@ double newton_rate(const StepInput<T>& in) {
 }
 
 template <class T>
-NewtonTerms<T> newton_terms(const StepInput<T>& in, const AdamTerms<T>& averages, Index gradients, ConstSpan<T> pull) {
+NewtonTerms<T> newton_terms(const StepInput<T>& in, const AdamTerms<T>& averages, Index gradients,
+                            ConstSpan<T> pull) {
   const Options& options = in.options;
   const MomentumTerms momentum = momentum_terms(options, gradients);
   const double n = in.data_size, tau = in.rates.temperature, next_tau = in.rates.next_temperature;
@@ -74,21 +77,23 @@ NewtonTerms<T> newton_terms(const StepInput<T>& in, const AdamTerms<T>& averages
   terms.damping = static_cast<T>(options.damping);
   terms.of_damping = static_cast<T>(in_precision);
   terms.pull_each = static_cast<T>(tau / n);
-  terms.initial =
-      static_cast<T>(options.initial_precision > 0 ? tau * options.initial_precision / n : options.initial_curvature);
+  terms.initial = static_cast<T>(options.initial_precision > 0 ? tau * options.initial_precision / n
+                                                               : options.initial_curvature);
   terms.clip = options.clip > 0 ? static_cast<T>(options.clip) : std::numeric_limits<T>::max();
   terms.at_start = begins_curvature(in);
   terms.rescales = options.rescale_rate != 0;
   return terms;
 }
 
-/// All parameters: `precision` holds the curvature H, summed, on entry and the posterior's precision on exit. It works on some
-/// parameters at a time, beside what is read: else compilers fear overlaps and make no vectors.
+/// All parameters: `precision` holds the curvature H, summed, on entry and the posterior's precision on exit.
+/// It works on some parameters at a time, beside what is read: else compilers fear overlaps and make no
+/// vectors.
 template <class Update, class T>
-void move_parameters(const StepInput<T>& in, const NewtonTerms<T>& terms, ConstSpan<T> gradient, ConstSpan<T> old_precision,
-                     const AdamTerms<T>& averages, std::span<T> mean, std::span<T> precision) {
-  const T *const g = gradient.data(), *const lambda = in.prior.precision().data(), *const before = old_precision.data(),
-                 *const from = in.q.mean().data();
+void move_parameters(const StepInput<T>& in, const NewtonTerms<T>& terms, ConstSpan<T> gradient,
+                     ConstSpan<T> old_precision, const AdamTerms<T>& averages, std::span<T> mean,
+                     std::span<T> precision) {
+  const T *const g = gradient.data(), *const lambda = in.prior.precision().data(),
+                 *const before = old_precision.data(), *const from = in.q.mean().data();
   T *const next_m = averages.next_first, *const next_s = averages.next_second, *const to = mean.data(),
            *const h = precision.data();
   parallel_blocks(in.dimension(), 1 << 12, [&](Index first, Index count) noexcept {
@@ -104,7 +109,8 @@ void move_parameters(const StepInput<T>& in, const NewtonTerms<T>& terms, ConstS
                   curvature = t.each * h[i];
           const T old = t.curvature(i, before[i], share, Update::template least<T>());
           T length = t.rate;
-          const T direction = Update::template direction<T>(t, i, old, slope, pull, curvature, share, length, m[k], s[k]);
+          const T direction =
+              Update::template direction<T>(t, i, old, slope, pull, curvature, share, length, m[k], s[k]);
           moved[k] = from[i] - length * direction;
           made[k] = t.to_precision * (s[k] + t.next_reg * lambda[i] + t.of_damping);
         }
@@ -119,9 +125,11 @@ void move_parameters(const StepInput<T>& in, const NewtonTerms<T>& terms, ConstS
 
 /// The step of VOGN or IVON.
 template <class Update, class T>
-StepResult newton_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages, Posterior<T>& next) {
+StepResult newton_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages,
+                       Posterior<T>& next) {
   const Index dimension = in.dimension();
-  const auto pull = in.scratch.template take<T>(dimension), precision = in.scratch.template take<T>(dimension),
+  const auto pull = in.scratch.template take<T>(dimension),
+             precision = in.scratch.template take<T>(dimension),
              old_precision = in.scratch.template take<T>(dimension);
   const ConstSpan<T> gradient = gradient_of(evidence, in.scratch);
   in.prior.slope(in.q.mean(), T(0), gradient, pull);
@@ -133,8 +141,9 @@ StepResult newton_step(const StepInput<T>& in, const Evidence<T>& evidence, Aver
   Index k = 0;
   for (const auto& [offset, size] : in.q.points().ranges)
     for (Index i = offset; i < offset + size; ++i, ++k)
-      next.mean()[at(i)] = in.q.mean()[at(i)] - Update::template point_shift<T>(in, terms, i, gradient[at(i)],
-                                                                                evidence.point_squares[at(k)], moments);
+      next.mean()[at(i)] =
+          in.q.mean()[at(i)] - Update::template point_shift<T>(in, terms, i, gradient[at(i)],
+                                                               evidence.point_squares[at(k)], moments);
   fill_points(in.q.points(), T(1), precision);
   averages.moments.check("mean", next.mean(), std::numeric_limits<T>::lowest(), in.number);
   averages.moments.check("precision", precision, std::numeric_limits<T>::min(), in.number);

@@ -26,8 +26,8 @@ StepKind step_kind(const Options& options, const Posterior<T>& q) {
 }
 
 template <class T>
-StepResult take_step(StepKind kind, const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages,
-                     Posterior<T>* next) {
+StepResult take_step(StepKind kind, const StepInput<T>& in, const Evidence<T>& evidence,
+                     Averages<T>& averages, Posterior<T>* next) {
   switch (kind) {
     case StepKind::natural_gradient:
       return slang_step(in, evidence, averages, *next);
@@ -51,7 +51,8 @@ template <class T>
 void check_mean_finite(const Posterior<T>& q, const char* event, Index number) {
   const auto mean = q.mean();
   T square = 0;
-  with_simd([&](auto width) BDL_INLINE_LAMBDA { square = dot<width()>(mean.data(), mean.data(), q.dimension()); });
+  with_simd([&](auto width)
+                BDL_INLINE_LAMBDA { square = dot<width()>(mean.data(), mean.data(), q.dimension()); });
   if (std::isfinite(square)) return;
   const auto diverged = std::ranges::find_if_not(mean, [](T value) { return std::isfinite(value); });
   if (diverged != mean.end())
@@ -59,9 +60,10 @@ void check_mean_finite(const Posterior<T>& q, const char* event, Index number) {
          static_cast<long long>(diverged - mean.begin()), event, static_cast<long long>(number));
 }
 
-#define BDL_INSTANTIATE(T)                                                                                                \
-  template StepKind step_kind(const Options&, const Posterior<T>&);                                                       \
-  template StepResult take_step(StepKind, const StepInput<T>&, const Evidence<T>&, Averages<T>&, Posterior<T>*);          \
+#define BDL_INSTANTIATE(T)                                                                       \
+  template StepKind step_kind(const Options&, const Posterior<T>&);                              \
+  template StepResult take_step(StepKind, const StepInput<T>&, const Evidence<T>&, Averages<T>&, \
+                                Posterior<T>*);                                                  \
   template void check_mean_finite(const Posterior<T>&, const char*, Index);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -14,16 +14,17 @@ constexpr int halvings = 20;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 struct Loss {
-  double value = 0, rounding = 0;  ///< infinite if an output is not finite; how far rounding may have moved the value
+  double value = 0,
+         rounding = 0;  ///< infinite if an output is not finite; how far rounding may have moved the value
 };
 
-/// The loss of an observation as a function of the mean: at the same deviations from it as the samples of the evidence have, at
-/// outputs of the same variances, or at the mean itself.
+/// The loss of an observation as a function of the mean: at the same deviations from it as the samples of the
+/// evidence have, at outputs of the same variances, or at the mean itself.
 template <class T>
 class ObservationLoss {
  public:
-  ObservationLoss(const Model<T>& model, const Posterior<T>& from, const Evidence<T>& evidence, EstimateKind kind,
-                  ConstMatrixView<T> x, Scratch& scratch)
+  ObservationLoss(const Model<T>& model, const Posterior<T>& from, const Evidence<T>& evidence,
+                  EstimateKind kind, ConstMatrixView<T> x, Scratch& scratch)
       : model_(model),
         evidence_(evidence),
         center_(from.mean()),
@@ -31,7 +32,8 @@ class ObservationLoss {
         x_(x),
         theta_(scratch.take<T>(samples_ > 0 ? model.parameters() : 0)),
         outputs_(scratch.matrix<T>(model.outputs(), x.cols)),
-        slope_(scratch.take<T>(model.outputs())) {}
+        slope_(scratch.take<T>(model.outputs())),
+        scratch_(scratch) {}
 
   Loss operator()(ConstSpan<T> mean) {
     Loss sum;
@@ -53,7 +55,7 @@ class ObservationLoss {
 
  private:
   ConstMatrixView<T> outputs(ConstSpan<T> theta) {
-    model_.forward(theta, x_, outputs_, forward_scratch_);
+    model_.forward(theta, x_, outputs_, scratch_);
     return outputs_;
   }
 
@@ -63,11 +65,12 @@ class ObservationLoss {
     for (Index i = 0; i < f.cols; ++i) {
       const T *const output = f.column_data(i), *const target = evidence_.y.column_data(i);
       const bool finite = std::all_of(output, output + f.rows, [](T value) { return std::isfinite(value); });
-      const double term = !finite             ? infinite
-                          : variances.empty() ? -likelihood.log_density(output, target)
-                                              : expected_loss(likelihood, static_cast<double>(output[0]), variances[at(i)],
-                                                              static_cast<double>(target[0]))
-                                                    .loss;
+      const double term = !finite ? infinite
+                          : variances.empty()
+                              ? -likelihood.log_density(output, target)
+                              : expected_loss(likelihood, static_cast<double>(output[0]), variances[at(i)],
+                                              static_cast<double>(target[0]))
+                                    .loss;
       sum.value += std::isfinite(term) ? term : infinite;
       if (!std::isfinite(term)) return;
       likelihood.gradient(output, target, slope_.data());
@@ -85,15 +88,15 @@ class ObservationLoss {
   std::span<T> theta_;
   MatrixView<T> outputs_;
   std::span<T> slope_;
-  Buffer<T> forward_scratch_;
+  Scratch& scratch_;
 };
 
 }  // namespace
 
 template <class T>
-bool hold_back(const Model<T>& model, const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
-               EstimateKind kind, ConstMatrixView<T> x, Scratch& scratch, PosteriorScratch<T>& posterior_scratch,
-               Posterior<T>& next) {
+bool hold_back(const Model<T>& model, const Posterior<T>& prior, const Posterior<T>& from,
+               const Evidence<T>& evidence, EstimateKind kind, ConstMatrixView<T> x, Scratch& scratch,
+               PosteriorScratch<T>& posterior_scratch, Posterior<T>& next) {
   const auto shift = scratch.take<T>(prior.dimension()), mean = next.mean();
   std::ranges::transform(mean, prior.mean(), shift.begin(), std::minus<>());
   const double distance = next.squared_shift(prior, shift, posterior_scratch) / 2;
@@ -102,20 +105,22 @@ bool hold_back(const Model<T>& model, const Posterior<T>& prior, const Posterior
   double fraction = 1;
   for (int k = 0; k <= halvings; ++k, fraction /= 2) {
     if (k > 0)
-      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = prior.mean()[i] + static_cast<T>(fraction) * shift[i];
+      for (std::size_t i = 0; i < mean.size(); ++i)
+        mean[i] = prior.mean()[i] + static_cast<T>(fraction) * shift[i];
     const Loss after = loss(mean);
     const double rise = after.value + fraction * fraction * distance - before.value;
     // Whatever is finite is better than what is not.
-    const bool falls = before.value == infinite ? after.value < infinite : rise <= before.rounding + after.rounding;
+    const bool falls =
+        before.value == infinite ? after.value < infinite : rise <= before.rounding + after.rounding;
     if (falls) return fraction < 1;
   }
   std::ranges::copy(prior.mean(), mean.begin());
   return true;
 }
 
-#define BDL_INSTANTIATE(T)                                                                                              \
-  template bool hold_back(const Model<T>&, const Posterior<T>&, const Posterior<T>&, const Evidence<T>&, EstimateKind,  \
-                          ConstMatrixView<T>, Scratch&, PosteriorScratch<T>&, Posterior<T>&);
+#define BDL_INSTANTIATE(T)                                                                               \
+  template bool hold_back(const Model<T>&, const Posterior<T>&, const Posterior<T>&, const Evidence<T>&, \
+                          EstimateKind, ConstMatrixView<T>, Scratch&, PosteriorScratch<T>&, Posterior<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

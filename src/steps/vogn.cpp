@@ -1,12 +1,14 @@
-// VOGN (Khan et al. 2018, Algorithm 1; Osawa et al. 2019, Algorithm 1 with momentum, initialisation and tempering): with the
-// mean g of the minibatch's gradients and the mean h of their squares, per example and at a sample of q,
+// VOGN (Khan et al. 2018, Algorithm 1; Osawa et al. 2019, Algorithm 1 with momentum, initialisation and
+// tempering): with the mean g of the minibatch's gradients and the mean h of their squares, per example and
+// at a sample of q,
 //
 //   m <- beta_1 m + (1 - beta_1) (g + reg (mu - mu_0))      momentum, the prior's pull in it
 //   s <- (1 - beta_2) s + beta_2 h
 //   mu <- mu - alpha m / (s + reg + gamma)
 //   Sigma^-1 = N (s + reg + gamma) / tau
 //
-// newton.hpp has the terms and the loop over the parameters, option "momentum_form" the forms of the first line.
+// newton.hpp has the terms and the loop over the parameters, option "momentum_form" the forms of the first
+// line.
 #include "steps/newton.hpp"
 
 namespace bdl {
@@ -18,8 +20,8 @@ struct Vogn {
     return 0;
   }
   template <class T>
-  static BDL_ALWAYS_INLINE T direction(const NewtonTerms<T>& t, Index i, T old, T slope, T pull, T curvature, T share, T&, T& m,
-                                       T& s) {
+  static BDL_ALWAYS_INLINE T direction(const NewtonTerms<T>& t, Index i, T old, T slope, T pull, T curvature,
+                                       T share, T&, T& m, T& s) {
     m = t.keep * (t.m ? t.m[i] : T(0)) + t.add * (slope + pull);
     s = t.keep_curvature * old + t.curvature_rate * curvature;
     return t.factor * m / (s + share + t.damping);
@@ -41,11 +43,14 @@ struct Vogn {
 }  // namespace
 
 template <class T>
-StepResult vogn_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages, Posterior<T>& next) {
+StepResult vogn_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages,
+                     Posterior<T>& next) {
   return newton_step<Vogn>(in, evidence, averages, next);
 }
 
-template StepResult vogn_step(const StepInput<float>&, const Evidence<float>&, Averages<float>&, Posterior<float>&);
-template StepResult vogn_step(const StepInput<double>&, const Evidence<double>&, Averages<double>&, Posterior<double>&);
+template StepResult vogn_step(const StepInput<float>&, const Evidence<float>&, Averages<float>&,
+                              Posterior<float>&);
+template StepResult vogn_step(const StepInput<double>&, const Evidence<double>&, Averages<double>&,
+                              Posterior<double>&);
 
 }  // namespace bdl

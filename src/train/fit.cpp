@@ -5,15 +5,15 @@
 #include "base/interrupt.hpp"
 #include "data/augmentation.hpp"
 #include "data/strata.hpp"
-#include "train/swag.hpp"
-#include "exact/exact_fit.hpp"
+#include "network/graph.hpp"
+#include "train/exact_fit.hpp"
 #include "train/laplace.hpp"
 #include "train/sharding.hpp"
 #include "train/start.hpp"
 #include "train/step.hpp"
+#include "train/swag.hpp"
 #include "train/undo.hpp"
 #include "train/units.hpp"
-#include "network/graph.hpp"
 
 namespace bdl {
 namespace {

@@ -1,8 +1,8 @@
 // Steps and the training loop on the caller's data, checked.
 #pragma once
 
-#include "train/course.hpp"
 #include "model/checked_data.hpp"
+#include "train/course.hpp"
 
 namespace bdl {
 

@@ -4,12 +4,12 @@
 
 #include "base/interrupt.hpp"
 #include "curvature/data_rows.hpp"
-#include "ranks/sharded_rows.hpp"
 #include "curvature/summed_rows.hpp"
-#include "train/kronecker_laplace.hpp"
 #include "methods/rule.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/blocks/blocks.hpp"
+#include "ranks/sharded_rows.hpp"
+#include "train/kronecker_laplace.hpp"
 
 namespace bdl {
 namespace {

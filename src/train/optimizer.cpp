@@ -27,8 +27,8 @@ StepMemory<T>::StepMemory(const Model<T>* model) {
 }
 
 template <class T>
-Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posterior<T>> posterior, const Method& method,
-                        Index data_size)
+Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posterior<T>> posterior,
+                        const Method& method, Index data_size)
     : averages(posterior->dimension()),
       memory(model.get()),
       model_(std::move(model)),
@@ -66,7 +66,8 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
   }
   if (options.learning_rate != options_.learning_rate) state.rate_cuts = 0;
   if (options.total_steps != options_.total_steps) state.plan = {0, options.total_steps};
-  if (options.diagonal_part != options_.diagonal_part || options.tied_rank != options_.tied_rank) averages.tied.forget();
+  if (options.diagonal_part != options_.diagonal_part || options.tied_rank != options_.tied_rank)
+    averages.tied.forget();
   options_ = options;
   step_ = step_kind(options_, *posterior_);
 }
@@ -86,7 +87,8 @@ void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) co
 template <class T>
 void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> given) {
   if (is_low_rank_moment(posterior_->family()) && !given->is_diagonal())
-    fail(Status::ERROR_UNSUPPORTED, "low-rank-moment posteriors have diagonal priors: the posterior given as prior is %s",
+    fail(Status::ERROR_UNSUPPORTED,
+         "low-rank-moment posteriors have diagonal priors: the posterior given as prior is %s",
          family_word(given->family()));
   Prior<T> prior(blocks(), options_);
   prior.fix(std::move(given), posterior_->kind());
@@ -138,19 +140,21 @@ double Optimizer<T>::kl() const {
 }
 
 template <class T>
-NoiseText describe_noise(const Optimizer<T>& optimizer) {
-  if (optimizer.step() != StepKind::low_rank_moment)
+const NoiseText& Optimizer<T>::noise_text() const {
+  if (step_ != StepKind::low_rank_moment)
     fail(Status::ERROR_UNSUPPORTED, "only low-rank-moment posteriors are learned through noise of layers");
-  NoisyNetwork<T> network(*optimizer.model()->graph());
-  network.choose(optimizer.options().noise_estimator);
-  return {network.is_exact(), network.text()};
+  auto& known = noise_texts_[static_cast<int>(options_.noise_estimator)];
+  known.is_due.settle([&] {
+    NoisyNetwork<T> network(*model_->graph());
+    network.choose(options_.noise_estimator);
+    known.text = {network.is_exact(), network.text()};
+  });
+  return known.text;
 }
 
 template struct StepMemory<float>;
 template struct StepMemory<double>;
 template class Optimizer<float>;
 template class Optimizer<double>;
-template NoiseText describe_noise(const Optimizer<float>&);
-template NoiseText describe_noise(const Optimizer<double>&);
 
 }  // namespace bdl

@@ -1,5 +1,5 @@
-// An optimizer: a posterior that is learned by a method, with all that goes on from step to step. It is a place for its parts,
-// each with a file of its own; what happens is in free functions:
+// An optimizer: a posterior that is learned by a method, with all that goes on from step to step. It is a
+// place for its parts, each with a file of its own; what happens is in free functions:
 //
 //   start.hpp     where training starts: posterior, prior, moving averages
 //   units.hpp     what the targets say about units before a step: noise and scales to start from, limits
@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/deferred.hpp"
 #include "curvature/dense_rows.hpp"
 #include "methods/combination.hpp"
 #include "model/model.hpp"
@@ -50,12 +51,19 @@ struct StepMemory {
   TreeSums<double> shard_numbers;  ///< sums over shards before a step: of targets
 };
 
+/// How each layer makes noise, and whether all of them do it exactly.
+struct NoiseText {
+  bool is_exact;
+  std::string text;
+};
+
 template <class T>
 class Optimizer {
  public:
   using Scalar = T;
   /// `model` may be null: then only steps on the caller's rows work.
-  Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posterior<T>> posterior, const Method& method, Index data_size);
+  Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posterior<T>> posterior, const Method& method,
+            Index data_size);
 
   const std::shared_ptr<Model<T>>& model() const { return model_; }
   const std::shared_ptr<Posterior<T>>& posterior() const { return posterior_; }
@@ -65,7 +73,8 @@ class Optimizer {
   const std::vector<ParameterBlock>& blocks() const { return model_ ? model_->blocks() : rows_block_; }
 
   const Options& options() const { return options_; }
-  /// The prior starts anew when an option that defines it changes, or was set (reset_prior): one fixed by the caller ends.
+  /// The prior starts anew when an option that defines it changes, or was set (reset_prior): one fixed by the
+  /// caller ends.
   void set_options(const Options& options, bool reset_prior = false);
   /// The step that the options take in batches.
   StepKind step() const { return step_; }
@@ -82,8 +91,8 @@ class Optimizer {
   void check_options(const Options& options) const;
   /// Fails unless this optimizer can be used so.
   void check_use(Use use) const;
-  /// True if training may go on from the last good state with half the learning rate: it has a guard, and has not done so too
-  /// often.
+  /// True if training may go on from the last good state with half the learning rate: it has a guard, and has
+  /// not done so too often.
   bool may_go_on() const { return options_.guard > 0 && state.rate_cuts < most_rate_cuts; }
 
   /// Sets where draws come from; null: the optimizer's own streams.
@@ -102,6 +111,9 @@ class Optimizer {
   MatrixView<T> batch_x(Index examples) { return memory.x.matrix(model_->inputs(), examples); }
   MatrixView<T> batch_y(Index examples) { return memory.y.matrix(model_->likelihood.targets(), examples); }
   double kl() const;
+  /// How each layer makes noise. The text lives as long as the optimizer. Fails with ERROR_UNSUPPORTED unless
+  /// the posterior is a low-rank-moment one that is learned by noise.
+  const NoiseText& noise_text() const;
 
   TrainingState state;
   Averages<T> averages;
@@ -128,15 +140,10 @@ class Optimizer {
   StreamDraws<T> streams_;
   std::shared_ptr<DrawSource<T>> caller_draws_;
   Buffer<T> initial_mean_, initial_precision_;
+  mutable struct {
+    Deferred is_due{true};
+    NoiseText text;
+  } noise_texts_[static_cast<int>(NoiseEstimator::shared) + 1];  // for each estimator
 };
-
-/// How each layer makes noise, and whether all of them do it exactly.
-struct NoiseText {
-  bool is_exact;
-  std::string text;
-};
-/// Fails with ERROR_UNSUPPORTED unless the posterior is a low-rank-moment one that is learned by noise.
-template <class T>
-NoiseText describe_noise(const Optimizer<T>& optimizer);
 
 }  // namespace bdl

@@ -59,7 +59,8 @@ void Scales::learn_prior(ConstSpan<double> groups, ConstSpan<double> mean_square
   for (std::size_t g = 0; g < prior.size(); ++g) prior[g] = averaged(prior[g], mean_squares[g], weight);
 }
 
-void Scales::learn_noise(const Likelihood& likelihood, ConstSpan<double> squared_errors, Index examples, double weight) {
+void Scales::learn_noise(const Likelihood& likelihood, ConstSpan<double> squared_errors, Index examples,
+                         double weight) {
   if (likelihood.noise_covariance().given()) return;  // fixed by the caller
   noise.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
   if (noise.size() == 1) {
@@ -73,7 +74,8 @@ void Scales::learn_noise(const Likelihood& likelihood, ConstSpan<double> squared
 }
 
 void Scales::learn_degrees(const Likelihood& likelihood, double mean_slope, double weight) {
-  constexpr double least = 1, most = 1000, information = 3.5;  // of 1 / nu where the noise is normal: the most
+  constexpr double least = 1, most = 1000,
+                   information = 3.5;  // of 1 / nu where the noise is normal: the most
   const double now = likelihood.degrees_of_freedom();
   degrees = 1 / std::clamp(1 / now + weight * mean_slope / information, 1 / most, 1 / least);
 }
@@ -86,9 +88,10 @@ void Scales::learn(const LearnedScales& learned, const StepEvidence<T>& found, c
   if (learned.degrees) learn_degrees(likelihood, found.degrees_slope / found.degrees_count, weight);
 }
 
-#define BDL_INSTANTIATE(T)                                                                                               \
-  template LearnedScales learned_scales(const Optimizer<T>&, Index);                                                     \
-  template void Scales::learn(const LearnedScales&, const StepEvidence<T>&, const Likelihood&, const Prior<T>&, Index, double);
+#define BDL_INSTANTIATE(T)                                                                     \
+  template LearnedScales learned_scales(const Optimizer<T>&, Index);                           \
+  template void Scales::learn(const LearnedScales&, const StepEvidence<T>&, const Likelihood&, \
+                              const Prior<T>&, Index, double);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -1,6 +1,6 @@
 // Learning the scales (docs/mathematics/scales.md): lambda = D / E[theta^T theta] per group of the prior and
-// tau = N C / E[sum of squared errors], as slow moving averages of 1 / lambda and 1 / tau. "When learning starts" there says
-// from which step on.
+// tau = N C / E[sum of squared errors], as slow moving averages of 1 / lambda and 1 / tau. "When learning
+// starts" there says from which step on.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,8 @@ bool is_due(const TrainingState& state, double from, Index epoch_steps);
 template <class T>
 LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps);
 
-/// Weight of the k-th learning step (k = 1, 2, ...): a running mean at first, then a moving average of weight rate.
+/// Weight of the k-th learning step (k = 1, 2, ...): a running mean at first, then a moving average of weight
+/// rate.
 double scale_weight(double rate, Index k);
 
 /// Next values, computed before a step is committed.
@@ -32,15 +33,16 @@ struct Scales {
   void clear();
   /// Moves the prior's groups towards 1 / E[theta^2] per group.
   void learn_prior(ConstSpan<double> groups, ConstSpan<double> mean_squares, double weight);
-  /// Moves the noise towards M / E[squared error] over M examples, shared by the outputs or per output as the likelihood holds
-  /// it; a full covariance is not learned.
-  void learn_noise(const Likelihood& likelihood, ConstSpan<double> squared_errors, Index examples, double weight);
+  /// Moves the noise towards M / E[squared error] over M examples, shared by the outputs or per output as the
+  /// likelihood holds it; a full covariance is not learned.
+  void learn_noise(const Likelihood& likelihood, ConstSpan<double> squared_errors, Index examples,
+                   double weight);
   /// Moves 1 / nu by one step up the mean slope.
   void learn_degrees(const Likelihood& likelihood, double mean_slope, double weight);
   /// Moves all that the step learns.
   template <class T>
-  void learn(const LearnedScales& learned, const StepEvidence<T>& found, const Likelihood& likelihood, const Prior<T>& prior,
-             Index examples, double weight);
+  void learn(const LearnedScales& learned, const StepEvidence<T>& found, const Likelihood& likelihood,
+             const Prior<T>& prior, Index examples, double weight);
 };
 
 }  // namespace bdl

@@ -40,8 +40,8 @@ std::uint64_t hash_options(const Options& options, std::span<std::uint32_t> each
 
 void add_state(Hash& hash, const TrainingState& s) {
   hash.add_all({s.learning_step, s.plan.begin, s.plan.end, s.epoch, s.batch, s.examples, s.batches,
-                s.fit_end_epoch, s.running_steps, s.shortened_steps, s.guarded_steps,
-                s.snapshots, s.rate_cuts, s.watch.steps, s.convergence.steps, s.is_fresh ? 1 : 0});
+                s.fit_end_epoch, s.running_steps, s.shortened_steps, s.guarded_steps, s.snapshots,
+                s.rate_cuts, s.watch.steps, s.convergence.steps, s.is_fresh ? 1 : 0});
   for (const double value : {s.running_log_likelihood, s.start_weight, s.watch.misfit, s.watch.baseline,
                              s.watch.first_ratio, s.convergence.first, s.convergence.average})
     hash.add(value);
@@ -106,10 +106,11 @@ std::uint64_t with_blocks(std::uint64_t shapes, const RowBlocks& blocks) {
   return shapes;
 }
 
-/// Returns what the other ranks must have, too, as hashes. `whole`: each number of posterior, prior and averages.
+}  // namespace
+
 template <class T>
-Agreement agreement(const Optimizer<T>& optimizer, Call call, Index rows, Index epochs, Index shards, bool whole,
-                    std::span<std::uint32_t> option_hashes) {
+Agreement agreement(const Optimizer<T>& optimizer, Call call, Index rows, Index epochs, Index shards,
+                    bool whole, std::span<std::uint32_t> option_hashes) {
   const Posterior<T>& q = *optimizer.posterior();
   const Model<T>& model = *optimizer.model();
   const Prior<T>& prior_of = optimizer.prior();
@@ -118,10 +119,11 @@ Agreement agreement(const Optimizer<T>& optimizer, Call call, Index rows, Index 
   version.add(std::string_view(blas_kernels()));
   version.add(static_cast<std::uint64_t>(widest_simd()));
   shapes.add(std::string_view(optimizer.method().name));
-  shapes.add_all({optimizer.data_size(), rows, epochs, q.dimension(), static_cast<Index>(q.family()), q.rank(),
-                  model.inputs(), model.outputs(), model.likelihood.targets(),
+  shapes.add_all({optimizer.data_size(), rows, epochs, q.dimension(), static_cast<Index>(q.family()),
+                  q.rank(), model.inputs(), model.outputs(), model.likelihood.targets(),
                   static_cast<Index>(model.likelihood.kind()), std::ssize(q.statistics())});
-  for (const ParameterBlock& block : optimizer.blocks()) shapes.add_all({block.offset, block.rows, block.cols});
+  for (const ParameterBlock& block : optimizer.blocks())
+    shapes.add_all({block.offset, block.rows, block.cols});
   shapes.add(model.standardization.inputs().mean);
   shapes.add(model.standardization.inputs().scale);
   shapes.add(model.standardization.targets().mean);
@@ -148,10 +150,9 @@ Agreement agreement(const Optimizer<T>& optimizer, Call call, Index rows, Index 
           posterior.value()};
 }
 
-}  // namespace
-
 template <class T>
-void agree(Optimizer<T>& optimizer, Call call, Index rows, Index epochs, Index shards, const RowBlocks& blocks) {
+void agree(Optimizer<T>& optimizer, Call call, Index rows, Index epochs, Index shards,
+           const RowBlocks& blocks) {
   Team& team = optimizer.team;
   if (team.is_alone()) return;
   std::vector<std::uint32_t> hashes;
@@ -169,7 +170,8 @@ void set_communicator(Optimizer<T>& optimizer, std::shared_ptr<Communicator> com
   if (communicator) {
     if (!optimizer.model()) fail(Status::ERROR_UNSUPPORTED, "the optimizer was created without a model");
     const Combination asked = optimizer.combination(optimizer.options());
-    if (communicator->size() > 1 || optimizer.method().is_exact || optimizer.method().is_online) check_sums(asked);
+    if (communicator->size() > 1 || optimizer.method().is_exact || optimizer.method().is_online)
+      check_sums(asked);
   }
   optimizer.team.join(std::move(communicator));
   if (optimizer.memory.sharded) optimizer.memory.sharded->forget_ranks();
@@ -187,7 +189,8 @@ void check_shards(const Optimizer<T>& optimizer) {
   const Index shards = planned_shards(optimizer), ranks = optimizer.team.size();
   if (shards < ranks)
     fail(Status::ERROR_INVALID_ARGUMENT,
-         "there are %lld ranks, but training has %lld shards, expected one for each rank at least (option \"shards\")",
+         "there are %lld ranks, but training has %lld shards, expected one for each rank at least (option "
+         "\"shards\")",
          static_cast<long long>(ranks), static_cast<long long>(shards));
   if (shards > 1) check_sums(optimizer.combination(optimizer.options()));
 }
@@ -201,11 +204,13 @@ void check_same_shards(const Optimizer<T>& optimizer, Index shards) {
          static_cast<long long>(shards), static_cast<long long>(state.shards));
 }
 
-#define BDL_INSTANTIATE(T)                                                                      \
-  template void agree(Optimizer<T>&, Call, Index, Index, Index, const RowBlocks&);              \
-  template void set_communicator(Optimizer<T>&, std::shared_ptr<Communicator>);                 \
-  template Index planned_shards(const Optimizer<T>&);                                           \
-  template void check_shards(const Optimizer<T>&);                                              \
+#define BDL_INSTANTIATE(T)                                                           \
+  template Agreement agreement(const Optimizer<T>&, Call, Index, Index, Index, bool, \
+                               std::span<std::uint32_t>);                            \
+  template void agree(Optimizer<T>&, Call, Index, Index, Index, const RowBlocks&);   \
+  template void set_communicator(Optimizer<T>&, std::shared_ptr<Communicator>);      \
+  template Index planned_shards(const Optimizer<T>&);                                \
+  template void check_shards(const Optimizer<T>&);                                   \
   template void check_same_shards(const Optimizer<T>&, Index);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -74,7 +74,8 @@ class Start {
     if (!is_given()) {
       if (const auto* const whole = kronecker_prior(optimizer_)) return start_near_kronecker(*whole);
       const Posterior<T>* const given = prior_.belief();
-      if (options_.rule == Rule::blr && given && is_of_kind(*given, posterior->kind())) return start_near_prior(*given);
+      if (options_.rule == Rule::blr && given && is_of_kind(*given, posterior->kind()))
+        return start_near_prior(*given);
     }
     if (optimizer_.step() == StepKind::low_rank_moment) return start_low_rank(1 / isotropic());
     if (points.ranges.empty() || !posterior->is_gaussian())
@@ -99,13 +100,14 @@ class Start {
                             plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
   }
 
-  /// Near a prior that is a posterior of the same kind: half of its precision, without which long steps would undo what it
-  /// knows, and the isotropic one.
+  /// Near a prior that is a posterior of the same kind: half of its precision, without which long steps would
+  /// undo what it knows, and the isotropic one.
   void start_near_prior(const Posterior<T>& given) {
     const Index dimension = posterior->dimension();
     Buffer<T> numbers(2 * dimension + 1);
     std::fill_n(numbers.data(), 2 * dimension + 1, T(0));
-    const auto lambda = numbers.first(dimension), slope = std::span(numbers.data() + dimension, at(dimension)),
+    const auto lambda = numbers.first(dimension),
+               slope = std::span(numbers.data() + dimension, at(dimension)),
                weight = std::span(numbers.data() + 2 * dimension, 1);
     std::ranges::fill(lambda, static_cast<T>(2 * isotropic()));
     fill_points(given.points(), T(1), lambda);
@@ -145,7 +147,8 @@ class Start {
       tied.write_now(s.first(dimension));
     }
     fill_points(posterior->points(), T(1), s.first(dimension));
-    draw_low_rank(optimizer_.blocks(), mean_, {seed, options_.low_rank_start, options_.low_rank_scale}, *posterior);
+    draw_low_rank(optimizer_.blocks(), mean_, {seed, options_.low_rank_start, options_.low_rank_scale},
+                  *posterior);
     for_each_low_rank_moment(*posterior, [&](LowRankMomentPosterior<T>& member, Index offset) {
       std::copy_n(s.data() + offset, member.dimension(), member.s().data());
       TallScratch scratch;
@@ -168,7 +171,8 @@ void start_mean(const Optimizer<T>& optimizer, std::span<T> mean) {
   if (optimizer.prior().belief())
     std::ranges::copy(optimizer.prior().belief()->mean(), mean.begin());
   else if (optimizer.model() && options.initialization != Initialization::zero)
-    optimizer.model()->initialize(scheme_of(options.initialization), static_cast<std::uint64_t>(options.seed), mean);
+    optimizer.model()->initialize(scheme_of(options.initialization), static_cast<std::uint64_t>(options.seed),
+                                  mean);
 }
 
 }  // namespace
@@ -217,15 +221,18 @@ void start_curvature(Optimizer<T>& optimizer) {
   if (!has_curvature_per_example(optimizer.step()) || !state.is_fresh) return;
   if (options.initial_curvature == 0 || options.initial_precision > 0) return;
   Posterior<T>& q = *optimizer.posterior();
-  const double weight = static_cast<double>(optimizer.data_size()) / kl_weight(options, state.plan, state.step + 1);
+  const double weight =
+      static_cast<double>(optimizer.data_size()) / kl_weight(options, state.plan, state.step + 1);
   const double damping = options.damping_in == DampingIn::both ? options.damping : 0;
   const T least = static_cast<T>(weight * (options.initial_curvature + damping));
   const auto precision = optimizer.memory.scratch.template take<T>(q.dimension());
-  std::ranges::transform(optimizer.prior().precision(), precision.begin(), [=](T lambda) { return least + lambda; });
+  std::ranges::transform(optimizer.prior().precision(), precision.begin(),
+                         [=](T lambda) { return least + lambda; });
   fill_points(q.points(), T(1), precision);
   optimizer.set_start(optimizer.initial_mean(), precision);
   q.set_diagonal(precision, {});
-  if (const auto* const prior = kronecker_prior(optimizer)) start_near(*prior, least, dynamic_cast<BlocksPosterior<T>&>(q));
+  if (const auto* const prior = kronecker_prior(optimizer))
+    start_near(*prior, least, dynamic_cast<BlocksPosterior<T>&>(q));
 }
 
 /// Tied scales of a posterior that somebody else has started.
@@ -253,8 +260,8 @@ void start_step(Optimizer<T>& optimizer) {
   start_curvature(optimizer);
 }
 
-#define BDL_INSTANTIATE(T)                        \
-  template void initialize(Optimizer<T>&);        \
+#define BDL_INSTANTIATE(T)                 \
+  template void initialize(Optimizer<T>&); \
   template void start_step(Optimizer<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

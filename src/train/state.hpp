@@ -24,8 +24,9 @@ struct WatchState {
   double ratio() const;
 };
 
-/// Tells whether the expected log likelihood still rises: its average over the steps since training last began to learn
-/// something else, the k-th with weight k, which stays well below the present value as long as training has not converged.
+/// Tells whether the expected log likelihood still rises: its average over the steps since training last
+/// began to learn something else, the k-th with weight k, which stays well below the present value as long as
+/// training has not converged.
 struct Convergence {
   Index steps = 0;
   double first = 0, average = 0;
@@ -41,7 +42,7 @@ struct TrainingState {
   Index fit_end_epoch = 0;            ///< epoch at which the current fit ends
   double running_log_likelihood = 0;  ///< moving average, scaled to N, of standardised targets
   Index running_steps = 0;
-  double start_weight = 1;    ///< fraction of the initial precision in the present one: product of (1 - beta_t)
+  double start_weight = 1;  ///< fraction of the initial precision in the present one: product of (1 - beta_t)
   Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
   Index guarded_steps = 0;    ///< steps in which the guard scaled a gradient, observations that it held back
   WatchState watch;

@@ -13,14 +13,16 @@
 namespace bdl {
 namespace {
 
-/// The options of the next step's estimate. A first step may have no curvature yet to draw by. Labels of the model's own are
-/// for Kronecker factors that are renewed, and for squares of point parameters: without either, the gradient is all.
+/// The options of the next step's estimate. A first step may have no curvature yet to draw by. Labels of the
+/// model's own are for Kronecker factors that are renewed, and for squares of point parameters: without
+/// either, the gradient is all.
 template <class T>
 Options estimate_options(const Optimizer<T>& optimizer) {
   Options options = optimizer.options();
   const StepKind kind = optimizer.step();
   const bool by_curvature = kind == StepKind::vogn || kind == StepKind::ivon || kind == StepKind::kfac;
-  if (by_curvature && optimizer.state.is_fresh && options.initial_curvature == 0 && options.initial_precision == 0)
+  if (by_curvature && optimizer.state.is_fresh && options.initial_curvature == 0 &&
+      options.initial_precision == 0)
     options.curvature = EstimateKind::lin_ef;
   if (kind == StepKind::kfac && optimizer.posterior()->points().parameters() == 0 &&
       !optimizer.averages.kfac.renews_factors(options))
@@ -36,7 +38,8 @@ StepRates rates_of(const Optimizer<T>& optimizer) {
   const Index t = optimizer.state.step + 1;
   const double factor = rate_factor(options, plan, t), risen = factor * warmup_factor(options, plan, t);
   return {std::ldexp(risen * options.learning_rate, -static_cast<int>(optimizer.state.rate_cuts)),
-          factor * planned_curvature_rate(options, plan), kl_weight(options, plan, t), kl_weight(options, plan, t + 1)};
+          factor * planned_curvature_rate(options, plan), kl_weight(options, plan, t),
+          kl_weight(options, plan, t + 1)};
 }
 
 /// A step that is under way: it computes everything beside the present state, and commits it in the end.
@@ -72,11 +75,13 @@ class StepInProgress {
   void estimate(const StepExamples& examples) {
     const double weight = static_cast<double>(o_.data_size()) / static_cast<double>(examples.all);
     const Options options = estimate_options(o_);
-    const EvidenceRequest<T> request{*o_.posterior(), o_.prior(), options, o_.step(), learned_, o_.draws(), memory().scratch};
+    const EvidenceRequest<T> request{*o_.posterior(), o_.prior(), options,         o_.step(),
+                                     learned_,        o_.draws(), memory().scratch};
     const Index here = examples.here();
     const Minibatch<T> batch{o_.batch_x(here), o_.batch_y(here), weight, {o_.state.step, 0}};
-    found_ = o_.state.shards > 1 ? memory().sharded->estimate(request, batch, examples, o_.state.shards, o_.team)
-                                 : memory().evidence->estimate(request, batch);
+    found_ = o_.state.shards > 1
+                 ? memory().sharded->estimate(request, batch, examples, o_.state.shards, o_.team)
+                 : memory().evidence->estimate(request, batch);
   }
 
   void update() {
@@ -86,7 +91,7 @@ class StepInProgress {
     if (learned_.any()) {
       first_learning_ = state.learning_step ? state.learning_step : state.step + 1;
       memory().scales.learn(learned_, found_, o_.model()->likelihood, o_.prior(), examples_,
-                    scale_weight(o_.options().scale_rate, state.step + 2 - first_learning_));
+                            scale_weight(o_.options().scale_rate, state.step + 2 - first_learning_));
     }
     const double part = static_cast<double>(examples_) / static_cast<double>(o_.data_size());
     running_ = next_log_likelihood(found_.evidence.expected_log_likelihood / part);
@@ -95,17 +100,10 @@ class StepInProgress {
   StepResult step_from(const Evidence<T>& evidence, const Likelihood* likelihood) {
     auto& next = memory().next;
     if (!next && o_.step() != StepKind::mean) next = o_.posterior()->clone();
-    const StepInput<T> in{*o_.posterior(),
-                          o_.prior(),
-                          likelihood,
-                          o_.options(),
-                          rates_of(o_),
-                          static_cast<double>(o_.data_size()),
-                          o_.state.step + 1,
-                          o_.state.is_fresh,
-                          memory().scratch,
-                          memory().update,
-                          memory().guard};
+    const StepInput<T> in{*o_.posterior(),   o_.prior(),        likelihood,
+                          o_.options(),      rates_of(o_),      static_cast<double>(o_.data_size()),
+                          o_.state.step + 1, o_.state.is_fresh, memory().scratch,
+                          memory().update,   memory().guard};
     result_ = bdl::take_step(o_.step(), in, evidence, o_.averages, next.get());
     return result_;
   }
@@ -117,7 +115,8 @@ class StepInProgress {
       std::ranges::copy(o_.averages.mean.first(q.dimension()), q.mean().begin());
     else
       q.swap(*memory().next);
-    if (!found_.evidence.statistics.empty()) std::ranges::copy(found_.evidence.statistics, q.statistics().begin());
+    if (!found_.evidence.statistics.empty())
+      std::ranges::copy(found_.evidence.statistics, q.statistics().begin());
     q.set_blank(false);
     o_.averages.commit(o_.step(), !q.points().ranges.empty() && o_.options().rule == Rule::blr);
     TrainingState& state = o_.state;
@@ -151,7 +150,8 @@ class StepInProgress {
   StepMemory<T>& memory() { return o_.memory; }
 
  private:
-  /// The running average with the value of this step, which must be a number: squares of huge errors are none.
+  /// The running average with the value of this step, which must be a number: squares of huge errors are
+  /// none.
   double next_log_likelihood(double value) const {
     const TrainingState& state = o_.state;
     const double weight = 1 / static_cast<double>(std::min(state.running_steps + 1, epoch_steps_)),
@@ -186,8 +186,9 @@ void take_step(Optimizer<T>& optimizer, Index examples) {
 template <class T>
 bool take_step(Optimizer<T>& optimizer, const StepExamples& examples, bool may_ask) {
   Team& team = optimizer.team;
-  const Index epoch_steps = optimizer.state.batches > 0 ? optimizer.state.batches
-                                                        : std::max<Index>(1, optimizer.data_size() / examples.all);
+  const Index epoch_steps = optimizer.state.batches > 0
+                                ? optimizer.state.batches
+                                : std::max<Index>(1, optimizer.data_size() / examples.all);
   StepInProgress<T> step(optimizer);
   std::optional<Interruptible> work;
   bool asks = false;
@@ -215,7 +216,8 @@ void step_on_rows(Optimizer<T>& optimizer) {
   Scratch& scratch = optimizer.memory.scratch;
   DenseRows<T>& rows = optimizer.memory.rows;
   const auto c = scratch.take<T>(rows.count());
-  std::ranges::fill(c, static_cast<T>(static_cast<double>(optimizer.data_size()) / static_cast<double>(rows.count())));
+  std::ranges::fill(
+      c, static_cast<T>(static_cast<double>(optimizer.data_size()) / static_cast<double>(rows.count())));
   Interruptible work;
   Evidence<T> evidence;
   evidence.estimate = {&rows, c, c};
@@ -227,9 +229,9 @@ void step_on_rows(Optimizer<T>& optimizer) {
   optimizer.watch.forget();
 }
 
-#define BDL_INSTANTIATE(T)                                                 \
-  template void take_step(Optimizer<T>&, Index);                           \
-  template bool take_step(Optimizer<T>&, const StepExamples&, bool);       \
+#define BDL_INSTANTIATE(T)                                           \
+  template void take_step(Optimizer<T>&, Index);                     \
+  template bool take_step(Optimizer<T>&, const StepExamples&, bool); \
   template void step_on_rows(Optimizer<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

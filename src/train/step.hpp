@@ -1,5 +1,5 @@
-// One step of an optimizer: the evidence of a minibatch (steps/), the step that the method takes (steps/step.hpp), and what goes
-// with it: the watch, the scales, the averages. Taken whole or not at all.
+// One step of an optimizer: the evidence of a minibatch (steps/), the step that the method takes
+// (steps/step.hpp), and what goes with it: the watch, the scales, the averages. Taken whole or not at all.
 #pragma once
 
 #include "data/strata.hpp"
@@ -7,8 +7,8 @@
 
 namespace bdl {
 
-/// One step on the minibatch that stands in batch_x() and batch_y(). Of several ranks each has its shards' examples there, and
-/// all take the step or none. Returns true if one of them asks to stop, if they may.
+/// One step on the minibatch that stands in batch_x() and batch_y(). Of several ranks each has its shards'
+/// examples there, and all take the step or none. Returns true if one of them asks to stop, if they may.
 template <class T>
 bool take_step(Optimizer<T>& optimizer, const StepExamples& examples, bool may_ask);
 

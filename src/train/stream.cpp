@@ -7,12 +7,12 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
+#include "model/checked_data.hpp"
 #include "parallel/parallel.hpp"
 #include "train/freed_log_precision.hpp"
 #include "train/start.hpp"
 #include "train/undo.hpp"
 #include "train/units.hpp"
-#include "model/checked_data.hpp"
 
 namespace bdl {
 namespace {
@@ -49,9 +49,10 @@ void skip(Optimizer<T>& optimizer) {
   optimizer.state.is_ahead = false;
 }
 
-/// One observation, which stands in batch_x() and batch_y(); missing targets are NaN, and examples without any target are not
-/// there. Time moves one step on before it, unless it has been moved. `scores` receives the one-step-ahead log density of each
-/// example, if option "score" asks for one; fails with ERROR_DIVERGED where its size is beyond the largest.
+/// One observation, which stands in batch_x() and batch_y(); missing targets are NaN, and examples without
+/// any target are not there. Time moves one step on before it, unless it has been moved. `scores` receives
+/// the one-step-ahead log density of each example, if option "score" asks for one; fails with ERROR_DIVERGED
+/// where its size is beyond the largest.
 template <class T>
 void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> scores, double largest_score) {
   optimizer.check_use(Use::stream);
@@ -64,18 +65,20 @@ void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> sc
   if (q.is_blank()) initialize(optimizer);
   FreedLogPrecision freed(model.likelihood);
   freed.free();
-  const Minibatch<T> observation{optimizer.batch_x(examples), optimizer.batch_y(examples), 1, {state.step, 0}};
+  const Minibatch<T> observation{
+      optimizer.batch_x(examples), optimizer.batch_y(examples), 1, {state.step, 0}};
   Interruptible work;
   Posterior<T>& prior = optimizer.filter.predict(q, state.is_ahead ? 0 : 1, options);
-  const PrequentialSums sums = memory.prequential->score(prior, observation.x, observation.y, options.score, scores);
+  const PrequentialSums sums =
+      memory.prequential->score(prior, observation.x, observation.y, options.score, scores);
   for (const double score : scores)
     if (options.score != ScoreKind::none && !(std::abs(score) <= largest_score))
       fail(Status::ERROR_DIVERGED, "the log density of an observation would be %g", score);
   // After the scores, which are predictions. Scales of constants are settled before the rows are filled.
   if (!model.standardization.has_constant()) start_units(optimizer, observation.y);
   const auto kept_draws = optimizer.caller_draws();  // the caller's callback may replace them
-  const auto [next, shortened, held] = optimizer.filter.update(model, prior, observation, options, memory.evidence->estimator(),
-                                                               optimizer.draws(), memory.scratch);
+  const auto [next, shortened, held] = optimizer.filter.update(
+      model, prior, observation, options, memory.evidence->estimator(), optimizer.draws(), memory.scratch);
   work.end();
   q.swap(next);
   freed.keep();
@@ -117,13 +120,14 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutA
     };
     find();
     if (model.standardization.has_constant() &&
-        start_units(optimizer, optimizer.batch_y(std::min(block, x.rows - first))))
+        start_units<T>(optimizer, optimizer.batch_y(std::min(block, x.rows - first))))
       find();
     const auto count = static_cast<Index>(rows.size());
     if (count == 0) {
       skip(optimizer);
     } else {
-      data.fetch(ConstSpan<Index>(rows), model.standardization, optimizer.batch_x(count), optimizer.batch_y(count));
+      data.fetch(ConstSpan<Index>(rows), model.standardization, optimizer.batch_x(count),
+                 optimizer.batch_y(count));
       observe_block(optimizer, count, scores.first(count), largest);
     }
     undo.keep();

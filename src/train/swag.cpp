@@ -6,9 +6,9 @@
 #include "base/interrupt.hpp"
 #include "network/graph.hpp"
 #include "parallel/parallel.hpp"
-#include "ranks/tree_sums.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
 #include "posterior/points.hpp"
+#include "ranks/tree_sums.hpp"
 
 namespace bdl {
 namespace {
@@ -138,7 +138,7 @@ void take_swag(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   const Posterior<T>& q = *optimizer.posterior();
   const Index dimension = q.dimension(), rank = q.rank(), kept = std::min(rank, state.snapshots);
   const ThreadLimit threads(optimizer.options().threads);
-  const Snapshots<T>& snapshots = std::as_const(optimizer).snapshots();
+  const Snapshots<T>& snapshots = optimizer.snapshots;
   const ConstSpan<double> t1 = snapshots.mean(dimension), squares = snapshots.squares(dimension);
   const double share = 1 / static_cast<double>(state.snapshots),
                scale = 1 / std::sqrt(2 * static_cast<double>(kept - 1));

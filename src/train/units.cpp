@@ -1,5 +1,6 @@
-// What the targets say about units before a step: noise to start from, the scale of a target that was constant when the model
-// was standardised, and how large rates, or noise that depends on x, can be (docs/mathematics/likelihoods.md, "Limits").
+// What the targets say about units before a step: noise to start from, the scale of a target that was
+// constant when the model was standardised, and how large rates, or noise that depends on x, can be
+// (docs/mathematics/likelihoods.md, "Limits").
 #include "train/units.hpp"
 
 #include <algorithm>
@@ -77,8 +78,8 @@ void limit_noise(Model<T>& model) {
   if (model.likelihood.kind() == BDL_HETEROSCEDASTIC && model.standardization.has_targets())
     model.likelihood.set_limit(std::log(most_noise_variance));
 }
-// A network fits before its noise is learned if it starts optimistic; without hidden units there is nothing to lose, and the
-// empirical Fisher of an optimistic start would hold the mean back (docs/training.md).
+// A network fits before its noise is learned if it starts optimistic; without hidden units there is nothing
+// to lose, and the empirical Fisher of an optimistic start would hold the mean back (docs/training.md).
 constexpr double optimistic = 100, neutral = 1;
 
 double noise_precision(double factor, double variance) {
@@ -108,7 +109,8 @@ void for_targets_of(DataSet& data, const Standardization& units, const ShardRang
 /// Rates of a linear model have no limit: its log rate is linear in x by definition.
 template <class T>
 bool limits_rates(const Optimizer<T>& optimizer) {
-  return optimizer.model() && optimizer.model()->likelihood.kind() == BDL_POISSON && optimizer.context().has_hidden;
+  return optimizer.model() && optimizer.model()->likelihood.kind() == BDL_POISSON &&
+         optimizer.context().has_hidden;
 }
 
 /// True if start_units() has to read the targets.
@@ -138,15 +140,16 @@ template <class T, class Add>
 bool learn_units(Optimizer<T>& optimizer, Add add) {
   limit_noise(*optimizer.model());
   if (!asks_targets(optimizer)) return false;
-  const ConstSpan<double> sums =
-      sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, std::max<Index>(1, optimizer.state.shards),
-                      2 * optimizer.model()->likelihood.targets(), add);
+  const ConstSpan<double> sums = sum_over_shards(optimizer.team, optimizer.memory.shard_numbers,
+                                                 std::max<Index>(1, optimizer.state.shards),
+                                                 2 * optimizer.model()->likelihood.targets(), add);
   bool settles = false;
   optimizer.team.attempt([&] { settles = use_sums(optimizer, sums); });
   return settles;
 }
 
-/// Noise precision where learning starts, or stays without it, in units of 1 / Var(y); 0: as the model has it.
+/// Noise precision where learning starts, or stays without it, in units of 1 / Var(y); 0: as the model has
+/// it.
 template <class T>
 double first_noise_factor(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
@@ -228,7 +231,8 @@ double variance_of_targets(Optimizer<T>& optimizer, DataSet& data) {
 template <class T>
 void start_noise(Optimizer<T>& optimizer, DataSet& data) {
   if (!may_start_noise(optimizer)) return;
-  const double precision = noise_precision(first_noise_factor(optimizer), variance_of_targets(optimizer, data));
+  const double precision =
+      noise_precision(first_noise_factor(optimizer), variance_of_targets(optimizer, data));
   optimizer.model()->likelihood.learn_noise_precision({&precision, 1});
 }
 
@@ -240,7 +244,8 @@ void start_noises(Optimizer<T>& optimizer, DataSet& data) {
   for (const double variance : target_variances(data, units))
     precision.push_back(noise_precision(first_noise_factor(optimizer), variance));
   const bool is_provisional = units.has_constant();  // goes with the scale
-  optimizer.model()->likelihood.set_noise_precision(precision, is_provisional ? NoiseOrigin::training : NoiseOrigin::caller);
+  optimizer.model()->likelihood.set_noise_precision(
+      precision, is_provisional ? NoiseOrigin::training : NoiseOrigin::caller);
 }
 
 template <class T>
@@ -254,9 +259,12 @@ bool start_units(Optimizer<T>& optimizer, DataSet& data) {
 
 template <class T>
 bool start_units(Optimizer<T>& optimizer, const StepExamples& examples) {
-  const Index first = shards_of(optimizer.team.rank(), optimizer.team.size(), std::max<Index>(1, optimizer.state.shards)).first;
+  const Index first =
+      shards_of(optimizer.team.rank(), optimizer.team.size(), std::max<Index>(1, optimizer.state.shards))
+          .first;
   return learn_units(optimizer, [&](Index shard, std::span<double> out) {
-    add_examples<T>(optimizer.model()->likelihood, optimizer.batch_y(examples.here()), examples.shards[at(shard - first)], out);
+    add_examples<T>(optimizer.model()->likelihood, optimizer.batch_y(examples.here()),
+                    examples.shards[at(shard - first)], out);
   });
 }
 
@@ -271,12 +279,12 @@ bool start_units(Optimizer<T>& optimizer, ConstMatrixView<T> y) {
   return use_sums(optimizer, sums);
 }
 
-#define BDL_INSTANTIATE(T)                                             \
-  template double variance_of_targets(Optimizer<T>&, DataSet&);        \
-  template void start_noise(Optimizer<T>&, DataSet&);                  \
-  template void start_noises(Optimizer<T>&, DataSet&);                 \
-  template bool start_units(Optimizer<T>&, DataSet&);                  \
-  template bool start_units(Optimizer<T>&, const StepExamples&);       \
+#define BDL_INSTANTIATE(T)                                       \
+  template double variance_of_targets(Optimizer<T>&, DataSet&);  \
+  template void start_noise(Optimizer<T>&, DataSet&);            \
+  template void start_noises(Optimizer<T>&, DataSet&);           \
+  template bool start_units(Optimizer<T>&, DataSet&);            \
+  template bool start_units(Optimizer<T>&, const StepExamples&); \
   template bool start_units(Optimizer<T>&, ConstMatrixView<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -16,16 +16,16 @@ std::vector<double> target_variances(DataSet& data, const Standardization& units
 template <class T>
 double variance_of_targets(Optimizer<T>& optimizer, DataSet& data);
 
-/// Sets the Gaussian noise precision where learning starts, or stays without it, to initial_noise_precision / Var(y), unless
-/// the caller has set it.
+/// Sets the Gaussian noise precision where learning starts, or stays without it, to initial_noise_precision /
+/// Var(y), unless the caller has set it.
 template <class T>
 void start_noise(Optimizer<T>& optimizer, DataSet& data);
 /// Sets a noise of each target's own, which streams have as well; for Gaussian and Student-t noise.
 template <class T>
 void start_noises(Optimizer<T>& optimizer, DataSet& data);
 
-/// Updates target scales and limits from the targets of a data set, of the minibatch in batch_y(), or of a block of a stream.
-/// Returns true if scales changed: then fill the targets again.
+/// Updates target scales and limits from the targets of a data set, of the minibatch in batch_y(), or of a
+/// block of a stream. Returns true if scales changed: then fill the targets again.
 template <class T>
 bool start_units(Optimizer<T>& optimizer, DataSet& data);
 template <class T>

@@ -9,7 +9,8 @@
 namespace bdl {
 namespace {
 
-// Healthy fits stay below 4, or below 100 under a nearly flat prior; diverging ones grow to 1e300 within an epoch or two.
+// Healthy fits stay below 4, or below 100 under a nearly flat prior; diverging ones grow to 1e300 within an
+// epoch or two.
 constexpr double limit = 100, good = 2;
 constexpr double least_baseline = 0.7;  // nats: targets that are all 0
 constexpr Index least_window = 20;
@@ -35,7 +36,8 @@ template <class T>
 void Watch<T>::check(const WatchState& now, const Misfits& misfits, Index epoch_steps, Index step) {
   next_ = now;
   if (misfits.columns == 0) return;
-  const double baseline = misfits.zeros / static_cast<double>(misfits.examples), misfit = misfits.outputs / misfits.columns;
+  const double baseline = misfits.zeros / static_cast<double>(misfits.examples),
+               misfit = misfits.outputs / misfits.columns;
   const Index window = std::max(epoch_steps, least_window);
   const double weight = 1 / static_cast<double>(std::min(++next_.steps, window));
   if (!std::isfinite(baseline) || std::isnan(misfit)) return;  // the step will name what is wrong
@@ -43,7 +45,8 @@ void Watch<T>::check(const WatchState& now, const Misfits& misfits, Index epoch_
   next_.baseline += weight * (baseline - next_.baseline);
   if (next_.steps == 1) next_.first_ratio = misfit / std::max(baseline, least_baseline);
   if (next_.ratio() > limit)
-    fail(Status::ERROR_DIVERGED, "training diverged in step %lld: outputs at posterior samples fit %.3g times worse than outputs 0",
+    fail(Status::ERROR_DIVERGED,
+         "training diverged in step %lld: outputs at posterior samples fit %.3g times worse than outputs 0",
          static_cast<long long>(step), next_.misfit / std::max(next_.baseline, least_baseline));
 }
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "golden.hpp"
-#include "inference/noise/noisy_estimator.hpp"
 #include "network/repacking.hpp"
+#include "steps/noisy_estimator.hpp"
 
 namespace golden {
 

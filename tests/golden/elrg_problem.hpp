@@ -5,8 +5,8 @@
 
 #include "elrg_noise.hpp"
 #include "golden.hpp"
-#include "inference/batch/first_order.hpp"
 #include "model/network.hpp"
+#include "steps/averages.hpp"
 
 namespace golden {
 

@@ -57,14 +57,14 @@ class Case {
   double largest_error() {
     for (Index t = 0; t < 3; ++t) {
       const auto x = problem_.inputs(t), y = problem_.targets(t);
-      std::copy_n(x.data, x.size(), optimizer_.x_to_fill(x.cols).data);
-      std::copy_n(y.data, y.size(), optimizer_.y_to_fill(y.cols).data);
+      std::copy_n(x.data, x.size(), optimizer_.batch_x(x.cols).data);
+      std::copy_n(y.data, y.size(), optimizer_.batch_y(y.cols).data);
       optimizer_.step(x.cols);
       if (t > 0) continue;
       if (json_.contains("after_1")) compare("after_1", "mean", mean());
       if (json_.contains("first")) compare_first();
     }
-    const bdl::Moments<double>& moments = optimizer_.first_order().moments();
+    const bdl::Moments<double>& moments = optimizer_.averages.moments.now();
     for (const auto& [key, expected] : json_.at("after_3").items())
       compare("after_3", key,
               key == "mean" ? mean()
@@ -180,7 +180,7 @@ class Case {
     moments.size = size;
     moments.kind = bdl::DescentOption::vogn;
     moments.steps = 1;
-    optimizer_.first_order().restore(std::move(moments));
+    optimizer_.averages.moments.restore(std::move(moments));
   }
   double share(std::size_t i, double tau) const { return tau * prior_precision_[i] / data_size(); }
 
@@ -188,14 +188,14 @@ class Case {
   void compare_first() {
     const double tau = number("tau", 1), b = optimizer_.options().curvature_rate;
     const auto h = json_.at("first").at("h").get<Vector>();
-    Vector g = copy(optimizer_.first_order().moments().first), s(h.size());
+    Vector g = copy(optimizer_.averages.moments.now().first), s(h.size());
     for (std::size_t i = 0; i < g.size(); ++i) {
       g[i] = is("ivon") ? g[i] / (1 - number("beta1")) : g[i] - share(i, tau) * (mean_[i] - prior_mean_[i]);
       const double change = b * (h[i] - s0_[i]);
       s[i] = s0_[i] + change + (is("ivon") ? change * change / (2 * (s0_[i] + share(i, tau))) : 0);
     }
     compare("first", "g", g);
-    const double error = golden::error(copy(optimizer_.first_order().moments().second), s);
+    const double error = golden::error(copy(optimizer_.averages.moments.now().second), s);
     if (!(error <= tolerance)) std::printf("    %s first h: %.3g\n", name_.c_str(), error);
     worst_ = std::max(worst_, error);
   }

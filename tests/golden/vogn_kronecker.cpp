@@ -234,7 +234,7 @@ class CholeskyDraws final : public bdl::DrawSource<double> {
       : eps_(eps.get<std::vector<std::vector<Vector>>>()), optimizer_(optimizer), damping_(damping) {}
   void parameters(const bdl::Posterior<double>& q, bdl::DrawPlace place, MatrixView<double> thetas,
                   bdl::PosteriorScratch<double>&) override {
-    const auto& averages = optimizer_->kronecker_descent().averages();
+    const auto& averages = optimizer_->averages.kfac.now();
     bdl::KroneckerFactors factors;
     factors.reserve(averages.factors.shapes());
     std::ranges::copy(averages.factors.values(), factors.values().begin());
@@ -334,10 +334,10 @@ double compare_case(const Json& file, const VognProblem& problem, const std::str
   Vector nu;
   for (Index t = 0; t < 3; ++t) {
     const auto x = problem.inputs(t), y = problem.targets(t);
-    std::copy_n(x.data, x.size(), optimizer.x_to_fill(x.cols).data);
-    std::copy_n(y.data, y.size(), optimizer.y_to_fill(y.cols).data);
+    std::copy_n(x.data, x.size(), optimizer.batch_x(x.cols).data);
+    std::copy_n(y.data, y.size(), optimizer.batch_y(y.cols).data);
     optimizer.step(x.cols);
-    nu.push_back(optimizer.kronecker_descent().shortening());
+    nu.push_back(optimizer.averages.kfac.shortening());
   }
   check("mean", {q->mean().begin(), q->mean().end()}, json.at("after_3").at("mean"));
   if (json.contains("draw")) check("draw", draws->first_, json.at("draw"));

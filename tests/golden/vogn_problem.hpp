@@ -2,7 +2,7 @@
 #pragma once
 
 #include "golden.hpp"
-#include "inference/optimizer.hpp"
+#include "train/optimizer.hpp"
 
 namespace golden {
 

@@ -1,12 +1,12 @@
 // Training over a data set: order and number of steps, progress, stopping and going on, and the diagnosis
 // afterwards.
 #include "data/minibatch.hpp"
-#include "inference/batch/fit.hpp"
-#include "inference/diagnose.hpp"
 #include "posterior/families.hpp"
 #include "posterior/points.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/diagnose.hpp"
+#include "train/fit.hpp"
 
 namespace {
 

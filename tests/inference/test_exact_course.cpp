@@ -1,12 +1,12 @@
 // Fits by the methods exact-*: progress, stopping and going on, what is refused, and that failures change
 // nothing.
-#include "inference/batch/fit.hpp"
-#include "inference/batch/scales.hpp"
-#include "inference/stream/stream.hpp"
 #include "posterior/full/full.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/fit.hpp"
+#include "train/scales.hpp"
+#include "train/stream.hpp"
 
 namespace {
 

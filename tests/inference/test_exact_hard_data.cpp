@@ -1,13 +1,13 @@
 // The methods exact-* on data that are good but hard: huge counts, no counts, inputs of any size, classes
 // that a plane separates under a flat prior, as many parameters as examples. They reach the optimum within
 // the usual epochs; where they do not, the diagnosis says so.
-#include "inference/batch/fit.hpp"
-#include "inference/diagnose.hpp"
 #include "io/checkpoint.hpp"
 #include "posterior/full/full.hpp"
 #include "support/exact_reference.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/diagnose.hpp"
+#include "train/fit.hpp"
 
 namespace {
 

@@ -1,10 +1,10 @@
 // The methods exact-*: posteriors that satisfy the stationarity conditions of the ELBO in dense matrices, and
 // closed forms where there are some.
-#include "inference/batch/fit.hpp"
 #include "posterior/full/full.hpp"
 #include "support/exact_reference.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/fit.hpp"
 
 namespace {
 

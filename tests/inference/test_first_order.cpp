@@ -174,7 +174,7 @@ void check_bbb(const FamilyKind& kind, DescentOption descent, ScaleParameter sca
     assert_close("mean", column_of(std::as_const(q).mean()), part(parameters, 0), 1e-6);
     assert_close("sigma", sigma_of(q), sigma_at(options, part(parameters, dimension)), 1e-6);
   }
-  const Moments<double>& moments = optimizer->first_order().moments();
+  const Moments<double>& moments = optimizer->averages.moments.now();
   assert_int_equal(moments.steps, steps);
   assert_close("first moments", column_of(moments.first.first(moments.size)), reference.m, 1e-6);
   assert_true(moments.has_second() == (descent == DescentOption::adam));
@@ -269,7 +269,7 @@ void failed_steps_leave_no_trace(void**) {
       expect_error(Status::ERROR_DIVERGED, "squared gradient", [&] { step_on(optimizer, data.x, far); });
       expect_error(Status::ERROR_DIVERGED, words, [&] { step_on(optimizer, data.x, far); });
       assert_int_equal(optimizer.state.step, t + 1);
-      assert_int_equal(optimizer.first_order().moments().steps, t + 1);
+      assert_int_equal(optimizer.averages.moments.now().steps, t + 1);
     }
     assert_same("means", column_of(std::as_const(*optimizer.posterior()).mean()),
                 column_of(std::as_const(*twin.posterior()).mean()));
@@ -297,8 +297,8 @@ void what_does_not_fit_is_refused(void**) {
   }
   const auto optimizer =
       optimizer_for(diagonal_kind, first_order_options(Rule::map, EstimateKind::lin_ef, DescentOption::sgd));
-  fill(optimizer->x_to_fill(1), columns_of(data.x, 0, 1));
-  fill(optimizer->y_to_fill(1), columns_of(data.y, 0, 1));
+  fill(optimizer->batch_x(1), columns_of(data.x, 0, 1));
+  fill(optimizer->batch_y(1), columns_of(data.y, 0, 1));
   double score = 0;
   expect_error(Status::ERROR_UNSUPPORTED, "map", [&] { optimizer->observe(1, {&score, 1}); });
 }

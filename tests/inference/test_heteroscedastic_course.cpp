@@ -1,10 +1,10 @@
 // Training with heteroscedastic noise: when the log noise precisions are freed, what is learned of noise that
 // differs between examples, by every kind of estimate, and what is refused.
-#include "inference/batch/fit.hpp"
 #include "io/checkpoint.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/fit.hpp"
 
 namespace {
 
@@ -121,9 +121,9 @@ void failed_steps_leave_them_held(void**) {
   learner.optimizer->set_options(options);
   Optimizer<double>& o = *learner.optimizer;
   const auto step = [&](double scale) {
-    fill(o.x_to_fill(20), columns_of(data.x, 0, 20));
-    fill(o.y_to_fill(20), columns_of(data.y, 0, 20));
-    for (Index i = 0; i < 20; ++i) o.y_to_fill(20)(0, i) *= scale;
+    fill(o.batch_x(20), columns_of(data.x, 0, 20));
+    fill(o.batch_y(20), columns_of(data.y, 0, 20));
+    for (Index i = 0; i < 20; ++i) o.batch_y(20)(0, i) *= scale;
     o.step(20);
   };
   while (o.state.step < 2) step(1);
@@ -140,8 +140,8 @@ void every_observation_frees_them(void**) {
   const Data data;
   Learner learner;
   std::vector<double> score(1);
-  fill(learner.optimizer->x_to_fill(1), columns_of(data.x, 0, 1));
-  fill(learner.optimizer->y_to_fill(1), columns_of(data.y, 0, 1));
+  fill(learner.optimizer->batch_x(1), columns_of(data.x, 0, 1));
+  fill(learner.optimizer->batch_y(1), columns_of(data.y, 0, 1));
   learner.optimizer->observe(1, score);
   assert_true(learner.model->likelihood.log_precision_is_free());
 }
@@ -198,16 +198,16 @@ void streams_learn_them(void**) {
     std::vector<double> score(1);
     for (Index repeat = 0; repeat < 4; ++repeat)
       for (Index i = 0; i < examples; ++i) {
-        fill(learner.optimizer->x_to_fill(1), columns_of(data.x, i, 1));
-        fill(learner.optimizer->y_to_fill(1), columns_of(data.y, i, 1));
+        fill(learner.optimizer->batch_x(1), columns_of(data.x, i, 1));
+        fill(learner.optimizer->batch_y(1), columns_of(data.y, i, 1));
         learner.optimizer->observe(1, score);
         assert_true(std::isfinite(score[0]));
       }
     assert_true(learner.model->likelihood.log_precision_is_free());
     assert_learned(method, learner, 1.5);
     skipping.optimizer->initialize();
-    fill(skipping.optimizer->x_to_fill(1), columns_of(data.x, 0, 1));
-    skipping.optimizer->y_to_fill(1)(0, 0) = not_a_number;
+    fill(skipping.optimizer->batch_x(1), columns_of(data.x, 0, 1));
+    skipping.optimizer->batch_y(1)(0, 0) = not_a_number;
     const Dense before = dense_precision(*skipping.optimizer->posterior());
     if (method[0] == 'r') continue;  // exact Hessians see the outputs of a row together
     skipping.optimizer->observe(1, score);

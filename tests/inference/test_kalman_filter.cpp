@@ -105,7 +105,7 @@ void parameters_drift_between_observations(void**) {
     kalman.process_noise = Dense(naive.parameters(), 1, options.process_noise);
     if (which == 3) {  // the option no longer matters
       kalman.process_noise = Random(54).uniform(naive.parameters(), 1, 0, 0.05);
-      stream.optimizer.filter().set_process_noise(kalman.process_noise.values);
+      stream.optimizer.filter.set_process_noise(kalman.process_noise.values);
     }
     assert_follows(stream, kalman, 1e-10);
   }
@@ -147,7 +147,7 @@ void every_family_drifts_exactly(void**) {
           if (own) {
             noise = random.uniform(naive.parameters(), 1, gamma > 0 ? 0 : 0.1, 1);
             if (gamma > 0) noise(2, 0) = 0;
-            stream.optimizer.filter().set_process_noise(noise.values);
+            stream.optimizer.filter.set_process_noise(noise.values);
           }
           Dense mean = stream.mean(), covariance = stream.covariance();
           for (const Index steps : {1, 3, 0, 1}) {

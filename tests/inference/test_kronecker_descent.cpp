@@ -3,12 +3,12 @@
 // tests/golden/vogn_kronecker.cpp.
 #include <unistd.h>
 
-#include "inference/batch/fit.hpp"
 #include "io/checkpoint.hpp"
 #include "posterior/families.hpp"
 #include "posterior/points.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
+#include "train/fit.hpp"
 
 // Last: it includes cmocka.h.
 #include "support/verify.hpp"
@@ -153,7 +153,7 @@ void clipped_steps_are_shorter(void**) {
     options.kl_clip = kappa;
     optimizer.set_options(options);
     step_on(optimizer, data.x, data.y);
-    shortening = optimizer.kronecker_descent().shortening();
+    shortening = optimizer.averages.kfac.shortening();
     return column_of(std::as_const(*q).mean()) - column_of(optimizer.initial_mean());
   };
   double none = 0, some = 0, quarter = 0;
@@ -174,7 +174,7 @@ void factors_and_vectors_wait_for_their_turn(void**) {
   options.factor_interval = 2;
   options.eigen_interval = 4;
   optimizer.set_options(options);
-  const auto factors = [&] { return column_of(optimizer.kronecker_descent().averages().factors.values()); };
+  const auto factors = [&] { return column_of(optimizer.averages.kfac.now().factors.values()); };
   const auto vectors = [&] {
     return dense_of(as_kronecker(as_blocks(std::as_const(*q)).member(0)).input_vectors());
   };

@@ -1,11 +1,11 @@
 // Laplace's approximation in the Kronecker-factored family: exact where it is known to be, against factors
 // made from the gradients of single examples, and near the full one for a small network.
 #include "curvature/jacobian.hpp"
-#include "inference/batch/fit.hpp"
 #include "posterior/families.hpp"
 #include "posterior/points.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
+#include "train/fit.hpp"
 
 // Last: it includes cmocka.h.
 #include "support/verify.hpp"

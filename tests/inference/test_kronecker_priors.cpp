@@ -2,7 +2,6 @@
 // where curvature and prior have one basis, and everywhere else against dense matrices.
 #include <unistd.h>
 
-#include "inference/batch/fit.hpp"
 #include "io/checkpoint.hpp"
 #include "linalg/blas.hpp"
 #include "posterior/families.hpp"
@@ -10,6 +9,7 @@
 #include "support/likelihoods.hpp"
 #include "support/streams.hpp"
 #include "support/training.hpp"
+#include "train/fit.hpp"
 
 // Last: it includes cmocka.h.
 #include "support/verify.hpp"
@@ -140,7 +140,7 @@ struct Factors {
 };
 Factors factors_of(const Optimizer<double>& optimizer, std::size_t k) {
   KroneckerFactors factors;
-  const KroneckerFactors& now = optimizer.kronecker_descent().averages().factors;
+  const KroneckerFactors& now = optimizer.averages.kfac.now().factors;
   factors.reserve(now.shapes());
   std::ranges::copy(now.values(), factors.values().begin());
   const auto whole = [](MatrixView<double> a) {
@@ -238,8 +238,7 @@ void steps_are_those_of_dense_matrices(void**) {
   const double reg = tau / (10 * examples);
   const Dense m = gradient + reg * (prior * (before - mean_of(*belief))),
               whole = curvature_of(*optimizer) + reg * prior;
-  assert_close("slope", column_of(optimizer->kronecker_descent().averages().momentum.first(before.rows)), m,
-               1e-12);
+  assert_close("slope", column_of(optimizer->averages.kfac.now().momentum.first(before.rows)), m, 1e-12);
   assert_joint_basis(*q, whole);
   const Dense kept = in_basis(*q, whole);
   assert_close("precision", dense_precision(*q), 1 / reg * kept, 1e-10);
@@ -277,7 +276,7 @@ void steps_end_where_the_elbo_is_stationary(void**) {
   };
   optimizer.set_draws(std::make_shared<SameDraws>());
   for (int step = 0; step < 400; ++step) step_on(optimizer, data.x, data.y);
-  const auto slope = optimizer.kronecker_descent().averages().momentum.first(q->dimension());
+  const auto slope = optimizer.averages.kfac.now().momentum.first(q->dimension());
   assert_true(max_abs(column_of(slope)) < 1e-9);
   assert_true(max_abs(mean_of(*q) - mean_of(*belief)) > 1e-2);
   const Dense whole = static_cast<double>(examples) * curvature_of(optimizer) + dense_precision(*belief);

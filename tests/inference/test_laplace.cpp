@@ -2,10 +2,10 @@
 // outputs, for every likelihood and family; more rows than are taken at a time.
 #include "curvature/data_rows.hpp"
 #include "curvature/jacobian.hpp"
-#include "inference/batch/fit.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/fit.hpp"
 
 namespace {
 

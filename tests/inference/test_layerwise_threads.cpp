@@ -1,11 +1,11 @@
 // Layerwise-full posteriors: with one block they are full ones, with a network's layers each layer has the
 // precision that a full posterior has there, and bits do not depend on the number of threads.
-#include "inference/batch/fit.hpp"
-#include "inference/stream/stream.hpp"
 #include "posterior/families.hpp"
 #include "predict/predict.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/fit.hpp"
+#include "train/stream.hpp"
 
 namespace {
 

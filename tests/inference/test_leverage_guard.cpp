@@ -1,12 +1,12 @@
 // The leverage guard: leverages of every family against dense matrices, the part of each example's gradient
 // against its definition, whole steps against the formula, and what it is for: training that does not run
 // away.
-#include "inference/batch/fit.hpp"
-#include "inference/batch/leverage_guard.hpp"
+#include "steps/leverage_guard.hpp"
 #include "support/likelihoods.hpp"
 #include "support/naive_network.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/fit.hpp"
 
 namespace {
 

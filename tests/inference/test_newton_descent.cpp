@@ -1,6 +1,6 @@
 // VOGN, OGN and IVON: where they end, where they start, and that no curvature makes IVON's precision
 // negative. (Their recursions: the golden file vogn.json.)
-#include "inference/batch/first_order.hpp"
+#include "steps/averages.hpp"
 #include "support/likelihoods.hpp"
 #include "support/noisy_networks.hpp"
 #include "support/training.hpp"

@@ -57,7 +57,7 @@ void check_against_dense_matrices(const FamilyKind& kind, Index outputs, Index b
   Learner<T> stream(model, random_prior<T>(kind, model->parameters(), 71, 8), options);
   const Dense noise = Random(72).uniform(model->parameters(), 1, 0, 0.01);
   const std::vector<T> q(noise.values.begin(), noise.values.end());
-  stream.optimizer.filter().set_process_noise(q);
+  stream.optimizer.filter.set_process_noise(q);
   Reference reference{stream.mean(), stream.covariance(), kind.family == Family::full_moment};
   StreamData data(likelihood, inputs, 24, 73);
   data.x = 0.5 * data.x;
@@ -172,7 +172,7 @@ void covariances_stay_positive_definite(void**) {
         std::vector<T> q(size);
         for (std::size_t i = 0; i < q.size(); ++i)
           q[i] = static_cast<T>(noisy == 0 || i == 0 ? 1e-7 : noisy == 1 && i % 3 == 0 ? 1e-20 : 0);
-        stream.optimizer.filter().set_process_noise(q);
+        stream.optimizer.filter.set_process_noise(q);
         Random random(76);
         const Dense directions = random.normal(3, size);
         for (int t = 0; t < 4000; ++t) {

@@ -1,7 +1,7 @@
 // Where training by gradients through noise ends: posteriors that are known, equal columns, what a factor is
 // worth.
-#include "inference/batch/first_order.hpp"
-#include "inference/noise/noisy_estimator.hpp"
+#include "steps/averages.hpp"
+#include "steps/noisy_estimator.hpp"
 #include "support/likelihoods.hpp"
 #include "support/noisy_beliefs.hpp"
 #include "support/training.hpp"

@@ -2,9 +2,9 @@
 #include <set>
 #include <string>
 
-#include "inference/evidence.hpp"
-#include "inference/methods/method.hpp"
+#include "methods/method.hpp"
 #include "options/options.hpp"
+#include "steps/evidence.hpp"
 #include "support/verify.hpp"
 
 namespace {

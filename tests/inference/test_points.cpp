@@ -1,11 +1,11 @@
 // Point parameters and running statistics in training: in every family they leave the belief over the other
 // parameters what it is without them; their steps; what failed steps leave; what goes with them and what not.
-#include "inference/batch/fit.hpp"
 #include "posterior/families.hpp"
 #include "posterior/points.hpp"
 #include "search/cross_validation.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/fit.hpp"
 
 namespace {
 
@@ -274,7 +274,7 @@ void a_run_away_is_taken_back(void**) {
   t.optimizer->set_options(options);
   t.step(problem, 1);  // the state before it is the good one
   const auto start = t.q->clone();
-  t.optimizer->forget_good_state();
+  t.optimizer->watch.forget();
   Problem broken = problem;
   broken.x = 1e3 * broken.x;
   options.learning_rate = 1e6;

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "inference/batch/fit.hpp"
 #include "posterior/families.hpp"
 #include "posterior/points.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
+#include "train/fit.hpp"
 
 // Last: it includes cmocka.h.
 #include "support/verify.hpp"
@@ -55,7 +55,7 @@ struct Trained {
 
 void kronecker_averages_count(void**) {
   Trained t("kfac", Family::kronecker, 0);
-  const KroneckerAverages<double>& averages = t.optimizer->kronecker_descent().averages();
+  const KroneckerAverages<double>& averages = t.optimizer->averages.kfac.now();
   assert_true(averages.steps > 0);
   t.expect_counts(averages.momentum.data()[2], "momenta");
   t.expect_counts(averages.factors.values()[0], "factors");
@@ -66,21 +66,21 @@ void snapshots_count(void**) {
   Trained t("swag", Family::low_rank_moment, 2);
   const Index dimension = t.q->dimension();
   assert_true(t.optimizer->state.snapshots >= 2);
-  t.expect_counts(t.optimizer->snapshots().mean(dimension)[3], "snapshots' means");
-  t.expect_counts(t.optimizer->snapshots().squares(dimension)[1], "their squares");
-  t.expect_counts(t.optimizer->snapshots().deviations(dimension, 2)(0, 1), "their deviations");
+  t.expect_counts(t.optimizer->snapshots.mean(dimension)[3], "snapshots' means");
+  t.expect_counts(t.optimizer->snapshots.squares(dimension)[1], "their squares");
+  t.expect_counts(t.optimizer->snapshots.deviations(dimension, 2)(0, 1), "their deviations");
 }
 
 void other_averages_count(void**) {
   Trained vogn("vogn", Family::low_rank, 0);
-  vogn.expect_counts(vogn.optimizer->first_order().moments().first.data()[0], "first moments");
-  vogn.expect_counts(vogn.optimizer->first_order().moments().second.data()[0], "second moments");
+  vogn.expect_counts(vogn.optimizer->averages.moments.now().first.data()[0], "first moments");
+  vogn.expect_counts(vogn.optimizer->averages.moments.now().second.data()[0], "second moments");
   Trained slang("slang", Family::low_rank, 2, "input 3; dense 4; batchnorm; dense 1");
-  slang.expect_counts(slang.optimizer->momentum()[0], "momenta");
+  slang.expect_counts(slang.optimizer->averages.momentum.values()[0], "momenta");
   const Index points = slang.q->points().parameters();
-  slang.expect_counts(slang.optimizer->point_steps().average(points)[0], "averages of points");
+  slang.expect_counts(slang.optimizer->averages.point_squares.average(points)[0], "averages of points");
   Trained tied("k-tied", Family::low_rank_moment, 0);
-  tied.expect_counts(tied.optimizer->first_order().tied().values()[0], "tied scales");
+  tied.expect_counts(tied.optimizer->averages.tied.values()[0], "tied scales");
 }
 
 }  // namespace

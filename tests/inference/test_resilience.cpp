@@ -20,7 +20,7 @@ struct Snapshot {
 
   explicit Snapshot(const Optimizer<T>& optimizer)
       : mean(column_of(std::as_const(*optimizer.posterior()).mean())),
-        momentum(column_of(optimizer.momentum())),
+        momentum(column_of(optimizer.averages.momentum.values())),
         prior(column_of(optimizer.prior().precision())),
         step(optimizer.state.step) {
     if (const auto* q = dynamic_cast<const LowRankPosterior<T>*>(optimizer.posterior().get())) {

@@ -2,10 +2,10 @@
 // lambda = D / E[theta^T theta] and tau = N C / E[sum of squared errors] (docs/mathematics/scales.md).
 #include <array>
 
-#include "inference/batch/scales.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/scales.hpp"
 
 namespace {
 

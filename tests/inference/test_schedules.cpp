@@ -4,7 +4,7 @@
 #include <set>
 
 #include "data/minibatch.hpp"
-#include "inference/methods/schedule.hpp"
+#include "methods/schedule.hpp"
 #include "support/verify.hpp"
 
 namespace {

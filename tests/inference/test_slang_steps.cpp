@@ -84,7 +84,7 @@ void steps_on_rows_are_those_of_the_spec(void**) {
         assert_close("precision", dense_precision(*optimizer->posterior()), reference.precision(), 1e-10);
         assert_close("mean", mean_of(*optimizer), reference.mean, 1e-10);
       }
-      assert_close("momentum", column_of(optimizer->momentum()), reference.momentum, 1e-10);
+      assert_close("momentum", column_of(optimizer->averages.momentum.values()), reference.momentum, 1e-10);
       assert_int_equal(optimizer->state.step, steps);
     }
 }

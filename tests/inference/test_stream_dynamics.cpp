@@ -171,7 +171,7 @@ void forecasts_add_up(void**) {
       const std::vector<double> values = Random(67).uniform(once.q->dimension(), 1, 0, 0.1).values;
       const std::vector<T> noise(values.begin(), values.end());
       if (own)
-        for (auto* learner : {&once, &often}) learner->optimizer.filter().set_process_noise(noise);
+        for (auto* learner : {&once, &often}) learner->optimizer.filter.set_process_noise(noise);
       once.forecast(7);
       for (int k = 0; k < 7; ++k) often.forecast(1);
       assert_close_belief(once, often, sizeof(T) == 8 ? 1e-12 : 1e-4);

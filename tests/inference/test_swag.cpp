@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/methods/schedule.hpp"
+#include "methods/schedule.hpp"
 // Last: it includes cmocka.h.
 #include "c_api/handles.hpp"
 

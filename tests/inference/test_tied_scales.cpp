@@ -59,7 +59,7 @@ Dense tied_log_sigma(const std::vector<ParameterBlock>& blocks, Index rank, cons
 void tied_factors_go_down_their_gradient(void**) {
   const Course course = course_of("k-tied", 0, [](Options& o) { o.tied_rank = 2; });
   const auto& blocks = course.network->graph()->blocks();
-  const TiedScales<double>& tied = course.optimizer->first_order().tied();
+  const TiedScales<double>& tied = course.optimizer->averages.tied;
   step_on(*course.optimizer, course.x, course.y);  // from then on s is that of the factors
   for (int step = 0; step < 3; ++step) {
     const Dense before = column_of(tied.values());

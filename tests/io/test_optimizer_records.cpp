@@ -2,10 +2,10 @@
 // ones refused; options that a file does not have.
 #include <unistd.h>
 
-#include "inference/batch/course.hpp"
 #include "io/checkpoint.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/course.hpp"
 
 namespace {
 
@@ -44,7 +44,7 @@ std::shared_ptr<Optimizer<T>> optimizer_with(Moments<T>&& moments) {
   auto optimizer =
       std::make_shared<Optimizer<T>>(nullptr, make_posterior<T>(dimension, 0), find_method("slang"), 10);
   optimizer->state.step = 20;
-  optimizer->first_order().restore(std::move(moments));
+  optimizer->averages.moments.restore(std::move(moments));
   return optimizer;
 }
 
@@ -59,7 +59,7 @@ void averages_survive_a_file(void**) {
     for (const bool has_second : {false, true}) {
       const Moments<T> expected = moments_of<T>(size, has_second, 0);
       const auto loaded = through_a_file(moments_of<T>(size, has_second, 0));
-      const Moments<T>& got = loaded->first_order().moments();
+      const Moments<T>& got = loaded->averages.moments.now();
       assert_true(got.size == size && got.has_second() == has_second && got.steps == 12);
       assert_same("first", column_of(got.first.first(size)), column_of(expected.first.first(size)));
       if (has_second)

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "parallel/team.hpp"
-#include "parallel/tree_sums.hpp"
+#include "ranks/team.hpp"
+#include "ranks/tree_sums.hpp"
 #include "support/rank_threads.hpp"
 #include "support/verify.hpp"
 

@@ -1,6 +1,6 @@
 // Steps taken to second order, S + G + G S^-1 G / 2 (docs/mathematics/guard.md, "The improved Bayesian
 // learning rule"): the formula in dense matrices, fixed points, and that half of S is left whatever G is.
-#include "inference/batch/first_order.hpp"
+#include "steps/averages.hpp"
 #include "support/factored_steps.hpp"
 #include "support/full_steps.hpp"
 

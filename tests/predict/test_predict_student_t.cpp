@@ -1,9 +1,9 @@
 // Student-t noise: its functions against formulas, finite differences and sums over grids; predictions, whose
 // quantiles are those of mixtures; what training learns of noise with outliers.
-#include "inference/batch/fit.hpp"
 #include "likelihood/special_functions.hpp"
 #include "likelihood/student_t.hpp"
 #include "linearized_test.hpp"
+#include "train/fit.hpp"
 
 namespace {
 

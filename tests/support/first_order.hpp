@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "inference/batch/first_order.hpp"
+#include "steps/averages.hpp"
 #include "support/naive_network.hpp"
 #include "support/streams.hpp"
 

@@ -2,10 +2,10 @@
 // draws that do not depend on a family's square root.
 #pragma once
 
-#include "inference/stream/stream.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/stream.hpp"
 
 namespace bdl::testing {
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "inference/optimizer.hpp"
 #include "model/network.hpp"
 #include "support/posteriors.hpp"
+#include "train/optimizer.hpp"
 
 namespace bdl::testing {
 
@@ -47,8 +47,8 @@ void fill(MatrixView<T> to, const Dense& from) {
 
 template <class T>
 void step_on(Optimizer<T>& optimizer, const Dense& x, const Dense& y) {
-  fill(optimizer.x_to_fill(x.cols), x);
-  fill(optimizer.y_to_fill(y.cols), y);
+  fill(optimizer.batch_x(x.cols), x);
+  fill(optimizer.batch_y(y.cols), y);
   optimizer.step(x.cols);
 }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "linalg/tall/tall_blocks.hpp"
-#include "parallel/shard_exchange.hpp"
+#include "ranks/shard_exchange.hpp"
 
 namespace bdl {
 

@@ -113,11 +113,10 @@ void PatchRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, Co
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                                   \
-  template void PatchRows<T>::add_input_factor(double, MatrixView<double>, Scratch&) const;         \
-  template void PatchRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, Scratch&) \
-      const;                                                                                                 \
-  template void PatchRows<T>::add_rotated_squares(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>,      \
+#define BDL_INSTANTIATE(T)                                                                                 \
+  template void PatchRows<T>::add_input_factor(double, MatrixView<double>, Scratch&) const;                \
+  template void PatchRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, Scratch&) const; \
+  template void PatchRows<T>::add_rotated_squares(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>,    \
                                                   MatrixView<double>, Scratch&) const;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -21,8 +21,7 @@ class PatchRows final : public BlockRows<T> {
   Index parameters() const override { return shape_.parameters(); }
   BlockCost cost(Index examples, Index samples, Index seeds) const override;
   void view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities, Index examples) override;
-  void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
-               Scratch& scratch) override;
+  void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out, Scratch& scratch) override;
   void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, Scratch& scratch) override;
   void sum_squares(ConstSpan<T> w, std::span<T> out, Scratch& scratch) override;
   bool has_sums_together() const override { return true; }
@@ -55,8 +54,7 @@ class PatchRows final : public BlockRows<T> {
   Factors some(Index first, Index size) const;
   const T* lane_weights(const Factors& rows, const T* w, T* lanes) const;
   void sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares, Scratch& scratch) const;
-  void bias_sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares,
-                 Scratch& scratch) const;
+  void bias_sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares, Scratch& scratch) const;
   void bias_block(const Factors& rows, MatrixView<T> out) const;
   Index largest_block(Index rows) const;
   bool is_gram_factored(const GramSize& size) const;
@@ -65,8 +63,7 @@ class PatchRows final : public BlockRows<T> {
   PatchBlock block_at(Index filter, Index channel, Index rows) const;
   bool is_map_small() const;
   void project_column(const T* u, bool add, MatrixView<T> out, Scratch& scratch) const;
-  void multiply_block(ConstMatrixView<T> g, ConstMatrixView<T> w, MatrixView<T> out,
-                      Scratch& scratch) const;
+  void multiply_block(ConstMatrixView<T> g, ConstMatrixView<T> w, MatrixView<T> out, Scratch& scratch) const;
   template <class Visit>
   void for_each_block(const Factors& rows, Scratch& scratch, Visit&& visit) const;
   void add_bias_squares(const Factors& rows, const T* v, double* lanes) const;

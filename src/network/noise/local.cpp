@@ -193,9 +193,9 @@ double NoisyLayer<T>::common_gradient(ConstMatrixView<T> squares, ConstMatrixVie
 #define BDL_INSTANTIATE(T)                                                                              \
   template Index NoisyLayer<T>::variance_maps() const;                                                  \
   template void NoisyLayer<T>::begin_local();                                                           \
-  template void NoisyLayer<T>::add_local(Index, ConstMatrixView<T>, MatrixView<T>, Scratch&);   \
+  template void NoisyLayer<T>::add_local(Index, ConstMatrixView<T>, MatrixView<T>, Scratch&);           \
   template void NoisyLayer<T>::pull_local(Index, ConstMatrixView<T>, ConstMatrixView<T>, MatrixView<T>, \
-                                          Scratch&) const;                                      \
+                                          Scratch&) const;                                              \
   template void NoisyLayer<T>::add_local_gradient(Index, ConstMatrixView<T>, ConstMatrixView<T>,        \
                                                   ConstSpan<T>, std::span<T>, Scratch&);
 BDL_INSTANTIATE(float)

@@ -58,8 +58,7 @@ class NoisyLayer {
   /// The next passes are of this belief.
   void begin(const NoiseSize& size, const LayerBelief<T>& belief, const NoiseSource<T>& source);
   /// Z for inputs A of sample s. eps: the sample's rows.
-  void forward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> eps, MatrixView<T> z,
-               Scratch& scratch);
+  void forward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> eps, MatrixView<T> z, Scratch& scratch);
   /// to = J^T E, or to += J^T E.
   void backward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstMatrixView<T> eps, bool add,
                 MatrixView<T> to, Scratch& scratch) const;

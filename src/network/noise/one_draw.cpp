@@ -57,8 +57,7 @@ void NoisyLayer<T>::add_flipout(Index s, ConstMatrixView<T> a, MatrixView<T> z, 
 
 /// to += t o (N^T (r o E)).
 template <class T>
-void NoisyLayer<T>::pull_flipout(Index s, ConstMatrixView<T> e, MatrixView<T> to,
-                                 Scratch& scratch) const {
+void NoisyLayer<T>::pull_flipout(Index s, ConstMatrixView<T> e, MatrixView<T> to, Scratch& scratch) const {
   const Scratch::Frame frame(scratch);
   const MatrixView<T> out = scratch.matrix<T>(e.rows, e.cols), in = scratch.matrix<T>(to.rows, to.cols);
   apply_signs<false, T>(layout(), out_run(), e, signs_out(s), out);
@@ -119,17 +118,15 @@ void NoisyLayer<T>::shared_gradient(ConstMatrixView<T> a, ConstMatrixView<T> e,
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                              \
-  template MatrixView<T> NoisyLayer<T>::drawn(Index) const;                                             \
-  template void NoisyLayer<T>::add_flipout(Index, ConstMatrixView<T>, MatrixView<T>, Scratch&); \
-  template void NoisyLayer<T>::pull_flipout(Index, ConstMatrixView<T>, MatrixView<T>, Scratch&) \
-      const;                                                                                            \
-  template void NoisyLayer<T>::add_flipout_gradient(Index, ConstMatrixView<T>, ConstMatrixView<T>,      \
-                                                    ConstSpan<T>, std::span<T>, Scratch&);      \
-  template void NoisyLayer<T>::draw_shared(Index, ConstMatrixView<T>);                                  \
-  template void NoisyLayer<T>::shared_gradient(ConstMatrixView<T>, ConstMatrixView<T>,                  \
-                                               const NoiseWeights<T>&, const LayerGradient<T>&,         \
-                                               Scratch&);
+#define BDL_INSTANTIATE(T)                                                                             \
+  template MatrixView<T> NoisyLayer<T>::drawn(Index) const;                                            \
+  template void NoisyLayer<T>::add_flipout(Index, ConstMatrixView<T>, MatrixView<T>, Scratch&);        \
+  template void NoisyLayer<T>::pull_flipout(Index, ConstMatrixView<T>, MatrixView<T>, Scratch&) const; \
+  template void NoisyLayer<T>::add_flipout_gradient(Index, ConstMatrixView<T>, ConstMatrixView<T>,     \
+                                                    ConstSpan<T>, std::span<T>, Scratch&);             \
+  template void NoisyLayer<T>::draw_shared(Index, ConstMatrixView<T>);                                 \
+  template void NoisyLayer<T>::shared_gradient(ConstMatrixView<T>, ConstMatrixView<T>,                 \
+                                               const NoiseWeights<T>&, const LayerGradient<T>&, Scratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

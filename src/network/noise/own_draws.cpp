@@ -122,9 +122,9 @@ void NoisyLayer<T>::add_own_gradient(Index s, ConstMatrixView<T> a, ConstMatrixV
 
 #define BDL_INSTANTIATE(T)                                                                                   \
   template void NoisyLayer<T>::apply_own(Index, ConstMatrixView<T>, ConstMatrixView<T>, MatrixView<T>,       \
-                                         Scratch&) const;                                            \
+                                         Scratch&) const;                                                    \
   template void NoisyLayer<T>::pull_own(Index, ConstMatrixView<T>, ConstMatrixView<T>, bool, MatrixView<T>,  \
-                                        Scratch&) const;                                             \
+                                        Scratch&) const;                                                     \
   template void NoisyLayer<T>::add_own_gradient(Index, ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, \
                                                 std::span<T>, Scratch&);
 BDL_INSTANTIATE(float)

@@ -84,9 +84,8 @@ void FactorEigen::compute(ConstMatrixView<double> a) {
   for (double& value : values_.first(size_)) value = std::max(value, 0.0);
 }
 
-#define BDL_INSTANTIATE(T)                                                                          \
-  template void add_factors(const BlockedRows<T>&, double, double, ConstSpan<T>, KroneckerFactors&, \
-                            Scratch&);
+#define BDL_INSTANTIATE(T) \
+  template void add_factors(const BlockedRows<T>&, double, double, ConstSpan<T>, KroneckerFactors&, Scratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -1,13 +1,13 @@
 // Memory of a training step: what the optimizer states against what it allocates, and that later steps
 // allocate nothing.
-#include "inference/batch/fit.hpp"
-#include "inference/exact/exact_fit.hpp"
 #include "optimize/minimize.hpp"
 #include "posterior/families.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "support/user_networks.hpp"
 #include "support/verify_held.hpp"
+#include "train/exact_fit.hpp"
+#include "train/fit.hpp"
 
 namespace {
 
@@ -167,8 +167,8 @@ void later_steps_allocate_nothing(void**) {
     const auto model = make_network<T>(item.sizes, Likelihood(item.likelihood, item.sizes.back()));
     const auto optimizer = optimizer_for<T>(item, model, posterior_for<T>(item, model->parameters()), 0);
     for (int step = 1; step <= 10; ++step) {
-      fill(optimizer->x_to_fill(item.examples), data.x);
-      fill(optimizer->y_to_fill(item.examples), data.y);
+      fill(optimizer->batch_x(item.examples), data.x);
+      fill(optimizer->batch_y(item.examples), data.y);
       const std::size_t before = counting::calls;
       optimizer->step(item.examples);
       if (step > 1 && counting::calls != before)
@@ -190,8 +190,8 @@ void learning_and_smaller_minibatches_allocate_nothing(void**) {
     const auto optimizer = optimizer_for<T>(item, model, posterior_for<T>(item, model->parameters()), 0.5);
     for (int step = 1; step <= 10; ++step) {
       const Index examples = step > 3 ? 12 - step % 2 : 12;
-      fill(optimizer->x_to_fill(examples), columns_of(data.x, 0, examples));
-      fill(optimizer->y_to_fill(examples), columns_of(data.y, 0, examples));
+      fill(optimizer->batch_x(examples), columns_of(data.x, 0, examples));
+      fill(optimizer->batch_y(examples), columns_of(data.y, 0, examples));
       const std::size_t before = counting::calls;
       optimizer->step(examples);
       if (step > 1 && counting::calls != before)
@@ -212,8 +212,8 @@ void check_memory_with(const Case& item, std::shared_ptr<const Posterior<T>> pri
   const auto optimizer = optimizer_for<T>(item, model, q, 0);
   if (prior) optimizer->set_prior(std::shared_ptr<const Posterior<T>>(prior->clone()));
   for (int step = 1; step <= 6; ++step) {
-    fill(optimizer->x_to_fill(item.examples), data.x);
-    fill(optimizer->y_to_fill(item.examples), data.y);
+    fill(optimizer->batch_x(item.examples), data.x);
+    fill(optimizer->batch_y(item.examples), data.y);
     const std::size_t calls = counting::calls;
     optimizer->step(item.examples);
     if (step > 1 && counting::calls != calls)
@@ -245,8 +245,8 @@ void check_memory_of(const Variation& variation, Index rank) {
   const Index stated = optimizer->workspace_bytes(item.examples);
   for (int step = 1; step <= 6; ++step) {
     const Index examples = step % 2 == 0 ? 20 : 24;
-    fill(optimizer->x_to_fill(examples), columns_of(data.x, 0, examples));
-    fill(optimizer->y_to_fill(examples), columns_of(data.y, 0, examples));
+    fill(optimizer->batch_x(examples), columns_of(data.x, 0, examples));
+    fill(optimizer->batch_y(examples), columns_of(data.y, 0, examples));
     const std::size_t calls = counting::calls;
     optimizer->step(examples);
     if (step > 2 && counting::calls != calls)

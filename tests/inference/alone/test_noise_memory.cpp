@@ -114,8 +114,8 @@ void later_steps_allocate_nothing(void**) {
     const auto optimizer = optimizer_for<T>(setting, problem.model, problem.q);
     for (int step = 1; step <= 6; ++step) {
       const Index count = step > 3 ? examples - step % 2 : examples;
-      fill(optimizer->x_to_fill(count), columns_of(problem.data.x, 0, count));
-      fill(optimizer->y_to_fill(count), columns_of(problem.data.y, 0, count));
+      fill(optimizer->batch_x(count), columns_of(problem.data.x, 0, count));
+      fill(optimizer->batch_y(count), columns_of(problem.data.y, 0, count));
       const std::size_t before = counting::calls;
       optimizer->step(count);
       if (step > 1 && counting::calls != before)

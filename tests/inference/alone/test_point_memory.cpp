@@ -56,8 +56,8 @@ void check_steps(const char* text, const Case& item, EigenMethod eigen_method, b
   const Index stated = optimizer->workspace_bytes(30);
   for (int step = 1; step <= 6; ++step) {
     const std::size_t calls = counting::calls;
-    fill(optimizer->x_to_fill(30), x);
-    fill(optimizer->y_to_fill(30), y);
+    fill(optimizer->batch_x(30), x);
+    fill(optimizer->batch_y(30), y);
     optimizer->step(30);
     if (step > 1 && counting::calls != calls)
       fail_msg("%s, %s, %s: %zu allocations in step %d", text, item.method, family_word(item.family),

@@ -1,10 +1,10 @@
 // Memory of steps on shards of the minibatch, of every method that takes them: stated before anything is
 // allocated, and held after some epochs, of which the later steps allocate nothing.
 #include "base/error.hpp"
-#include "inference/batch/fit.hpp"
 #include "support/network_posteriors.hpp"
 #include "support/training.hpp"
 #include "support/verify_held.hpp"
+#include "train/fit.hpp"
 
 namespace {
 

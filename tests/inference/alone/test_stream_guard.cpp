@@ -1,7 +1,7 @@
 // The line search of streams against the same in dense matrices and plain loops; where it must not act, and
 // what it prevents.
-#include "inference/stream/stream_guard.hpp"
 #include "model/user_model.hpp"
+#include "steps/stream_guard.hpp"
 #include "support/counting_allocator.hpp"
 #include "support/naive_network.hpp"
 #include "support/streams.hpp"
@@ -214,8 +214,8 @@ void held_back_steps_allocate_nothing(void**) {
       const Dense x = transposed(data.x), y = transposed(data.y);
       std::vector<double> score(1);
       for (Index t = 0; t < 100; ++t) {
-        fill(optimizer.x_to_fill(1), columns_of(x, t, 1));
-        fill(optimizer.y_to_fill(1), columns_of(y, t, 1));
+        fill(optimizer.batch_x(1), columns_of(x, t, 1));
+        fill(optimizer.batch_y(1), columns_of(y, t, 1));
         const std::size_t before = counting::calls;
         const Index shortened = optimizer.state.shortened_steps;
         optimizer.observe(1, score);

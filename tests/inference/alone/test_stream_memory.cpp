@@ -10,8 +10,8 @@ using namespace bdl::testing;
 
 template <class T>
 void observe_columns(Optimizer<T>& optimizer, const Dense& x, const Dense& y) {
-  fill(optimizer.x_to_fill(x.cols), x);
-  fill(optimizer.y_to_fill(y.cols), y);
+  fill(optimizer.batch_x(x.cols), x);
+  fill(optimizer.batch_y(y.cols), y);
 }
 
 std::shared_ptr<Network<double>> network(const Likelihood& likelihood) {

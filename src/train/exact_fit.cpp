@@ -1,4 +1,4 @@
-#include "exact/exact_fit.hpp"
+#include "train/exact_fit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,10 +10,12 @@
 #include "exact/low_rank_coordinates.hpp"
 #include "exact/noise_root.hpp"
 #include "methods/rule.hpp"
-#include "train/undo.hpp"
 #include "optimize/minimize.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
+#include "train/sharding.hpp"
+#include "train/undo.hpp"
+#include "train/units.hpp"
 
 namespace bdl {
 namespace {
@@ -267,7 +269,7 @@ Index exact_fit_bytes(const Optimizer<T>& optimizer) {
   if (!q->takes_matrix() && ExactSums::has_rows(shares, q->dimension()))  // the search multiplies with U
     use.vectors = std::max(use.vectors, q->rank());
   const Index course = optimizer.posterior()->bytes(), beliefs = q->bytes();
-  return course + beliefs + bytes_in_double(optimizer.prior()) + optimizer.bytes_of_sums(shards) +
+  return course + beliefs + bytes_in_double(optimizer.prior()) + 0 +
          ExactElbo::bytes(*optimizer.model(), *q, shares, use) +
          std::max(FixedPoint::bytes(*q, step), descent_bytes(*q)) + minimization_bytes(*q);
 }

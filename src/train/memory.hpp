@@ -1,0 +1,13 @@
+// How much memory an optimizer will hold.
+#pragma once
+
+#include "train/optimizer.hpp"
+
+namespace bdl {
+
+/// Returns an upper estimate of the bytes of all arrays that the optimizer holds once it has stepped on
+/// minibatches of so many examples (on so many rows, without a model), beside model and posterior.
+template <class T>
+Index memory_estimate(const Optimizer<T>& optimizer, Index minibatch);
+
+}  // namespace bdl
