@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "inference/noise/beliefs.hpp"
-#include "likelihood/logistic_rule.hpp"
+#include "likelihood/gaussian_integrals.hpp"
 #include "linalg/dense/symmetric_root.hpp"
 #include "model/model.hpp"
 #include "posterior/linearized_outputs.hpp"
