@@ -9,7 +9,7 @@ from bdl import plots
 
 
 def data(family, rows=1000, inputs=4, seed=1):
-    """Of known coefficients and intercept, inputs in different units."""
+    """Data with known coefficients and intercept, and inputs in different units."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(rows, inputs)) * 10.0 ** np.arange(-1, inputs - 1) + np.arange(inputs)
     coef = rng.normal(size=inputs) / x.std(axis=0) * (0.5 if family == "poisson" else 1)

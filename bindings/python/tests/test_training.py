@@ -110,7 +110,7 @@ def test_one_pass_of_a_stream_learns_more_than_one_of_steps():
 
 
 def test_partial_fit_after_fit(curve):
-    """What fit has learned is the belief that the stream begins with; a warm fit goes back to batches."""
+    """A stream begins with the posterior that fit has learned; a warm fit goes back to batches."""
     x, y = curve
     regressor = bdl.BayesianMLPRegressor(epochs=50, warm_start=True).fit(x, y)
     score = regressor.score(x, y)

@@ -1,4 +1,4 @@
-"""What the estimators have in common."""
+"""Base class of the estimators."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
     history_: History
     n_features_in_: int
 
-    # What the kinds of estimators differ in.
+    # Methods in which the kinds of estimators differ.
 
     def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
         """The targets as the library takes them; ``known``: as those of former calls."""
@@ -68,7 +68,7 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
         """X with one example per row; ``known``: as those of former calls."""
         return X
 
-    # What is known.
+    # State of the estimator.
 
     def _is_fitted(self) -> bool:
         return hasattr(self, "optimizer_")
@@ -153,5 +153,5 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
         raise NotImplementedError
 
     def _loaded(self) -> None:
-        """What a checkpoint does not say."""
+        """Attributes that a checkpoint does not have."""
         raise NotImplementedError

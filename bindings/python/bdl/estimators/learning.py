@@ -202,7 +202,7 @@ class Learns:
             self._has_trained()
 
     def _has_trained(self) -> None:
-        """What is known after training."""
+        """Sets the attributes that are known after training."""
         self.n_iter_ = int(self.optimizer_.progress.epoch)
 
     def _split(self, x: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, Validation]:
@@ -247,6 +247,6 @@ class Learns:
         self.history_.setdefault("log_density", []).append(float(np.mean(log_density)))
 
     def _minibatches(self, rows: int) -> Iterator[slice]:
-        """Of the size that fit takes, in order, nearly equal."""
+        """Returns slices of nearly equal size, as fit has them, in order."""
         count = -(-rows // self.optimizer_.minibatch)
         return (slice(i * rows // count, (i + 1) * rows // count) for i in range(count))

@@ -1,4 +1,4 @@
-"""What the parameters mean that all networks have."""
+"""Documentation of the parameters that all networks have."""
 
 LEARNING = """method : str, default="auto"
         How the posterior is learned, one of ``bdl.methods()``. Those for streams learn each row once, in order,

@@ -140,7 +140,7 @@ without_intercept <- function(x) {
   x
 }
 
-# By their names, where both have some.
+# Selects columns by name if both have names.
 columns_of <- function(newdata, names) {
   if (is.null(names) || is.null(colnames(newdata))) return(newdata)
   missing <- setdiff(names, colnames(newdata))

@@ -1,4 +1,4 @@
-# What is asked of any fitted model.
+# Methods of all fitted models.
 
 print.bdl <- function(x, ...) {
   cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
@@ -27,7 +27,7 @@ headline <- function(object) {
           likelihood_name(object$family, object$settings), object$parameters, object$settings$method, belief, nobs(object))
 }
 
-# Of the noise that training has learned; NULL for other likelihoods, and where it differs between examples.
+# Standard deviation of the noise that training has learned; NULL for other likelihoods, and if it differs between examples.
 noise_sd <- function(object) {
   if (object$family != "gaussian" || object$settings$noise != "gaussian") return(NULL)
   outputs <- object$response$outputs
@@ -35,7 +35,7 @@ noise_sd <- function(object) {
   sqrt(diag(covariance))
 }
 
-# Of Student-t noise; NULL for other noises.
+# Degrees of freedom of Student-t noise; NULL for other noise.
 degrees_of_freedom <- function(object) {
   if (object$family == "gaussian" && object$settings$noise == "student_t") {
     bdl_model_get_degrees_of_freedom(handles_of(object)$model)

@@ -47,7 +47,7 @@ check_values <- function(y, family) {
          ": family ", family, " takes ", takes, call = sys.call(-3), kind = "label")
 }
 
-# Of a data set, where classes are numbers from 0.
+# Response of a data set, in which classes are numbers from 0.
 dataset_response <- function(data, family) {
   targets <- bdl_dataset_targets(data)
   if (targets == 0) refuse("the data set has no response", call = sys.call(-2))
