@@ -146,7 +146,7 @@ def test_only_linear_models_are_loaded(tmp_path):
     model = bdl.Model.mlp([3, 5, 1], bias=False)
     optimizer = bdl.Optimizer(model, bdl.Posterior.low_rank(model.parameters, 1), "slang-ggn", 10)
     bdl.save(tmp_path / "network.safetensors", optimizer=optimizer)
-    with pytest.raises(ValueError, match="no model of BayesianGLM"):
+    with pytest.raises(ValueError, match="not a model of BayesianGLM"):
         bdl.BayesianGLM.load(tmp_path / "network.safetensors")
 
 

@@ -132,7 +132,7 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
         if optimizer is None or optimizer.model is None:
             raise ValueError(f"{os.fspath(path)!r} has no optimizer with a model, expected one of a trained estimator")
         if not cls._accepts(optimizer.model):
-            raise ValueError(f"{os.fspath(path)!r} holds {optimizer.model}, which is no model of {cls.__name__}")
+            raise ValueError(f"{os.fspath(path)!r} holds {optimizer.model}, which is not a model of {cls.__name__}")
         estimator = cls(**cls._parameters_of(optimizer))
         estimator.optimizer_, estimator.history_ = optimizer, {}
         estimator.n_features_in_ = optimizer.model.inputs

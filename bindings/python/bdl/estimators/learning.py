@@ -235,7 +235,7 @@ class Learns:
 
     def _observe_all(self, x: np.ndarray, targets: np.ndarray) -> None:
         if self.early_stopping:
-            raise ValueError(f"early_stopping is for epochs, which method {self.method!r} for streams has none of")
+            raise ValueError(f"early_stopping needs epochs, but method {self.method!r} is for streams: set early_stopping=False")
         self._observe(x, targets)
 
     def _observe(self, x: Any, targets: Any) -> None:

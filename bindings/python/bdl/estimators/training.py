@@ -72,7 +72,7 @@ class Course:
     def run(self, optimizer: Optimizer, x: np.ndarray, y: np.ndarray, epochs: int) -> None:
         optimizer.fit(x, None if isinstance(x, Dataset) else y, epochs, self._epoch_ends)
         if self._ran_away:
-            raise DivergedError("training ran away: the score on held-out data fell far below a constant's")
+            raise DivergedError("training diverged: the score on held-out data fell far below that of a constant prediction")
 
     def best(self, optimizer: Optimizer) -> Optimizer:
         """The state to keep: the present one, or another optimizer if an earlier state was better."""

@@ -86,7 +86,7 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
 }
 
 # The list that it is would become a matrix of lists.
-as.matrix.bdl <- function(x, ...) refuse("a fit is no matrix: coef(), vcov() and predict() say what is in it")
+as.matrix.bdl <- function(x, ...) refuse("a fit is not a matrix: use coef(), vcov() or predict()")
 
 nobs.bdl <- function(object, ...) if (is.null(object$rows)) nrow(object$response$y) else object$rows
 
