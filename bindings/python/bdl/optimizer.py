@@ -1,4 +1,4 @@
-"""Optimizers: how belief changes."""
+"""Optimizers, which learn a posterior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gaussian posteriors: what is believed."""
+"""Gaussian posteriors."""
 
 from __future__ import annotations
 

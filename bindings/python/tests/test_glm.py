@@ -223,7 +223,7 @@ def test_every_method_has_a_table(family, outputs):
     for method in bdl.methods():
         try:
             glm = bdl.BayesianGLM(family, method=method, epochs=1).fit(x, y)
-        except (bdl.UnsupportedError, bdl.DivergedError):  # methods for one output; streams that run away
+        except (bdl.UnsupportedError, bdl.DivergedError):  # methods for one output; streams that diverge
             continue
         fits += 1
         table = glm.summary()

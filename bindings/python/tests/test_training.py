@@ -224,7 +224,7 @@ class Falling(Validation):
 
 
 @pytest.mark.parametrize("patience", [98, 99])
-def test_early_stopping_takes_no_run_away_for_convergence(curve, patience, monkeypatch):
+def test_early_stopping_does_not_take_divergence_for_convergence(curve, patience, monkeypatch):
     monkeypatch.setattr("bdl.estimators.learning.Validation", Falling)
     options = {"learn_noise": 0}
     regressor = bdl.BayesianMLPRegressor(early_stopping=True, patience=patience, options=options)

@@ -27,12 +27,12 @@ _READ_TOGETHER = 4096
 
 
 class Learns:
-    """``fit`` and ``partial_fit`` for BayesianEstimator, which says what the kinds of estimators differ in."""
+    """``fit`` and ``partial_fit`` of BayesianEstimator, which has the methods in which kinds of estimators differ."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Trains on the data, arrays or a ``Dataset`` in place of both (docs/data.md): from the beginning, or with ``warm_start`` from where training is. Ctrl-C ends it with
-        what has been learned so far, and so does training that has run away, by a ``DivergedError``. What else is wrong
-        with the result is a ``ConvergenceWarning`` of scikit-learn."""
+        """Trains on the data, arrays or a ``Dataset`` in place of both (docs/data.md): from the beginning, or with ``warm_start`` from where training is. Ctrl-C and
+        divergence (a ``DivergedError``) keep what has been learned so far. Other problems of the result are a
+        ``ConvergenceWarning`` of scikit-learn."""
         goes_on = self.warm_start and self._is_fitted()
         former = dict(vars(self))
         try:

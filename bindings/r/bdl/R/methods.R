@@ -21,10 +21,10 @@ headline <- function(object) {
     "generalised linear model"
   }
   rank <- object$settings$rank
-  belief <- if (identical(rank, "dropout")) "dropout" else
+  posterior <- if (identical(rank, "dropout")) "dropout" else
     paste("covariance", if (is.character(rank)) rank else if (rank == 0) "diagonal" else paste("rank", rank))
   sprintf("Bayesian %s, %s likelihood, %.0f parameters\nMethod %s, posterior %s, %d examples", what,
-          likelihood_name(object$family, object$settings), object$parameters, object$settings$method, belief, nobs(object))
+          likelihood_name(object$family, object$settings), object$parameters, object$settings$method, posterior, nobs(object))
 }
 
 # Standard deviation of the noise that training has learned; NULL for other likelihoods, and if it differs between examples.
