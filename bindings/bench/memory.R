@@ -1,4 +1,4 @@
-# What training on a large matrix adds to the memory: Rscript memory.R [GIGABYTES].
+# Measures what training on a large matrix adds to the memory: Rscript memory.R [GIGABYTES].
 library(bdl)
 
 gigabytes <- max(1, as.numeric(commandArgs(TRUE)))

@@ -1,4 +1,4 @@
-# What training on a large matrix adds to the memory: julia memory.jl [GIGABYTES].
+# Measures what training on a large matrix adds to the memory: julia memory.jl [GIGABYTES].
 using BDL, Printf, Random
 
 gigabytes = isempty(ARGS) ? 1.0 : parse(Float64, ARGS[1])

@@ -1,4 +1,4 @@
-"""What training on a large array adds to the memory: python memory.py [GIGABYTES]. Each case is a process of its own."""
+"""Measures what training on a large array adds to the memory: python memory.py [GIGABYTES]. Each case is a process of its own."""
 
 import resource
 import subprocess

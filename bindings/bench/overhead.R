@@ -1,4 +1,4 @@
-# What one call costs from R beyond C: Rscript overhead.R MICROSECONDS, those of the same step in C (step.c).
+# Measures what one call costs from R beyond C: Rscript overhead.R MICROSECONDS, those of the same step in C (step.c).
 library(bdl)
 
 steps <- 50000

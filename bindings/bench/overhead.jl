@@ -1,4 +1,4 @@
-# What one call costs from Julia beyond C: julia overhead.jl MICROSECONDS, those of the same step in C (step.c).
+# Measures what one call costs from Julia beyond C: julia overhead.jl MICROSECONDS, those of the same step in C (step.c).
 using BDL, Printf
 
 const STEPS = 50000

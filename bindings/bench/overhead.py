@@ -1,4 +1,4 @@
-"""What one call costs from Python beyond C: python overhead.py MICROSECONDS, those of the same step in C (step.c)."""
+"""Measures what one call costs from Python beyond C: python overhead.py MICROSECONDS, those of the same step in C (step.c)."""
 
 import sys
 import time

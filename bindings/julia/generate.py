@@ -11,7 +11,7 @@ import sys
 import textwrap
 import xml.etree.ElementTree as ElementTree
 
-# By name: SWIG's own typedefs of the stdint types are those of another platform.
+# Types are found by name, as SWIG's own typedefs of the stdint types are those of another platform.
 SCALARS = {
     "void": "Cvoid", "char": "UInt8", "int": "Cint", "unsigned int": "Cuint", "float": "Cfloat", "double": "Cdouble",
     "int8_t": "Int8", "int16_t": "Int16", "int32_t": "Int32", "int64_t": "Int64",
@@ -146,7 +146,7 @@ class Tree:
         return SCALARS[code]
 
     def argument_type(self, code):
-        """What a caller may give. Wrong element types must not be reinterpreted, so arrays are typed."""
+        """Types that a caller may pass. Arrays are typed, as wrong element types must not be reinterpreted."""
         inner, code = strip_const(code), self.resolve(code)
         if code in self.callbacks or code.startswith("p.f("):
             return "Ptr{Cvoid}"

@@ -4,14 +4,14 @@
  *
  * Three handles and a table of methods:
  *
- *   bdl_model      what is learned: a network f(x; theta) with a likelihood p(y | f)
- *   bdl_posterior  what is believed: a Gaussian q(theta), sampled, compared, saved
- *   bdl_optimizer  how belief changes: a method with its options and schedules
+ *   bdl_model      a network f(x; theta) with a likelihood p(y | f)
+ *   bdl_posterior  a Gaussian q(theta), which you can sample, compare and save
+ *   bdl_optimizer  a method that learns the posterior, with its options and schedules
  *
  * and a bdl_search, which finds values for options by cross-validation, and a bdl_predictor, which answers
  * many small predictions quickly. A bdl_dataset stands in place of arrays that would not fit in memory.
  *
- * The whole of it, in outline (examples/quickstart.c is the program, with real data and checks):
+ * An outline of a program (examples/quickstart.c is the whole of it, with real data and checks):
  *
  *   if (BDL_CHECK_VERSION() != BDL_OK) return 1;        // the library fits these headers
  *   int64_t sizes[] = {6, 50, 1};                       // inputs, hidden units, outputs
@@ -51,7 +51,8 @@
  *    changes the same handle. Training uses the posterior, the model and the communicator of its optimizer as
  *    well. They may read it, and ask training to stop. A progress callback reads everything as it is after the
  *    last step; the other callbacks of training run within a step, which may have changed a part of what they
- *    read. An interrupt callback that reads what its call is computing gets the same error. A handle that a callback of its own call frees lives until that call returns.
+ *    read. An interrupt callback that reads what its call is computing gets the same error. A handle that a
+ *    callback of its own call frees lives until that call returns.
  *  - A callback in C++ may throw: its call fails as if it had reported failure, and bdl_last_error() ends with
  *    the exception's what(). Only what a `destroy` function throws is dropped.
  *  - Arrays are views, one example per row, any strides: bdl_matrix, which is read, of f32, f64, i32 (labels)
@@ -113,17 +114,17 @@ extern "C" {
 BDL_API const char* bdl_version(void);
 
 /**
- * Whether a program compiled with the headers of this version may use the library: BDL_OK, or
- * BDL_ERROR_UNSUPPORTED where the library is older than the headers, or the headers older than the first of the
+ * Checks that a program compiled with the headers of this version may use the library: returns BDL_OK, or
+ * BDL_ERROR_UNSUPPORTED if the library is older than the headers, or the headers are older than the first of the
  * library's SONAME (docs/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.
  */
 BDL_API bdl_status bdl_check_version(int32_t major, int32_t minor, int32_t patch);
 
-/* Of the headers that the caller is compiled with. */
+/* Checks the headers that the caller is compiled with. */
 #define BDL_CHECK_VERSION() bdl_check_version(BDL_VERSION_MAJOR, BDL_VERSION_MINOR, BDL_VERSION_PATCH)
 
 /**
- * How the library was built and which BLAS answers in this process, as one line of text, for
+ * Describes how the library was built and which BLAS this process uses, in one line of text, for
  * bug reports and benchmarks. The string is static. Since 0.1.
  */
 BDL_API const char* bdl_build_info(void);

@@ -1,6 +1,6 @@
 /**
  * @file callback.h
- * What the functions of yours that the library calls may tell it.
+ * Messages from your callbacks to the library.
  */
 #ifndef BDL_CALLBACK_H
 #define BDL_CALLBACK_H
@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /**
- * For a callback that is about to report failure: why, in a sentence, with which the failed call's
+ * Called by a callback that is about to report failure: says why, in a sentence with which the failed call's
  * bdl_last_error() then ends. Copied, at most 200 bytes of it; forgotten when the callback succeeds. The what()
  * of a std::exception that the callback throws takes its place. Since 0.2.
  * @param message UTF-8; NULL: none

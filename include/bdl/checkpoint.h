@@ -55,7 +55,7 @@ BDL_API bdl_status bdl_load(const char* path, bdl_model* user_model, bdl_model**
                             bdl_posterior** posterior, bdl_optimizer** optimizer);
 
 /**
- * Which parts a checkpoint holds, each 1 or 0, by its header: tensors are not read. Any out-pointer may be NULL.
+ * Says which parts a checkpoint holds, each 1 or 0. Only its header is read. Any out-pointer may be NULL.
  * Since 0.1.
  * @param path       file to read
  * @param model      receives whether there is a model
@@ -68,7 +68,7 @@ BDL_API bdl_status bdl_checkpoint_parts(const char* path, int32_t* model, int32_
                                         int32_t* posterior, int32_t* optimizer);
 
 /**
- * The contents of the file that bdl_save() would write, in memory: for pickling, data bases, messages. Since
+ * Writes the contents of the file that bdl_save() would make to memory: for pickling, data bases, messages. Since
  * 0.1.
  * @param model     as for bdl_save()
  * @param posterior as for bdl_save()

@@ -3,7 +3,7 @@
  * Training by several processes, or threads, that each hold the same optimizer: the ranks of a communicator.
  *
  * Each rank works on its shards of every minibatch; the sums of all shards are added up in one fixed order, so
- * that every rank has the same bits, and the same bits however many ranks there are (option "shards"). The
+ * that all ranks have identical results, whatever their number (option "shards"). The
  * library moves bytes through two callbacks; libbdl_mpi (bdl/mpi.h) has them for MPI, and anything else that
  * moves bytes will do:
  *
@@ -12,7 +12,7 @@
  *   bdl_optimizer_set_communicator(optimizer, ranks);
  *   bdl_optimizer_fit(optimizer, x, y, epochs, NULL, NULL);   // on every rank, with the same arguments
  *
- * docs/distributed.md tells what ranks must have in common, what happens when one fails, and how long it takes.
+ * docs/distributed.md says what ranks must have in common, what happens if one fails, and how long training takes.
  */
 #ifndef BDL_COMMUNICATOR_H
 #define BDL_COMMUNICATOR_H
@@ -76,7 +76,7 @@ BDL_API bdl_status bdl_communicator_create(int32_t rank, int32_t size, bdl_all_g
 BDL_API void bdl_communicator_free(bdl_communicator* communicator);
 
 /**
- * Which rank this is, of how many. Any out-pointer may be NULL. Since 0.2.
+ * Reads this rank and the number of ranks. Any out-pointer may be NULL. Since 0.2.
  * @param communicator a communicator
  * @param rank         receives this rank
  * @param size         receives the number of ranks
@@ -84,7 +84,7 @@ BDL_API void bdl_communicator_free(bdl_communicator* communicator);
 BDL_API bdl_status bdl_communicator_size(const bdl_communicator* communicator, int32_t* rank, int32_t* size);
 
 /**
- * What the communicator has done so far. Any out-pointer may be NULL. Since 0.2.
+ * Reads what the communicator has done so far. Any out-pointer may be NULL. Since 0.2.
  * @param communicator a communicator
  * @param calls        receives the number of calls of its callbacks
  * @param sent         receives the bytes that other ranks have got from this one, once for each of them
@@ -95,7 +95,7 @@ BDL_API bdl_status bdl_communicator_statistics(const bdl_communicator* communica
                                                int64_t* sent, int64_t* received, double* seconds);
 
 /**
- * For libraries on top of this one, such as libbdl_mpi: a function of theirs has failed. Since 0.2.
+ * Reports that a function of a library on top of this one, such as libbdl_mpi, has failed. Since 0.2.
  * @param status  an error, which is returned
  * @param caller  its name; bdl_last_error() will be "caller: message"
  * @param message what was wrong

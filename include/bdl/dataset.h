@@ -1,6 +1,6 @@
 /**
  * @file dataset.h
- * Data that need not lie in memory: rows by number, from arrays, mapped files or a function of yours.
+ * Data that need not fit in memory: rows by number, from arrays, mapped files or a callback.
  *
  *   bdl_dataset* data;
  *   bdl_dataset_from_npy("x.npy", "y.npy", &data);       // or _from_safetensors, _from_callback, _from_arrays
@@ -13,7 +13,7 @@
  * whose rows hold NaN, infinity or a target that the likelihood does not have fails, names the row, and is
  * not taken. docs/data.md has examples.
  *
- * A data set belongs to who created it; no handle keeps it after a call. Calls that read rows need it
+ * The caller that creates a data set must free it; no handle keeps it after a call. Calls that read rows need it
  * exclusively: progress callbacks may read it between steps, but its own read callback may not.
  */
 #ifndef BDL_DATASET_H
@@ -30,8 +30,8 @@ extern "C" {
 typedef struct bdl_dataset bdl_dataset;
 
 /**
- * Rows of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free(). Memory
- * that you have mapped is fine. Values are checked when they are read. Since 0.2.
+ * Makes a data set of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free().
+ * Memory that you have mapped is fine. Values are checked when they are read. Since 0.2.
  * @param x       n x inputs, any layout
  * @param y       n x targets, any layout; bdl_none(): inputs only, for bdl_dataset_read()
  * @param dataset receives the handle; free with bdl_dataset_free()
@@ -45,7 +45,8 @@ BDL_API bdl_status bdl_dataset_from_arrays(bdl_matrix x, bdl_matrix y, bdl_datas
  * @param user_data as given to bdl_dataset_from_callback()
  * @param rows      count numbers from 0 to n - 1
  * @param count     how many rows
- * @param x         count x inputs, doubles, row-major without gaps: x.data[i * inputs + j]
+ * @param x         count x inputs, doubles, row-major without gaps: x.data[i * inputs Maps NumPy's files (.npy)
+ *                  instead of reading them: the system loads and drops pages as needed, so theyj]
  * @param y         count x targets likewise. Either has NULL data where it is not wanted
  * @return 0; any other value fails the call in progress with BDL_ERROR_CALLBACK. So does an element that was
  *         left unwritten, with BDL_ERROR_NOT_FINITE
@@ -54,7 +55,7 @@ typedef int32_t (*bdl_read_fn)(void* user_data, const int64_t* rows, int64_t cou
                                bdl_matrix_out y);
 
 /**
- * Rows that a function of yours reads, computes or fetches from elsewhere. Since 0.2.
+ * Makes a data set whose rows a callback reads, computes or fetches from elsewhere. Since 0.2.
  * @param rows      n, 1 to 2^52
  * @param inputs    columns of x, at least 1
  * @param targets   columns of y; 0: inputs only, for bdl_dataset_read()
@@ -69,7 +70,7 @@ BDL_API bdl_status bdl_dataset_from_callback(int64_t rows, int64_t inputs, int64
                                              bdl_dataset** dataset);
 
 /**
- * NumPy's files (.npy), mapped and not read: the system fetches what is needed and drops what is not, so they
+ * Maps NumPy's files (.npy) instead of reading them: the system loads and drops pages as needed, so they
  * may be larger than memory. Elements are floating-point numbers (f2, f4, f8), integers (i1 to i8, u1 to u8)
  * or truth values (b1), in either byte order, in C or Fortran order. Types that bdl_dtype lacks are
  * converted row by row when they are read; integers beyond 2^53 are rounded to doubles. One dimension is one
@@ -86,8 +87,8 @@ BDL_API bdl_status bdl_dataset_from_callback(int64_t rows, int64_t inputs, int64
 BDL_API bdl_status bdl_dataset_from_npy(const char* x_path, const char* y_path, bdl_dataset** dataset);
 
 /**
- * The same from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32,
- * U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since
+ * As bdl_dataset_from_npy(), from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16,
+ * I8, U64, U32, U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since
  * 0.2.
  * @param path    the file
  * @param x_name  name of the tensor of n x inputs
@@ -110,10 +111,10 @@ BDL_API int64_t bdl_dataset_inputs(const bdl_dataset* dataset);
 BDL_API int64_t bdl_dataset_targets(const bdl_dataset* dataset);
 
 /**
- * Blocks for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and
+ * Sets blocks, for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and
  * row groups of Parquet files do. An epoch of bdl_optimizer_fit_dataset() then takes the blocks of
  * consecutive rows in random order, and shuffles the rows of `window` blocks at a time. So minibatches come
- * from one window, or two where one ends within a minibatch, and whoever keeps the last `window` blocks reads
+ * from one window, or two if one ends within a minibatch, and a source that keeps the last `window` blocks reads
  * each block once an epoch. The larger the window, the better the shuffling. Since 0.2.
  * @param dataset       a data set
  * @param rows_in_block rows of a block, the last of which may be shorter; 0: no blocks, all rows are shuffled,
@@ -123,7 +124,7 @@ BDL_API int64_t bdl_dataset_targets(const bdl_dataset* dataset);
 BDL_API bdl_status bdl_dataset_set_block(bdl_dataset* dataset, int64_t rows_in_block, int64_t window);
 
 /**
- * Reads rows, as they are: for predictions and metrics part by part. Since 0.2.
+ * Reads rows without standardisation, for predictions and metrics in chunks. Since 0.2.
  * @param dataset a data set
  * @param rows    count row numbers
  * @param count   how many rows, >= 1
@@ -134,7 +135,7 @@ BDL_API bdl_status bdl_dataset_read(bdl_dataset* dataset, const int64_t* rows, i
                                     bdl_matrix_out x, bdl_matrix_out y);
 
 /**
- * Between which numbers the targets lie, in one pass over y: of class numbers, the largest says how many classes
+ * Finds the ranges of the targets in one pass over y: the largest class number says how many classes
  * there are. Since 0.2.
  * @param dataset  a data set with targets
  * @param smallest receives 1 x targets, the smallest number of each column; bdl_none_out(): not wanted
@@ -161,7 +162,7 @@ BDL_API bdl_status bdl_model_standardize_dataset(bdl_model* model, bdl_dataset* 
 BDL_API bdl_status bdl_optimizer_start_noise_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset);
 
 /**
- * As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())
+ * As bdl_optimizer_fit() on arrays of these rows, with identical results; blocks (bdl_dataset_set_block())
  * change the order. Before the first step the targets of likelihoods with a noise precision are read once,
  * for where it starts, unless it was set or is not learned. Laplace's approximation (option "laplace") reads
  * the data several times at the end. The methods "exact-*" read all rows in their order in each iteration, a
@@ -188,7 +189,7 @@ BDL_API bdl_status bdl_optimizer_fit_dataset(bdl_optimizer* optimizer, bdl_datas
 BDL_API bdl_status bdl_optimizer_laplace_dataset(bdl_optimizer* optimizer, bdl_dataset* dataset);
 
 /**
- * As bdl_optimizer_elbo(), on a data set: the expectation is summed over parts of 1024 rows, under the same
+ * As bdl_optimizer_elbo(), on a data set: the expectation is summed over chunks of 1024 rows, under the same
  * posterior samples. Since 0.2.
  */
 BDL_API bdl_status bdl_optimizer_elbo_dataset(const bdl_optimizer* optimizer, bdl_dataset* dataset,

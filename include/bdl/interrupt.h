@@ -1,6 +1,6 @@
 /**
  * @file interrupt.h
- * How a host interrupts long calls (Ctrl-C of an interpreter, a cancelled request) without a second thread.
+ * Interrupting long calls (Ctrl-C of an interpreter, a cancelled request) without a second thread.
  */
 #ifndef BDL_INTERRUPT_H
 #define BDL_INTERRUPT_H
@@ -19,12 +19,12 @@ typedef int32_t (*bdl_interrupt_fn)(void* user_data);
 /**
  * Sets a function that long calls made by this thread ask, on this thread, whether to go on: fit, observe,
  * search, Laplace's approximation, the ELBO, predictions, derivatives, questions about posteriors, metrics,
- * saving and loading, and passes over data sets, between their steps or parts, inside steps that take longer
+ * saving and loading, and passes over data sets, between their steps or chunks, inside steps that take longer
  * than 10 ms too, and at most every 10 ms. A call that is ended returns BDL_STOPPED. Training is then as after
  * its last completed step, or observed block, or trial. The others have written nothing, or everything if
  * they were already writing; the outputs of bdl_posterior_solve(), bdl_posterior_sample() and
  * bdl_save_bytes() are then unspecified. Since 0.1.
- * @param interrupt NULL: nobody is asked
+ * @param interrupt the function; NULL for none
  * @param user_data handed to it
  */
 BDL_API void bdl_set_interrupt(bdl_interrupt_fn interrupt, void* user_data);

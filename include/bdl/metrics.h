@@ -57,7 +57,7 @@ BDL_API bdl_status bdl_metric_nll(bdl_matrix probabilities, bdl_matrix y, double
 BDL_API bdl_status bdl_metric_ece(bdl_matrix probabilities, bdl_matrix y, int64_t bins, double* ece);
 
 /**
- * The reliability diagram that the calibration error sums up. Since 0.2.
+ * Computes the reliability diagram that the calibration error summarises. Since 0.2.
  * @param probabilities n x K, or n x 1: P(y = 1)
  * @param y             n x 1 class numbers
  * @param curve         bins x 3, a row for each bin of bdl_metric_ece(): number of examples, accuracy, mean
@@ -94,23 +94,23 @@ BDL_API bdl_status bdl_metric_auroc(bdl_matrix positive, bdl_matrix negative, do
 BDL_API bdl_status bdl_metric_aupr(bdl_matrix positive, bdl_matrix negative, double* aupr);
 
 /**
- * The false positive rate where the true positive rate is at least tpr; "FPR95" for tpr = 0.95. Since 0.2.
+ * Computes the false positive rate at a true positive rate of at least tpr; "FPR95" for tpr = 0.95. Since 0.2.
  * @param positive  n x 1 scores
  * @param negative  m x 1 scores
  * @param tpr       in (0, 1]
- * @param fpr       receives the share of negatives whose score is at least the threshold
- * @param threshold receives the largest score that a share tpr of the positives reaches; may be NULL
+ * @param fpr       receives the fraction of negatives whose score is at least the threshold
+ * @param threshold receives the largest score that a fraction tpr of the positives reaches; may be NULL
  */
 BDL_API bdl_status bdl_metric_fpr(bdl_matrix positive, bdl_matrix negative, double tpr, double* fpr,
                                   double* threshold);
 
 /**
- * The least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2.
+ * Computes the least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2.
  */
 BDL_API bdl_status bdl_metric_detection_error(bdl_matrix positive, bdl_matrix negative, double* error);
 
 /**
- * The ROC curve, from (0, 0) to (1, 1). Since 0.2.
+ * Computes the ROC curve, from (0, 0) to (1, 1). Since 0.2.
  * @param positive n x 1 scores
  * @param negative m x 1 scores
  * @param curve    (n + m + 1) x 3: false positive rate, true positive rate, threshold. Row k is the point whose
@@ -119,7 +119,7 @@ BDL_API bdl_status bdl_metric_detection_error(bdl_matrix positive, bdl_matrix ne
  */
 BDL_API bdl_status bdl_metric_roc_curve(bdl_matrix positive, bdl_matrix negative, bdl_matrix_out curve);
 
-/** How certain a row of probabilities is, as a score. */
+/** Measures of how certain a row of probabilities is. */
 typedef enum bdl_score {
   BDL_SCORE_CONFIDENCE = 1, /**< the largest probability */
   BDL_SCORE_ENTROPY = 2,    /**< minus the entropy, in nats */
@@ -127,8 +127,8 @@ typedef enum bdl_score {
 } bdl_score;
 
 /**
- * Whether certainty tells right predictions from wrong ones: the AUROC of right (positive) against wrong. Since
- * 0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.
+ * Measures whether certainty separates right predictions from wrong ones: the AUROC of right (positive) against
+ * wrong. Since 0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.
  * @param probabilities n x K, or n x 1: P(y = 1)
  * @param y             n x 1 class numbers
  * @param score         by which certainty
@@ -138,8 +138,8 @@ BDL_API bdl_status bdl_metric_auroc_correct(bdl_matrix probabilities, bdl_matrix
                                             double* auroc);
 
 /**
- * How well certainty tells examples of the training distribution (positive) from others. Later versions append
- * members; those that a caller's struct_size does not cover are not written:
+ * Measures of how well certainty separates examples of the training distribution (positive) from others. Later
+ * versions append members; those that a caller's struct_size does not cover are not written:
  *
  *     bdl_ood_report report = {.struct_size = sizeof report};
  */
@@ -156,7 +156,7 @@ typedef struct bdl_ood_report {
 } bdl_ood_report;
 
 /**
- * Out-of-distribution detection by certainty. Since 0.2.
+ * Measures out-of-distribution detection by certainty. Since 0.2.
  * @param inside  n x K probabilities of examples of the training distribution (n x 1: P(y = 1))
  * @param outside m x K probabilities of others
  * @param score   by which certainty
@@ -166,9 +166,9 @@ BDL_API bdl_status bdl_metric_ood(bdl_matrix inside, bdl_matrix outside, bdl_sco
                                   bdl_ood_report* report);
 
 /**
- * The temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation data
- * (Guo et al. 2017): above 1 where predictions are too certain. Since 0.2. It is at a limit where the data know
- * no best one, as with logits that are right everywhere, and 1 where it makes no difference.
+ * Finds the temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation
+ * data (Guo et al. 2017); it is above 1 if predictions are too certain. Since 0.2. It is at a limit if the data
+ * determine no best one, as with logits that are right everywhere, and 1 where it makes no difference.
  * @param logits      n x K, K >= 2; log probabilities serve as well
  * @param y           n x 1 class numbers
  * @param temperature receives T
@@ -176,7 +176,7 @@ BDL_API bdl_status bdl_metric_ood(bdl_matrix inside, bdl_matrix outside, bdl_sco
 BDL_API bdl_status bdl_temperature_fit(bdl_matrix logits, bdl_matrix y, double* temperature);
 
 /**
- * log softmax(logits / T), row by row. Since 0.2.
+ * Computes log softmax(logits / T), row by row. Since 0.2.
  * @param logits            n x K, K >= 2; log probabilities serve as well
  * @param temperature       T > 0
  * @param log_probabilities n x K, may be the same memory as logits

@@ -1,6 +1,6 @@
 /**
  * @file model.h
- * Models: a network (or the caller's own function) with a likelihood.
+ * Models: a network (or a user model, a function of the caller's) with a likelihood.
  *
  * Parameters form one vector theta of D = bdl_model_parameters() values: layer by layer the weight
  * matrix (outputs x inputs, row-major) and then the bias (outputs values). bdl_model_block() lists it.
@@ -90,7 +90,7 @@ BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, i
  *     relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
  *                             sigmoid, softplus, swish
  *     dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
- *                             1 - RATE else, anew for each example and sample (Srivastava et al. 2014)
+ *                             1 - RATE else, independently for each example and sample (Srivastava et al. 2014)
  *     batchnorm [momentum 0.1] [eps 1e-5] [noaffine]
  *                             each channel (feature) minus its mean, over its standard deviation, times a
  *                             scale, plus a shift (Ioffe, Szegedy 2015). Mean and variance are the
@@ -117,8 +117,8 @@ BDL_API bdl_status bdl_model_create_network(bdl_dtype dtype, const char* descrip
 BDL_API int64_t bdl_network_count(void);
 
 /**
- * The i-th of the networks known by name, published ones. Any out-pointer may be NULL; strings are static.
- * Since 0.2.
+ * Describes the i-th of the networks known by name, which are published ones. Any out-pointer may be NULL; strings
+ * are static. Since 0.2.
  * @param index    0 to bdl_network_count() - 1
  * @param name     receives the name: "lenet5", "alexnet", "resnet18", "resnet18-cifar"
  * @param channels receives the channels of the images that it was published for
@@ -133,8 +133,8 @@ BDL_API bdl_status bdl_network_describe(int64_t index, const char** name, int64_
                                         const char** source);
 
 /**
- * A network known by name as text for bdl_model_create_network(), which you may edit. Images may be of other
- * sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.
+ * Returns a network known by name as a text for bdl_model_create_network(), which you may edit. Images may have
+ * other sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.
  * @param name     as bdl_network_describe() gives it; others: BDL_ERROR_INVALID_ARGUMENT naming the nearest
  * @param channels of the images, >= 1
  * @param rows     of the images, >= 1
@@ -148,7 +148,7 @@ BDL_API bdl_status bdl_network_description(const char* name, int64_t channels, i
                                            int64_t outputs, const char** text);
 
 /**
- * What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two
+ * Describes the model's layers as a text for bdl_model_create_network(), without comments and defaults: two
  * networks with the same text are the same function of their parameters. Since 0.1.
  * @param model       a network; a user's own model: BDL_ERROR_UNSUPPORTED
  * @param description receives the text, owned by the model, which lives as long as it does
@@ -180,7 +180,7 @@ typedef int32_t (*bdl_gradients_fn)(void* user_data, bdl_matrix parameters, bdl_
                                     bdl_matrix output_gradients, bdl_matrix_out rows);
 
 /**
- * What a user's own model is made of. Later versions append members; those that a caller's struct_size does
+ * Callbacks that make up a user model. Later versions append members; those that a caller's struct_size does
  * not reach count as NULL, so programs built with older headers go on working. Since 0.2.
  *
  *     const bdl_model_callbacks callbacks = {.struct_size = sizeof callbacks, .outputs = my_outputs};
@@ -199,10 +199,10 @@ typedef struct bdl_model_callbacks {
 } bdl_model_callbacks;
 
 /**
- * A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread
+ * Creates a model from callbacks: a simulator, an ODE, a network of another library. Callbacks run on the thread
  * of the call that needs them; they must be safe to run concurrently if the caller runs const calls
  * concurrently. A callback that throws fails the call. Since 0.2.
- * @param dtype      type of every array the callbacks see
+ * @param dtype      type of every array that the callbacks receive
  * @param inputs     columns of x, >= 1
  * @param outputs    number of outputs C, >= 1
  * @param parameters number of parameters D, >= 1
@@ -218,8 +218,8 @@ BDL_API bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_
                                          bdl_model** model);
 
 /**
- * An independent copy: the same layers, noise and standardisation, of which later changes to either do not
- * reach the other. A user's model shares its callbacks and user_data with its copies; `destroy` is called
+ * Makes an independent copy with the same layers, noise and standardisation; later changes to one do not
+ * affect the other. A user model shares its callbacks and user_data with its copies; `destroy` is called
  * when the last of them is freed. Since 0.2.
  * @param model a model
  * @param copy  receives the new handle; free with bdl_model_free()
@@ -243,13 +243,13 @@ BDL_API int64_t bdl_model_outputs(const bdl_model* model);
  * for NULL. Since 0.1. */
 BDL_API int64_t bdl_model_targets(const bdl_model* model);
 
-/** The bdl_dtype of a model; 0 for NULL. Since 0.1. */
+/** Returns the bdl_dtype of a model; 0 for NULL. Since 0.1. */
 BDL_API int32_t bdl_model_dtype(const bdl_model* model);
 
-/** The bdl_likelihood of a model; 0 for NULL. Since 0.1. */
+/** Returns the bdl_likelihood of a model; 0 for NULL. Since 0.1. */
 BDL_API int32_t bdl_model_likelihood(const bdl_model* model);
 
-/** The bdl_activation that all of a network's activations are, BDL_IDENTITY if it has none; 0 if they differ,
+/** Returns the bdl_activation of a network, BDL_IDENTITY if it has none; 0 if its layers differ,
  * for a user's model and NULL. Since 0.1. */
 BDL_API int32_t bdl_model_activation(const bdl_model* model);
 
@@ -257,7 +257,7 @@ BDL_API int32_t bdl_model_activation(const bdl_model* model);
 BDL_API int64_t bdl_model_block_count(const bdl_model* model);
 
 /**
- * The i-th block of theta. Any out-pointer may be NULL. Since 0.1.
+ * Describes the i-th block of theta. Any out-pointer may be NULL. Since 0.1.
  * @param model  a model
  * @param index  0 to bdl_model_block_count() - 1
  * @param name   receives "layer0.weight", "layer0.bias", ... ("parameters" for user models), owned by
@@ -270,10 +270,10 @@ BDL_API bdl_status bdl_model_block(const bdl_model* model, int64_t index, const 
                                    int64_t* rows, int64_t* cols);
 
 /**
- * Says which of the outputs are classes of y, of a categorical model: the softmax goes over them alone. The
- * others have probability 0, no part in gradients and curvature, and are no labels. So one output layer holds
- * a head for each task of continual learning: set a task's classes before you train on it, and before you
- * predict for it. Whoever has the model follows at once; predictors and other copies keep what they were made
+ * Sets which outputs of a categorical model are classes of y: the softmax goes over them alone. The
+ * others have probability 0, do not enter gradients and curvature, and are not valid labels. So one output layer
+ * holds a head for each task of continual learning: set a task's classes before you train on it, and before you
+ * predict for it. All handles of the model change at once; predictors and other copies keep what they were made
  * with. It is saved with the model. A new model has the classes 0 to outputs - 1. Since 0.2.
  * @param model   a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED
  * @param classes 1 x k different class numbers, k >= 2, in any order; bdl_none(): all
@@ -297,7 +297,7 @@ BDL_API bdl_status bdl_model_get_classes(const bdl_model* model, bdl_matrix_out 
  * targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
  * precision is 0; of Student-t noise it is 1 / scale^2. Training learns it from there unless option
  * "learn_noise" is 0, as one value or per output like the value set here. A new model has 1. Where a model
- * standardises targets of different scales, one value is shared by the standardised targets if nobody has
+ * standardises targets of different scales, one value is shared by the standardised targets unless you have
  * set it, and one value set here is a value per output. Since 0.1.
  * @param model     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:
  *                  BDL_ERROR_UNSUPPORTED
@@ -347,8 +347,8 @@ BDL_API bdl_status bdl_model_set_noise_covariance(bdl_model* model, bdl_matrix c
 BDL_API bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix_out covariance);
 
 /**
- * Standardises inside the model: the network sees (x - input_mean) / input_scale and gives
- * (f - target_mean) / target_scale, so that x and y, and everything that functions say of them (outputs f,
+ * Standardises inside the model: the network receives (x - input_mean) / input_scale and gives
+ * (f - target_mean) / target_scale, so that x and y, and all results that depend on them (outputs f,
  * Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data
  * is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a
  * posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value
@@ -402,7 +402,7 @@ BDL_API bdl_status bdl_model_get_standardization(const bdl_model* model, bdl_mat
                                                  bdl_matrix_out target_scale);
 
 /**
- * Draws initial parameters of a network. An optimizer does this by itself for a posterior that has
+ * Draws initial parameters of a network. An optimizer does this automatically for a posterior that has
  * not been set. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param model      a network
  * @param scheme     distribution of the weights
@@ -413,7 +413,7 @@ BDL_API bdl_status bdl_model_initialize(const bdl_model* model, bdl_initializati
                                         bdl_matrix_out parameters);
 
 /**
- * Outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running
+ * Computes outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running
  * statistics belong to a posterior. Since 0.1.
  * @param model      a model
  * @param parameters theta, 1 x D
@@ -424,7 +424,7 @@ BDL_API bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix paramet
                                       bdl_matrix_out outputs);
 
 /**
- * log p(y_i | x_i, theta) of each example, normalising constants included. Since 0.1.
+ * Computes log p(y_i | x_i, theta) of each example, with all constants. Since 0.1.
  * @param model          a model
  * @param parameters     theta, 1 x D
  * @param x              n x inputs
@@ -435,7 +435,7 @@ BDL_API bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix p
                                             bdl_matrix y, bdl_matrix_out log_likelihood);
 
 /**
- * Gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row per example. Training
+ * Computes gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row per example. Training
  * never forms them; they are for the caller's own algorithms and checks. Since 0.1.
  * @param model      a model
  * @param parameters theta, 1 x D
@@ -447,7 +447,7 @@ BDL_API bdl_status bdl_model_gradient_rows(const bdl_model* model, bdl_matrix pa
                                            bdl_matrix y, bdl_matrix_out rows);
 
 /**
- * Jacobian of the outputs f with respect to theta, exact: by back-propagation, for user models from
+ * Computes the exact Jacobian of the outputs f with respect to theta: by back-propagation, for user models from
  * their gradients callback (BDL_ERROR_UNSUPPORTED without one). Since 0.1.
  * @param model      a model
  * @param parameters theta, 1 x D
@@ -460,7 +460,7 @@ BDL_API bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix paramet
                                       bdl_matrix_out jacobian);
 
 /**
- * H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
+ * Computes H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
  * forming H, at a few times the cost of a gradient per vector (Pearlmutter 1994, Fast exact
  * multiplication by the Hessian). Where the slope of an activation jumps, the second derivative
  * counts as 0. BDL_ERROR_UNSUPPORTED: user models, convolutions, pooling, crops. Since 0.1.
@@ -478,8 +478,8 @@ BDL_API bdl_status bdl_model_hessian_vector_product(const bdl_model* model, bdl_
                                                     bdl_matrix_out products);
 
 /**
- * The same Hessian written out, for small D: it is exactly symmetric, but for networks with hidden
- * units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as there. Since 0.1.
+ * Computes that Hessian itself, for small D: it is exactly symmetric, but for networks with hidden
+ * units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as for the product. Since 0.1.
  * @param model      a network
  * @param parameters theta, 1 x D
  * @param x          n x inputs

@@ -34,7 +34,8 @@ BDL_MPI_API bdl_status bdl_communicator_world(double timeout, bdl_communicator**
 
 #ifdef MPI_VERSION
 /**
- * The ranks of an MPI communicator, which is duplicated: the caller's own may be freed. Since 0.2.
+ * Makes a communicator of the ranks of an MPI communicator, which is duplicated: the caller may free its own. Since
+ * 0.2.
  * @param comm         an intracommunicator
  * @param timeout      as of bdl_communicator_world()
  * @param communicator receives the handle
@@ -44,7 +45,7 @@ BDL_MPI_API bdl_status bdl_communicator_from_mpi(MPI_Comm comm, double timeout,
 #endif
 
 /**
- * The same for languages that hold an MPI_Comm somewhere: mpi4py at MPI._addressof(comm), of MPI._sizeof(comm)
+ * For languages that hold an MPI_Comm somewhere: mpi4py at MPI._addressof(comm), of MPI._sizeof(comm)
  * bytes. Since 0.2.
  * @param address      of the MPI_Comm
  * @param bytes        its size; another MPI's has another one and is refused
@@ -55,7 +56,7 @@ BDL_MPI_API bdl_status bdl_communicator_from_handle(const void* address, int64_t
                                                     bdl_communicator** communicator);
 
 /**
- * The same by the number that Fortran knows the communicator by: MPI_Comm_c2f(), comm.py2f() of mpi4py,
+ * For languages that know the communicator by Fortran's number: MPI_Comm_c2f(), comm.py2f() of mpi4py,
  * mpi.comm.c2f() of Rmpi. Since 0.2.
  * @param handle       the number
  * @param timeout      as of bdl_communicator_world()

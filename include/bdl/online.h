@@ -1,7 +1,7 @@
 /**
  * @file online.h
  * Streams: an optimizer that learns from one observation (or one block of them) after the other, as a
- * Bayesian filter does. What was believed before an observation is its prior; time may pass in between.
+ * Bayesian filter does. The posterior before an observation is its prior; time may pass in between.
  *
  * Every rule, curvature estimate and family works with every other (Jones, Chang, Murphy 2024, "Bayesian
  * Online Natural Gradient"); only a low-rank posterior and "mc-hess" do not go together, and "mc-reparam" is
@@ -28,7 +28,7 @@
  * Such a step is recognised before it is taken and shortened: where it would leave less than 1e-8 of the
  * former precision (of the covariance, in moment families), it leaves half. bdl_optimizer_shortened_steps()
  * counts them; option "indefinite" = "error" refuses them with BDL_ERROR_DIVERGED instead. With
- * "improved", and with curvature "mc-reparam" by itself, natural steps of precisions are taken to second order,
+ * "improved", and by default with curvature "mc-reparam", natural steps of precisions are taken to second order,
  * which never loses it (Lin, Schmidt, Khan 2020).
  */
 #ifndef BDL_ONLINE_H
@@ -54,7 +54,7 @@ extern "C" {
  * become less likely by it; bdl_optimizer_guarded_steps() counts where that held it back.
  *
  * Option "score" says how the one-step-ahead log density of each row is computed before it is used. Momentum,
- * schedules, "curvature_rate" and the learning of scales play no part, nor does the data size. Since 0.1.
+ * schedules, "curvature_rate", the learning of scales and the data size have no effect. Since 0.1.
  * @param optimizer   an optimizer with a model, of any method
  * @param x           n x inputs
  * @param y           n x targets
@@ -87,12 +87,12 @@ BDL_API bdl_status bdl_optimizer_forecast(bdl_optimizer* optimizer, int64_t step
 BDL_API bdl_status bdl_optimizer_set_process_noise(bdl_optimizer* optimizer, bdl_matrix variance);
 
 /**
- * Prequential (one-step-ahead) scores since the optimizer was initialised: means over what was observed, each
+ * Reads prequential (one-step-ahead) scores since the optimizer was initialised: means over all observations, each
  * row judged before it was used. Any out-pointer may be NULL. Since 0.1.
  * @param optimizer   an optimizer with a model
  * @param count       receives the number of rows scored
  * @param log_density receives the mean log density of a row, in nats; NaN if count is 0
- * @param error       receives the share of misclassified targets, or (Gaussian, Poisson) the root mean
+ * @param error       receives the fraction of misclassified targets, or (Gaussian, Poisson) the root mean
  *                    squared error of the prediction at the mean of theta; NaN if count is 0
  */
 BDL_API bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int64_t* count,
@@ -101,7 +101,7 @@ BDL_API bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int
 /** Number of steps that were shortened to stay positive definite; 0 for NULL. Since 0.1. */
 BDL_API int64_t bdl_optimizer_shortened_steps(const bdl_optimizer* optimizer);
 
-/** What a bdl_draws_fn is asked for. */
+/** Kinds of draws that a bdl_draws_fn makes. */
 typedef enum bdl_draw_kind {
   BDL_DRAW_PARAMETERS = 1, /**< rows ~ q, the posterior samples of the mc- estimates */
   BDL_DRAW_PROBES = 2,     /**< rows of +-1, independent with mean 0 (Hutchinson probes) */
@@ -112,10 +112,10 @@ typedef enum bdl_draw_kind {
  * Callback: the random draws of training, in place of the library's own streams: antithetic or quasi-random
  * numbers, or those of another program.
  * @param user_data as given to bdl_optimizer_set_draws()
- * @param kind      what is asked for
+ * @param kind      kind of the draws
  * @param step      number of the step or observation, from 0
  * @param iteration inner iteration, from 0
- * @param q         the belief to draw from; only valid during the call
+ * @param q         the posterior to draw from; only valid during the call
  * @param draws     S x D, of the posterior's dtype, to be written
  * @return 0; any other value fails the call in progress with BDL_ERROR_CALLBACK
  */

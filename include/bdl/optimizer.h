@@ -1,6 +1,6 @@
 /**
  * @file optimizer.h
- * Optimizers: how a posterior is learned. A method is a named row of a table (rule and curvature
+ * Optimizers, which learn a posterior. A method is a named row of a table (rule and curvature
  * estimate with their defaults); everything else is a named option.
  *
  * bdl_method_name() lists the methods, bdl_method_describe() says what each is for, and docs/methods.md is
@@ -35,18 +35,18 @@ typedef enum bdl_option_type {
 /** Number of methods. Since 0.2. */
 BDL_API int64_t bdl_method_count(void);
 
-/** The i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1. */
+/** Returns the i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1. */
 BDL_API const char* bdl_method_name(int64_t index);
 
 /**
- * What a method is for. Any out-pointer may be NULL; strings are static. Since 0.2.
+ * Describes a method. Any out-pointer may be NULL; strings are static. Since 0.2.
  * @param name        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
  * @param families    receives the posteriors that it learns, the one to take without a wish first:
  *                    "low_rank | diagonal | full | full_moment | diagonal_moment" or some of these
  *                    ("diagonal" is a low-rank posterior of rank 0), or "dropout"
  * @param is_stream   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
  * @param is_exact    receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
- *                    it as an epoch, and ends by itself at the optimum (option "tolerance"); there are no
+ *                    it as an epoch, and ends at the optimum (option "tolerance"); there are no
  *                    single steps. The noise is fixed, or with option "learn_noise" = 1 its precision is part
  *                    of the optimum
  * @param prediction  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
@@ -60,7 +60,7 @@ BDL_API bdl_status bdl_method_describe(const char* name, const char** families, 
                                        const char** source);
 
 /**
- * How a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear
+ * Says how a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear
  * models with Gaussian noise by BDL_LINEARIZED and others with one output by BDL_QUADRATURE, which are exact.
  * Since 0.2.
  * @param name       a method's name
@@ -71,9 +71,9 @@ BDL_API bdl_status bdl_method_prediction(const char* name, const bdl_model* mode
                                          bdl_predict_method* prediction);
 
 /**
- * The method to take where you have no wish of your own. Since 0.1.
+ * Suggests a method. Since 0.1.
  * @param model     the network; for generalised linear models of one output "exact-full" is better
- * @param posterior what is to learn
+ * @param posterior the posterior to learn
  * @param is_stream 0: "slang" for classes (its curvature costs one row an example, however many classes there
  *                  are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
  *                  (rank 0), "ekf" (full) or "bong" (moment parameters); dropout fails with
@@ -84,7 +84,7 @@ BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterio
                                       int32_t is_stream, const char** name);
 
 /**
- * What to train a model with where you name the method, the posterior's family, both or neither: the defaults
+ * Suggests how to train a model if you name the method, the posterior's family, both or neither: the defaults
  * of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.
  *
  * Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models
@@ -112,13 +112,13 @@ BDL_API bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples
 /** Number of presets. Since 0.2. */
 BDL_API int64_t bdl_preset_count(void);
 
-/** The i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2. */
+/** Returns the i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2. */
 BDL_API const char* bdl_preset_name(int64_t index);
 
 /**
- * Published settings by name: "vogn-resnet18" are those of VOGN for ResNet-18 on CIFAR-10. Options that depend
- * on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be NULL;
- * strings are static. Since 0.2.
+ * Describes published settings by name: "vogn-resnet18" are those of VOGN for ResNet-18 on CIFAR-10. Options that
+ * depend on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be
+ * NULL; strings are static. Since 0.2.
  * @param name    a preset's name; others fail with BDL_ERROR_INVALID_ARGUMENT
  * @param method  receives the method, for bdl_optimizer_create()
  * @param options receives the options, for bdl_optimizer_set_text()
@@ -132,7 +132,7 @@ BDL_API bdl_status bdl_preset_describe(const char* name, const char** method, co
 BDL_API int64_t bdl_default_count(void);
 
 /**
- * Defaults of estimators that depend on nothing: "hidden" units, "epochs", "samples" of predictions,
+ * Describes defaults of estimators that do not depend on data: "hidden" units, "epochs", "samples" of predictions,
  * "input_rate" and "hidden_rate" of dropout, "seed"; and of those for images "image_epochs" and
  * "image_samples". Any out-pointer may be NULL; strings are static. Since 0.2.
  * @param index 0 to bdl_default_count() - 1
@@ -143,16 +143,16 @@ BDL_API int64_t bdl_default_count(void);
 BDL_API bdl_status bdl_default_describe(int64_t index, const char** name, double* value, const char** doc);
 
 /**
- * New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
- * if it is learned, the model's noise precision. A method that does not go with the model or the posterior is
- * refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. A blank posterior becomes one of the
+ * Creates an optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
+ * if it is learned, the model's noise precision. A method that does not support the model or the posterior is
+ * refused here, with BDL_ERROR_UNSUPPORTED, not only at the first step. A blank posterior becomes one of the
  * model's point parameters and running statistics, if it has any (posterior.h); BDL_ERROR_SHAPE for one of a
  * network that has others. Since 0.1.
- * @param model      what is learned; NULL: only bdl_optimizer_step_rows() will be used
+ * @param model      the model to learn; NULL if only bdl_optimizer_step_rows() will be used
  * @param posterior  of the model's dtype and number of parameters
  * @param method     a method's name; bdl_method_describe() says which posteriors it is for
  * @param data_size  N, the number of examples in the whole data set: it weighs the likelihood against
- *                   the prior. It plays no part in streams
+ *                   the prior. It has no effect on streams
  * @param optimizer  receives the handle; free with bdl_optimizer_free()
  */
 BDL_API bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posterior, const char* method,
@@ -161,17 +161,17 @@ BDL_API bdl_status bdl_optimizer_create(bdl_model* model, bdl_posterior* posteri
 /** Frees the handle. NULL is fine. Since 0.1. */
 BDL_API void bdl_optimizer_free(bdl_optimizer* optimizer);
 
-/** The name of the optimizer's method, static; "" for NULL. Since 0.1. */
+/** Returns the name of the optimizer's method, static; "" for NULL. Since 0.1. */
 BDL_API const char* bdl_optimizer_method(const bdl_optimizer* optimizer);
 
-/** N, as given to bdl_optimizer_create(); 0 for NULL. Since 0.1. */
+/** Returns N, as given to bdl_optimizer_create(); 0 for NULL. Since 0.1. */
 BDL_API int64_t bdl_optimizer_data_size(const bdl_optimizer* optimizer);
 
 /**
  * Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Options, method, model and
  * posterior must go together after each call, for what the method is for (bdl_optimizer_fit(), or
  * bdl_optimizer_observe() by methods and rules for streams): else BDL_ERROR_UNSUPPORTED, and nothing has
- * changed. Where the way from one valid combination to another leads through one that is not,
+ * changed. If the way from one valid combination to another leads through one that is not,
  * bdl_optimizer_set_text() sets several options at once. Since 0.1.
  */
 BDL_API bdl_status bdl_optimizer_set_double(bdl_optimizer* optimizer, const char* name, double value);
@@ -184,7 +184,7 @@ BDL_API bdl_status bdl_optimizer_set_choice(bdl_optimizer* optimizer, const char
 
 /**
  * Sets options from text, "learning_rate=0.1 rule=bbb": words name=value between blanks, numbers as C writes
- * them. All are set or, on any error, which names the word, none; they need go together only in the end.
+ * them. All are set or, on any error, which names the word, none; only the final combination must be valid.
  * Since 0.2.
  */
 BDL_API bdl_status bdl_optimizer_set_text(bdl_optimizer* optimizer, const char* text);
@@ -224,12 +224,12 @@ BDL_API bdl_status bdl_option_describe(int64_t index, const char** name, bdl_opt
 BDL_API bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precision);
 
 /**
- * Takes a posterior as the prior, mean and whole precision: what was learned from other data before these,
- * say. The prior is fixed then, and "learn_prior" plays no part, until an option that defines the prior is
+ * Makes a posterior the prior, with its mean and whole precision: one that was learned from earlier data,
+ * for example. The prior is then fixed, and "learn_prior" has no effect, until an option that defines the prior is
  * set. A blank posterior starts from the prior's mean; a stream (bdl_optimizer_observe()) from the whole
- * prior, which plays no part in one that has begun. The ELBO, its KL divergence and checkpoints have it.
+ * prior, which has no effect on a stream that has begun. The ELBO, its KL divergence and checkpoints use it.
  *
- * Exactly that prior is what full and full-moment posteriors are learned with. Layerwise-full and diagonal
+ * Full and full-moment posteriors are learned with exactly that prior. Layerwise-full and diagonal
  * ones maximise the ELBO with it over their own families. Low-rank posteriors of any rank take low-rank and
  * diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
  * any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
@@ -251,14 +251,14 @@ BDL_API bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_m
 /**
  * Restarts: mean = a network initialisation (options "initialization", "seed"; 0 without a network),
  * U = 0, precision = option "initial_precision", step counter 0, momentum and Adam's averages 0, scales as
- * the options say. fit and step do this by themselves when the posterior is blank. Since 0.1.
+ * the options say. fit and step do this automatically if the posterior is blank. Since 0.1.
  */
 BDL_API bdl_status bdl_optimizer_initialize(bdl_optimizer* optimizer);
 
 /**
- * One step on the caller's minibatch. The step is taken whole or, on any error, not at all. If training runs
- * away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are
- * taken as they are, whatever the options say of augmentation: here the caller chooses them. Since 0.1.
+ * Takes one step on the caller's minibatch, whole or, on any error, not at all. If training
+ * diverges, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are
+ * used without augmentation, whatever the options say, as the caller chooses them. Since 0.1.
  * @param optimizer an optimizer with a model
  * @param x         M x inputs, 1 <= M <= N
  * @param y         M x targets
@@ -271,7 +271,7 @@ BDL_API bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bd
  * Ritter, Botev, Barber 2018). A full posterior keeps all of it, a layerwise one its blocks, a diagonal one its
  * diagonal, a low-rank one also its L largest eigenpairs, a Kronecker-factored one its factors. The mean should
  * be a mode: option "laplace" calls this at the end of every fit, and method "laplace" is "map" with that
- * option. With option "shards" it adds up parts of the data, which ranks share
+ * option. With option "shards" it adds up shards of the data, which ranks divide among them
  * (bdl_optimizer_set_communicator()). Since 0.1.
  * @param optimizer an optimizer with a model; its posterior low-rank (diagonal: rank 0), full, layerwise-full or
  *                  Kronecker-factored, and not blank; else BDL_ERROR_UNSUPPORTED
@@ -281,7 +281,7 @@ BDL_API bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bd
 BDL_API bdl_status bdl_optimizer_laplace(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y);
 
 /**
- * One step from the caller's own gradient rows of -log p: M examples under S parameter samples make
+ * Takes one step from the caller's own gradient rows of -log p: M examples under S parameter samples make
  * n = M S rows, and the gradient estimate is N / n times their sum. Scales are not learned from rows.
  * Since 0.1.
  * @param optimizer an optimizer, with or without a model
@@ -303,23 +303,23 @@ typedef int32_t (*bdl_progress_fn)(void* user_data, const bdl_optimizer* optimiz
  * its final rates.
  *
  * Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than asked
- * for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones go on from the posterior
- * when fit is called again, to the same optimum though not with the same bits.
+ * for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones continue from the posterior
+ * when fit is called again, to the same optimum up to rounding.
  *
  * Images ("input CHANNELS ROWS COLUMNS") may be augmented: options "augment_pad" and "augment_flip" shift and
- * mirror each one, anew in each epoch, as a function of seed, epoch and the row of x alone. N stays what it
- * is. What looks at the data besides the minibatches, as Laplace's approximation does, and all predictions
- * see the images as they are. Since 0.1.
+ * mirror each one, differently in each epoch, as a function of seed, epoch and the row of x. N does not change.
+ * Everything else that reads the data, such as Laplace's approximation, and all predictions
+ * use the original images. Since 0.1.
  * @param optimizer an optimizer with a model
  * @param x         n x inputs; n is usually N, and must be for methods "exact-*"
  * @param y         n x targets
  * @param epochs    passes over the data, >= 1; 0 finishes an interrupted fit (of this process or a
- *                  checkpoint) and gives the same bits as if it had never been interrupted,
- *                  unless training runs away: a checkpoint has no earlier good state to go back to
+ *                  checkpoint) with the results of a fit that was never interrupted,
+ *                  unless training diverges: a checkpoint has no earlier good state to go back to
  * @param progress  may be NULL
  * @param user_data handed to progress
  * @return BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training
- *         that runs away goes back to its last good state: with option "guard", to go on with half the
+ *         that diverges goes back to its last good state: with option "guard", to continue with half the
  *         learning rate; without it, or after ten times, the call returns BDL_ERROR_DIVERGED
  */
 BDL_API bdl_status bdl_optimizer_fit(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, int64_t epochs,
@@ -332,7 +332,7 @@ BDL_API bdl_status bdl_optimizer_fit(bdl_optimizer* optimizer, bdl_matrix x, bdl
 BDL_API void bdl_optimizer_request_stop(bdl_optimizer* optimizer);
 
 /**
- * Where training is. Any out-pointer may be NULL. Since 0.1.
+ * Reads the progress of training. Any out-pointer may be NULL. Since 0.1.
  * @param optimizer an optimizer
  * @param step      receives the number of steps taken
  * @param planned   receives the number of steps after which the current plan ends (0: no plan)
@@ -342,7 +342,7 @@ BDL_API bdl_status bdl_optimizer_progress(const bdl_optimizer* optimizer, int64_
                                           double* epoch);
 
 /**
- * The ELBO's two parts as training sees them: free of cost, but noisy. Since 0.1.
+ * Reads training's running estimates of the ELBO's two terms: free of cost, but noisy. Since 0.1.
  * @param optimizer               an optimizer that has taken a step with its model
  * @param expected_log_likelihood receives the estimate of E_q[sum over N examples of log p], averaged
  *                                over the last epoch of steps (exponentially)
@@ -352,7 +352,7 @@ BDL_API bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, do
                                               double* kl);
 
 /**
- * The ELBO's two parts on given data. Since 0.1.
+ * Computes the ELBO's two terms on given data. Since 0.1.
  * @param optimizer               an optimizer with a model
  * @param x                       n x inputs
  * @param y                       n x targets
@@ -370,7 +370,7 @@ BDL_API bdl_status bdl_optimizer_elbo(const bdl_optimizer* optimizer, bdl_matrix
  * Lets training start from a Gaussian or Student-t noise of each target's own: option
  * "initial_noise_precision" (where it is 0, 100 for networks with hidden units and 1 for others and on
  * streams) over the variance of the target. bdl_optimizer_fit() and bdl_optimizer_step() start with one noise
- * of all (standardised) targets by themselves, bdl_optimizer_observe() with that of the model. It does
+ * of all (standardised) targets automatically, bdl_optimizer_observe() with that of the model. It does
  * nothing for other likelihoods, where the noise was set, and where "learn_noise" is 0 (but on streams).
  * Since 0.2.
  * @param optimizer an optimizer with a model
@@ -397,14 +397,14 @@ BDL_API bdl_status bdl_optimizer_minibatch(const bdl_optimizer* optimizer, int64
 BDL_API bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatch, int64_t* bytes);
 
 /**
- * Number of steps in which option "guard" held something back; 0 for NULL. On small data most steps of the
+ * Returns the number of steps that option "guard" has limited; 0 for NULL. On small data most steps of the
  * first half are usual. Since 0.1.
  */
 BDL_API int64_t bdl_optimizer_guarded_steps(const bdl_optimizer* optimizer);
 
 /**
- * How training makes the noise of a low-rank-moment posterior in each of the network's layers, as option
- * "noise_estimator" says, and whether the law of an example's outputs there is that of a draw of the
+ * Says how training makes the noise of a low-rank-moment posterior in each of the network's layers, as option
+ * "noise_estimator" says, and whether the distribution of an example's outputs there is that of a draw of the
  * parameters. It is, but for "local" in convolutions of more than one position. Since 0.2.
  * @param optimizer an optimizer of a low-rank-moment posterior; others: BDL_ERROR_UNSUPPORTED
  * @param is_exact  receives 1 if it is in every layer, else 0

@@ -209,10 +209,10 @@ BDL_API int64_t bdl_posterior_dimension(const bdl_posterior* posterior);
  */
 BDL_API int64_t bdl_posterior_rank(const bdl_posterior* posterior);
 
-/** The bdl_family of a posterior; 0 for NULL. Since 0.1. */
+/** Returns the bdl_family of a posterior; 0 for NULL. Since 0.1. */
 BDL_API int32_t bdl_posterior_family(const bdl_posterior* posterior);
 
-/** The bdl_dtype of a posterior; 0 for NULL. Since 0.1. */
+/** Returns the bdl_dtype of a posterior; 0 for NULL. Since 0.1. */
 BDL_API int32_t bdl_posterior_dtype(const bdl_posterior* posterior);
 
 /** 1 for a blank posterior, which neither the caller nor training has touched; else 0. Since 0.1. */
@@ -327,7 +327,7 @@ BDL_API bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int6
 
 /**
  * Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
- * factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.
+ * factor is recomputed if its matrix is given without it; most callers leave factors alone. Since 0.1.
  * @param posterior    a posterior; it is not blank any more
  * @param names        tensor_count names as bdl_posterior_tensor_describe() gives them, each once
  * @param tensors      tensor_count matrices of the described shapes, finite: diagonals and variances
@@ -348,7 +348,7 @@ BDL_API bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posteri
 BDL_API bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_matrix_out variance);
 
 /**
- * A block of Sigma. Since 0.1.
+ * Computes a block of Sigma. Since 0.1.
  * @param posterior  a posterior
  * @param rows       parameter indices, row_count of them
  * @param row_count  >= 1
@@ -368,7 +368,7 @@ BDL_API bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matri
                                        bdl_matrix_out solution);
 
 /**
- * Draws from q. Row i depends on (seed, first + i) only, to the bit, so draws can be made in any number of calls.
+ * Draws from q. Row i depends only on (seed, first + i), exactly, so draws can be made in any number of calls.
  * Cost O(D L) per draw. Since 0.1.
  * @param posterior a posterior
  * @param seed      key of the random stream

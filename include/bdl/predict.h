@@ -18,13 +18,13 @@
  *
  * The linearised model is f(x; mu) + J (theta - mu) with the Jacobian J = df(x; mu) / dtheta at the mean mu
  * of q = N(mu, Sigma) (Immer et al. 2021, Improving predictions of Bayesian neural nets via local
- * linearization). Its outputs have the law q(f | x) = N(f(x; mu), J Sigma J^T), which a linear model has
+ * linearization). Its outputs have the distribution q(f | x) = N(f(x; mu), J Sigma J^T), which a linear model has
  * without any approximation. Both methods need C backward passes per example, whatever the number of
- * samples; a user's model needs its gradients callback.
+ * samples; a user model needs its gradients callback.
  *
  *   BDL_LINEARIZED_MONTE_CARLO draws f_s = f(x; mu) + (J Sigma J^T)^1/2 z_s in C dimensions, by the symmetric
  *   root, where J Sigma J^T may be singular. The C normals z_s depend on seed and sample s only: every
- *   example has the right law, whatever other examples are in x, but draws of different examples are not
+ *   example has the right distribution, whatever other examples are in x, but draws of different examples are not
  *   values of one function.
  *
  *   BDL_LINEARIZED integrates over q(f | x):
@@ -43,16 +43,16 @@
  *
  *   BDL_LOCAL_MONTE_CARLO is for low-rank-moment posteriors of networks: instead of drawing parameters, each
  *   layer adds noise to its outputs, of each example's own (Kingma et al. 2015; Tomczak et al. 2020). An
- *   example's outputs have the law of BDL_MONTE_CARLO in dense layers; in convolutions the noise of different
+ *   example's outputs have the distribution of BDL_MONTE_CARLO in dense layers; in convolutions the noise of different
  *   positions is taken as independent, as the paper does. The noise depends on seed, sample and the place
  *   of the example in x. K + 1 or K + 2 products a draw: BDL_MONTE_CARLO, with one, is exact and faster.
  *
  * With BDL_HETEROSCEDASTIC, C below is the number of targets wherever it counts columns of y: means,
  * variances, quantiles, intervals. The outputs of bdl_predict_output_distribution() are all 2 T.
  *
- * Outputs of 1e8 log odds, or standard deviations of the targets, have no meaning: BDL_ERROR_DIVERGED.
+ * Outputs of 1e8 log odds, or of 1e8 standard deviations of the targets, mean that training has diverged:
  *
- * Rows do not depend on each other: one that overflows spoils its own numbers only. BDL_OK means that no number
+ * Rows are independent: one that overflows spoils only its own numbers. BDL_OK means that no number
  * is NaN, and that all are finite unless they, or the outputs that they come from, overflow a double, the model's
  * type or the output's:
  *
@@ -61,14 +61,14 @@
  *   class probabilities                               equal for all classes, with no mutual information
  *   means and covariances of outputs                  infinite
  *
- * So the expected count of a linear model with BDL_POISSON is infinite where e^(m + v / 2) is, which far from
+ * So the expected count of a linear model with BDL_POISSON is infinite if e^(m + v / 2) is, which far from
  * the data it may be; quantiles may be finite there. Once trained, networks with hidden units have rates below
- * 27 (1 + the largest count seen in training), and heteroscedastic models with standardised targets have noise
+ * 27 (1 + the largest count in the training data), and heteroscedastic models with standardised targets have noise
  * below 16.5 standard deviations of y (docs/mathematics/likelihoods.md, "Limits").
  *
  * The handles are only read: calls may run concurrently. Outputs may be bdl_none_out() if not wanted.
  *
- * A bdl_predictor, at the end of this file, gives the same answers to the bit and is made for many calls with
+ * A bdl_predictor, at the end of this file, gives identical results and is made for many calls with
  * few rows each: it draws once and keeps its memory.
  */
 #ifndef BDL_PREDICT_H
@@ -95,7 +95,7 @@ typedef enum bdl_predict_method {
 } bdl_predict_method;
 
 /**
- * Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above).
+ * Computes the mean and the two kinds of variance of y, whose sum is Var[y | x]. A row that overflows is infinite.
  * For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED implies
  * E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
  * @param mean               receives n x C: E[y | x]
@@ -108,7 +108,7 @@ BDL_API bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* post
                                bdl_matrix_out epistemic_variance, bdl_matrix_out noise_variance);
 
 /**
- * Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
+ * Computes quantiles of y, noise included; infinite if a row overflows. BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
  * BDL_STUDENT_T: exact for the predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with
  * at least that probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param levels    1 x K probabilities in (0, 1)
@@ -119,7 +119,8 @@ BDL_API bdl_status bdl_predict_quantiles(const bdl_model* model, const bdl_poste
                                          bdl_matrix levels, bdl_matrix_out quantiles);
 
 /**
- * Central interval that holds y with the given probability: quantiles (1 -+ probability) / 2. Since 0.1.
+ * Computes the central interval that holds y with the given probability: quantiles (1 -+ probability) / 2. Since
+ * 0.1.
  * @param probability in (0, 1)
  * @param lower       receives n x C
  * @param upper       receives n x C
@@ -129,7 +130,7 @@ BDL_API bdl_status bdl_predict_interval(const bdl_model* model, const bdl_poster
                                         double probability, bdl_matrix_out lower, bdl_matrix_out upper);
 
 /**
- * Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:
+ * Computes class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:
  * BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are those of the probit
  * approximation; the mutual information of BDL_BERNOULLI is integrated over q(f | x) exactly, and that of
  * BDL_CATEGORICAL is BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
@@ -144,8 +145,8 @@ BDL_API bdl_status bdl_predict_classes(const bdl_model* model, const bdl_posteri
                                        bdl_matrix_out mutual_information);
 
 /**
- * log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity where the density
- * is below the doubles or the row overflows (above). Since 0.1.
+ * Computes log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity if the
+ * density underflows or the row overflows. Since 0.1.
  * @param y           n x targets
  * @param log_density receives n x 1
  */
@@ -154,7 +155,7 @@ BDL_API bdl_status bdl_predict_log_density(const bdl_model* model, const bdl_pos
                                            int64_t samples, uint64_t seed, bdl_matrix_out log_density);
 
 /**
- * Draws of y by BDL_MONTE_CARLO: for each example, draw k comes from parameter draw k. For BDL_CATEGORICAL
+ * Draws y by BDL_MONTE_CARLO: for each example, draw k comes from parameter draw k. For BDL_CATEGORICAL
  * the draws are class numbers. Since 0.1.
  * @param samples number of draws S
  * @param draws   receives n x (targets S): column t S + k is target t of draw k
@@ -175,8 +176,8 @@ BDL_API bdl_status bdl_predict_draws_by(const bdl_model* model, const bdl_poster
                                         bdl_matrix_out draws);
 
 /**
- * The law q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the likelihood (and
- * its noise): what filters need. Any likelihood. Since 0.1.
+ * Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the
+ * likelihood (and its noise), as filters need it. For any likelihood. Since 0.1.
  * @param mean       receives n x C: f(x; mu)
  * @param covariance receives n x (C C): row i holds J Sigma J^T of example i, C x C, row by row
  */
@@ -185,9 +186,9 @@ BDL_API bdl_status bdl_predict_output_distribution(const bdl_model* model, const
                                                    bdl_matrix_out covariance);
 
 /**
- * Predictions of one model and posterior by one method, again and again. It is a snapshot:
+ * Predicts with one model and posterior by one method, any number of times. It is a snapshot:
  * bdl_predictor_create() copies model and posterior, which may be changed or freed afterwards without
- * changing what the predictor says. After more training, create another one. (Of a model of your own the
+ * changing its predictions. After more training, create another one. (For a user model the
  * handle is copied: the predictor calls the same callbacks, and `destroy` runs when it is gone as well.)
  *
  * It draws once, at its creation, what does not depend on x, and owns the memory that predictions need: a
@@ -197,15 +198,15 @@ BDL_API bdl_status bdl_predict_output_distribution(const bdl_model* model, const
  * samples of D parameters, beside the copies and memory that grows with the rows of a call: 600 kB for a
  * 13-50-1 network in double precision and 100 samples.
  *
- * Every function means the same as the bdl_predict function of its name, and gives the same bits for the same
- * arguments. A predictor serves one thread at a time, even for predictions: it computes in memory of its own.
- * Several threads take one each. A call that fails changes nothing. Since 0.2.
+ * Every function does what the bdl_predict function of its name does, with identical results for equal
+ * arguments. One thread at a time may use a predictor, even for predictions, as it computes in its own memory.
+ * Give each thread a predictor. A call that fails changes nothing. Since 0.2.
  */
 typedef struct bdl_predictor bdl_predictor;
 
 /**
- * Arguments as those of bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY where the draws need more than
- * there is. Since 0.2.
+ * Creates a predictor; arguments are as for bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY if the draws need
+ * more than there is. Since 0.2.
  * @param predictor receives the predictor, to be freed with bdl_predictor_free()
  */
 BDL_API bdl_status bdl_predictor_create(const bdl_model* model, const bdl_posterior* posterior,
@@ -213,7 +214,7 @@ BDL_API bdl_status bdl_predictor_create(const bdl_model* model, const bdl_poster
                                         bdl_predictor** predictor);
 
 /**
- * One predictor of a deep ensemble: J members that were trained independently, by any methods
+ * Creates a predictor of a deep ensemble: J members that were trained independently, by any methods
  * (Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is
  * the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own
  * standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives the bits

@@ -38,18 +38,18 @@ extern "C" {
 
 typedef struct bdl_search bdl_search;
 
-/** How values are spread over a range. */
+/** Scale on which values are distributed evenly over a range. */
 typedef enum bdl_scale {
-  BDL_SCALE_LINEAR = 1, /**< evenly */
-  BDL_SCALE_LOG = 2,    /**< their logarithms evenly: for precisions, rates, sizes; limits > 0 */
+  BDL_SCALE_LINEAR = 1, /**< the values themselves */
+  BDL_SCALE_LOG = 2,    /**< their logarithms: for precisions, rates, sizes; limits > 0 */
   BDL_SCALE_FORCE_INT32 = 0x7fffffff
 } bdl_scale;
 
 /**
- * New search. It copies the prototype's model, family of posteriors, method, options and
+ * Creates a search. It copies the prototype's model, family of posteriors, method, options and
  * bdl_optimizer_set_prior(): what happens to the prototype later does not matter, and a search never changes
  * it. Every trial starts blank, as after bdl_optimizer_initialize(). The data size of a trial is the
- * prototype's, times the share of the rows that it trains on. Since 0.1.
+ * prototype's, times the fraction of the rows that it trains on. Since 0.1.
  * @param prototype an optimizer with a model. Without bdl_search_set_workers(), folds are trained on as many
  *                  threads as its option "threads" says
  * @param folds     K >= 2
@@ -74,7 +74,7 @@ BDL_API void bdl_search_free(bdl_search* search);
  * @param option name of a real option that has no range yet
  * @param low    smallest value, within the option's own range
  * @param high   largest value, likewise, > low
- * @param scale  how values are spread between them
+ * @param scale  scale on which values are distributed between them
  */
 BDL_API bdl_status bdl_search_add_double(bdl_search* search, const char* option, double low, double high,
                                          bdl_scale scale);
@@ -92,10 +92,10 @@ BDL_API bdl_status bdl_search_add_int(bdl_search* search, const char* option, in
 BDL_API bdl_status bdl_search_add_choice(bdl_search* search, const char* option, const char* words);
 
 /**
- * How many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a batch.
- * Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them
+ * Sets how many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a
+ * batch. Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them
  * (Ginsbourger, Le Riche, Carraro 2010, Kriging is well-suited to parallelize optimization). It changes which
- * values are tried, whoever trains them; so it is fixed before the first trial. Of random trials, which need no
+ * values are tried, so it is fixed before the first trial. Of random trials, which need no
  * scores, as many are trained at the same time as there are workers for. Since 0.2.
  * @param search          a search without trials
  * @param parallel_trials 1 (the default) to 1000
@@ -103,8 +103,8 @@ BDL_API bdl_status bdl_search_add_choice(bdl_search* search, const char* option,
 BDL_API bdl_status bdl_search_set_parallel_trials(bdl_search* search, int64_t parallel_trials);
 
 /**
- * How many threads of the library's own train the folds of trials in later runs, the calling thread among them.
- * Results have the same bits whatever the number. Each worker trains on one thread, and holds a model, a
+ * Sets how many threads train the folds of trials in later runs, the calling thread among them.
+ * Results do not depend on it. Each worker trains on one thread, and holds a model, a
  * posterior and an optimizer's memory (bdl_optimizer_memory()) of its own. A Bayesian trial has work for K
  * workers, a batch of B for K B. A user model has one worker, the thread of bdl_search_run(), whatever is set:
  * its callbacks need not be safe to call from several threads. Since 0.2.
@@ -114,17 +114,17 @@ BDL_API bdl_status bdl_search_set_parallel_trials(bdl_search* search, int64_t pa
 BDL_API bdl_status bdl_search_set_workers(bdl_search* search, int64_t workers);
 
 /**
- * From now on bdl_search_run() is a collective call (bdl/communicator.h): all ranks make it, with the same
+ * Makes bdl_search_run() a collective call (bdl/communicator.h): all ranks make it, with the same
  * arguments and data, on searches that are the same in everything but workers. The folds of each batch are
  * dealt to the ranks in turn, and all ranks end with the same trials, whatever their number. Random trials
  * come in batches, too: as many as give all ranks the same number of folds, at least parallel_trials.
- * Progress is reported on rank 0. Where ranks differ, all of them fail and name the difference; where one rank
+ * Progress is reported on rank 0. If ranks differ, all of them fail and name the difference; if one rank
  * fails, it has its own error, and the others have BDL_ERROR_PEER; the trials kept are the same on all. A stop
  * on any rank is BDL_STOPPED on all, when the others have trained their folds of the batch. A communicator that
  * gives up after a while must wait for as long as a batch may take. Any method can be searched so: each
  * fold is trained by one rank alone. Since 0.2.
  * @param search       a search
- * @param communicator NULL: alone again
+ * @param communicator the ranks; NULL to search alone again
  */
 BDL_API bdl_status bdl_search_set_communicator(bdl_search* search, bdl_communicator* communicator);
 
@@ -170,7 +170,7 @@ BDL_API void bdl_search_request_stop(bdl_search* search);
 BDL_API int64_t bdl_search_trial_count(const bdl_search* search);
 
 /**
- * What a trial has tried and how it went. Any out-pointer may be NULL. Since 0.1.
+ * Reads a trial's values and result. Any out-pointer may be NULL. Since 0.1.
  * @param search         a search
  * @param trial          0 to bdl_search_trial_count() - 1, in the order of the trials
  * @param values         receives 1 x R, one value for each of the R ranges in the order in which they were
@@ -185,7 +185,7 @@ BDL_API int64_t bdl_search_trial_count(const bdl_search* search);
 BDL_API bdl_status bdl_search_trial(const bdl_search* search, int64_t trial, bdl_matrix_out values,
                                     double* score, double* standard_error, const char** message);
 
-/** The number of the trial with the highest score; BDL_ERROR_UNSUPPORTED if no trial has one. Since 0.1. */
+/** Finds the trial with the highest score; BDL_ERROR_UNSUPPORTED if no trial has one. Since 0.1. */
 BDL_API bdl_status bdl_search_best(const bdl_search* search, int64_t* trial);
 
 /**
@@ -198,9 +198,9 @@ BDL_API bdl_status bdl_search_best(const bdl_search* search, int64_t* trial);
 BDL_API bdl_status bdl_search_apply(const bdl_search* search, int64_t trial, bdl_optimizer* optimizer);
 
 /**
- * Which fold each row is in, to repeat a trial or to score it otherwise: fold k was left out of the training
- * on folds k + 1, ..., K - 1, 0, ..., k - 1, in this order and within a fold in the order of the rows. Since
- * 0.1.
+ * Says which fold each row is in, to repeat a trial or to score it otherwise: fold k was left out of the training
+ * on folds k values are tried, so it is fixed before the first trial. Of random trials, which need no1, ..., K - 1,
+ * 0, ..., k - 1, in this order and within a fold in the order of the rows. Since 0.1.
  * @param search a search
  * @param fold   receives n x 1: numbers 0 to K - 1; n is the number of rows of x, >= K
  */

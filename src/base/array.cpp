@@ -4,7 +4,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "base/loop_turns.hpp"
+#include "base/interrupt.hpp"
 #include "base/overlap.hpp"
 #include "base/simd.hpp"
 
@@ -26,15 +26,15 @@ decltype(auto) with_type(const Array& array, Visitor&& visit) {
   }
 }
 
-/// Whether the array's rows are contiguous and of type T.
+/// True if the array's rows are contiguous and have type T.
 template <class T, class Any>
 bool is_in_place(const Any& array) {
   const bool same_type = array.dtype == (sizeof(T) == sizeof(float) ? BDL_F32 : BDL_F64);
   const bool contiguous = array.col_stride == 1 && array.row_stride >= array.cols;
-  return same_type && contiguous && array.row_stride <= INT32_MAX /* as BLAS counts */;
+  return same_type && contiguous && array.row_stride <= INT32_MAX;  // BLAS counts in 32 bits
 }
 
-/// visit(step), a constant where elements stand side by side: then the loop becomes vectors.
+/// Calls visit(step), with a constant if elements are adjacent, so that its loop is vectorised.
 template <class Visit>
 void with_step(Index step, Visit&& visit) {
   if (step == 1)
@@ -45,26 +45,21 @@ void with_step(Index step, Visit&& visit) {
 
 template <class T, class S>
 void scatter_columns(ConstMatrixView<T> in, const OutArray& array, S* data) {
-  in_blocks(in, loop_is_stopped, [&](ConstMatrixView<T> block, Index first_row, Index first_column) {
-    S* const start = data + first_column * array.row_stride + first_row * array.col_stride;
-    for (Index j = 0; j < block.cols; ++j) {
-      S* row = start + j * array.row_stride;
-      const T* column = block.column_data(j);
-      with_step(array.col_stride, [&](auto step) {
-        for (Index i = 0; i < block.rows; ++i) row[i * step] = static_cast<S>(column[i]);
-      });
-    }
-  });
+  for (Index j = 0; j < in.cols; ++j) {
+    S* row = data + j * array.row_stride;
+    const T* column = in.column_data(j);
+    with_step(array.col_stride, [&](auto step) {
+      for (Index i = 0; i < in.rows; ++i) row[i * step] = static_cast<S>(column[i]);
+    });
+  }
 }
 
-/// Element types are converted one by one: a loop per destination column, strided on the source side.
+/// Converts elements in a loop for each column of out, with a stride in the array.
 template <class T, class RowOf>
 void gather_rows(const Array& array, MatrixView<T> out, const ColumnScales& scales, RowOf row_of) {
   const double *mean = scales.mean.data(), *scale = scales.scale.data();
-  LoopTurns turn;
   with_type(array, [&](const auto* data) {
     for (Index j = 0; j < out.cols; ++j) {
-      turn(out.rows);
       const auto* row = data + row_of(j) * array.row_stride;
       T* column = out.column_data(j);
       with_step(array.col_stride, [&](auto step) {
@@ -78,7 +73,7 @@ void gather_rows(const Array& array, MatrixView<T> out, const ColumnScales& scal
   });
 }
 
-/// Are the columns finite whatever integers stand in them? Scaled ones lie between the ends of their type.
+/// True if the array has integers and is finite whatever they are, also when scaled.
 template <class T, class S>
 bool is_always_finite(const ColumnScales& scales) {
   if constexpr (std::is_integral_v<S>)
@@ -89,18 +84,16 @@ bool is_always_finite(const ColumnScales& scales) {
   return std::is_integral_v<S>;
 }
 
-/// What is finite in the array's type may be infinity when scaled, or in T.
+/// Checks scaled values: a finite value may become infinite when it is scaled, or in T.
 template <class T>
 void check_finite_scaled(const Array& array, const char* name, const ColumnScales& scales) {
-  LoopTurns turn;
-  for (Index i = 0; i < array.rows; ++i) {
-    turn(array.cols);
+  in_chunks(array.rows, array.cols, [&](Index i) {
     for (Index j = 0; j < array.cols; ++j)
       if (const double value = element(array, i, j); !std::isfinite(static_cast<T>(scales.apply(j, value))))
         fail(Status::ERROR_NOT_FINITE, "%s is not finite at row %lld, column %lld (counting from 0): %g%s",
              name, static_cast<long long>(i), static_cast<long long>(j), value,
              std::isfinite(value) ? " before it is standardised" : "");
-  }
+  });
 }
 
 void check_count(Index got, Index expected, const char* name, const char* what) {
@@ -146,11 +139,9 @@ void check_finite(const Array& array, const char* name, const ColumnScales& scal
   with_type(array, [&](const auto* data) {
     if (is_always_finite<T, std::remove_const_t<std::remove_pointer_t<decltype(data)>>>(scales)) return;
     if (scales.given()) return check_finite_scaled<T>(array, name, scales);
-    LoopTurns turn;
-    for (Index i = 0; i < array.rows; ++i) {
-      turn(array.cols);
+    in_chunks(array.rows, array.cols, [&](Index i) {
       const auto* row = data + i * array.row_stride;
-      bool finite = true;  // of the whole row at once: no branch in the loop
+      bool finite = true;  // accumulated over the row, so that the loop has no branch
       with_step(array.col_stride, [&](auto step) {
         for (Index j = 0; j < array.cols; ++j)
           finite &= std::abs(static_cast<T>(row[j * step])) <= std::numeric_limits<T>::max();
@@ -161,7 +152,7 @@ void check_finite(const Array& array, const char* name, const ColumnScales& scal
           fail(Status::ERROR_NOT_FINITE, "%s is not finite at row %lld, column %lld (counting from 0): %g%s",
                name, static_cast<long long>(i), static_cast<long long>(j), static_cast<double>(value),
                sizeof(T) == sizeof(float) ? " as a float" : "");
-    }
+    });
   });
 }
 
@@ -184,11 +175,11 @@ double element(const Array& array, Index row, Index col) {
 }
 
 Array rows_of(const Array& array, Index first, Index count) {
-  Array part = array;
-  part.data =
+  Array rows = array;
+  rows.data =
       with_type(array, [&](const auto* data) -> const void* { return data + first * array.row_stride; });
-  part.rows = count;
-  return part;
+  rows.rows = count;
+  return rows;
 }
 
 template <class T>
@@ -237,21 +228,20 @@ bool all_fit(const T* values, Index count, const OutArray& array) {
 
 template <class T>
 void check_result(ConstMatrixView<T> in, const OutArray& array, const char* name, NonFinite others) {
-  in_blocks(in, check_loop, [&](ConstMatrixView<T> block, Index first_row, Index first_column) {
-    if (block.ld == block.rows && all_fit(block.data, block.size(), array)) return;
-    for (Index j = 0; j < block.cols; ++j) {
-      const T* const column = block.column_data(j);
-      if (all_fit(column, block.rows, array)) continue;
-      for (Index i = 0; i < block.rows; ++i) {
-        const auto value = static_cast<double>(column[i]);
-        const bool documented = others == NonFinite::documented && !std::isfinite(value);
-        if (!documented && !all_fit(column + i, 1, array))
-          fail(Status::ERROR_DIVERGED, "%s would be %g at row %lld, column %lld (counting from 0)%s", name,
-               value, static_cast<long long>(first_column + j), static_cast<long long>(first_row + i),
-               std::isfinite(value) ? ", which no float can hold" : "");
-      }
+  check_loop();
+  if (in.ld == in.rows && all_fit(in.data, in.size(), array)) return;
+  for (Index j = 0; j < in.cols; ++j) {
+    const T* const column = in.column_data(j);
+    if (all_fit(column, in.rows, array)) continue;
+    for (Index i = 0; i < in.rows; ++i) {
+      const auto value = static_cast<double>(column[i]);
+      const bool documented = others == NonFinite::documented && !std::isfinite(value);
+      if (!documented && !all_fit(column + i, 1, array))
+        fail(Status::ERROR_DIVERGED, "%s would be %g at row %lld, column %lld (counting from 0)%s", name,
+             value, static_cast<long long>(j), static_cast<long long>(i),
+             std::isfinite(value) ? ", which no float can hold" : "");
     }
-  });
+  }
 }
 
 double checked_result(double value, const char* name) {

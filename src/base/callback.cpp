@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_bytes = 200;
 thread_local constinit CallbackMessage callback_message;
 
-/// No character of UTF-8 is cut in two.
+/// Returns how many bytes fit without cutting a UTF-8 character in two.
 std::size_t bytes_to_keep(const char* message) {
   std::size_t size = strnlen(message, most_bytes + 1);
   if (size <= most_bytes) return size;
@@ -34,20 +34,20 @@ void set_callback_message(const char* message) noexcept {
   callback_message.set(message);
 }
 
-CallbackMessage take_callback_message() noexcept {
+CallbackMessage remove_callback_message() noexcept {
   const CallbackMessage message = callback_message;
   callback_message.set(nullptr);
   return message;
 }
 
 void fail_callback(const char* which, std::int32_t answer, const char* wanted) {
-  const CallbackMessage message = take_callback_message();
+  const CallbackMessage message = remove_callback_message();
   fail(Status::ERROR_CALLBACK, "the %s callback returned %d%s%s%s", which, answer, wanted, message.colon(),
        message.text());
 }
 
 CallbackMessage thrown_message() {
-  CallbackMessage message = take_callback_message();
+  CallbackMessage message = remove_callback_message();
   try {
     throw;
   } catch (const abi::__forced_unwind&) {
@@ -55,7 +55,7 @@ CallbackMessage thrown_message() {
   } catch (const std::exception& error) {
     message.set(error.what());
   } catch (...) {
-    if (!*message.text()) message.set("it is no std::exception, and has no words");
+    if (!*message.text()) message.set("it is not a std::exception and has no message");
   }
   return message;
 }

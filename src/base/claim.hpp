@@ -1,11 +1,10 @@
-// An object that one call at a time may use.
+// A flag by which one call at a time may use an object, whatever its thread.
 #pragma once
 
 #include <atomic>
 
 namespace bdl {
 
-/// Taken by the call that uses the object, on whatever thread.
 class Claim {
  public:
   bool acquire() noexcept { return !is_taken_.exchange(true, std::memory_order_acquire); }

@@ -1,5 +1,5 @@
-// A value that is computed when it is first read: one thread computes it, others wait, so that const reads
-// stay thread-safe.
+// A value that is computed when it is first read. One thread computes it and others wait, so that const reads
+// are thread-safe.
 #pragma once
 
 #include <atomic>
@@ -14,16 +14,16 @@ class Deferred {
   Deferred() = default;
   explicit Deferred(bool due) : state_(due ? State::due : State::done) {}
   bool is_due() const { return state_.load(std::memory_order_acquire) != State::done; }
-  /// Only while nobody reads.
+  /// Must not be called while another thread reads.
   void set_due(bool due) { leave(due ? State::due : State::done); }
-  /// Exchanges two; nobody may read meanwhile.
+  /// Exchanges two; no thread may read meanwhile.
   void swap(Deferred& that) {
     const bool due = is_due();
     set_due(that.is_due());
     that.set_due(due);
   }
-  /// Runs find() if it is due; it stays due if find() fails. Fails with ERROR_INVALID_ARGUMENT within find()
-  /// itself, whose interrupt callback may read.
+  /// Runs find() if the value is due; it stays due if find() fails. Fails with ERROR_INVALID_ARGUMENT if it
+  /// is called within find(), as an interrupt callback may do.
   template <class Find>
   void settle(Find&& find) {
     while (is_due()) {
@@ -31,7 +31,7 @@ class Deferred {
       if (!state_.compare_exchange_strong(expected, State::being_found, std::memory_order_acquire)) {
         if (finder_.load(std::memory_order_relaxed) == std::this_thread::get_id())
           fail(Status::ERROR_INVALID_ARGUMENT,
-               "this is in use by the call in progress, which is computing it: read it when that call has "
+               "this is in use by the call in progress, which is computing it: read it after that call has "
                "returned");
         state_.wait(State::being_found, std::memory_order_acquire);
         continue;

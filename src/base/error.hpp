@@ -1,4 +1,5 @@
-// The one exception of the core. It owns no heap memory, so reporting "out of memory" cannot fail.
+// The only exception class of the core. It owns no heap memory, so that "out of memory" can always be
+// reported.
 #pragma once
 
 #include <cstdarg>

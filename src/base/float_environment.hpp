@@ -1,5 +1,5 @@
-// The floating-point environment that the library computes in, whatever the host has set: rounding to
-// nearest, no traps, subnormal numbers.
+// The library's floating-point environment, whatever the host has set: rounding to nearest, no traps,
+// subnormal numbers.
 #pragma once
 
 #if defined(__x86_64__)
@@ -10,14 +10,14 @@
 
 namespace bdl {
 
-/// The default environment while it lives; the one before, its flags included, comes back after.
+/// Sets the default environment and at its end restores the previous one with its flags.
 class DefaultFloats {
  public:
   DefaultFloats(const DefaultFloats&) = delete;
   DefaultFloats& operator=(const DefaultFloats&) = delete;
 
 #if defined(__x86_64__)
-  // Nothing here computes in the registers of x87, but the C library's functions may.
+  // The library does not use x87 registers, but functions of the C library may.
   DefaultFloats() noexcept : vectors_(_mm_getcsr()) {
     __asm__ volatile("fnstcw %0" : "=m"(x87_));
     if (x87_ != default_x87) set_x87(default_x87);
@@ -25,7 +25,7 @@ class DefaultFloats {
   }
   ~DefaultFloats() {
     if (x87_ != default_x87) {
-      __asm__ volatile("fnclex");  // what was raised here is not to trap there
+      __asm__ volatile("fnclex");  // flags raised here must not trap in the host
       set_x87(x87_);
     }
     _mm_setcsr(vectors_);

@@ -1,4 +1,4 @@
-// A function that somebody else owns, as an argument: unlike std::function it never allocates.
+// A reference to a function, for arguments: unlike std::function it never allocates.
 #pragma once
 
 #include <memory>

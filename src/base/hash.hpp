@@ -1,4 +1,4 @@
-// Whether two things are the same, in 64 bits.
+// 64-bit hashes, by which ranks compare their data.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace bdl {
 
-/// Of numbers and words, one after the other: what differs anywhere differs here, but for one time in 2^64.
+/// Hash of a sequence of numbers and texts. Different sequences have equal hashes once in 2^64 times.
 class Hash {
  public:
   void add(std::uint64_t word) {

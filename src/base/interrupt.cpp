@@ -14,11 +14,11 @@ using Clock = std::chrono::steady_clock;
 struct Host {
   std::int32_t (*function)(void* user_data);
   void* user_data;
-  Clock::time_point asked, began;  // began: the call in progress
-  int tasks;                       // that this thread is in
+  Clock::time_point asked, began;  // times of the last question and of the call's start
+  int tasks;                       // number of tasks that this thread is in
   bool may_stop, stopped;
-  bool is_pending;  // a callback was told
-  bool has_thrown;  // when the call in progress last asked
+  bool is_pending;  // the answer was given to a callback only
+  bool has_thrown;  // the last question of the call in progress threw
   CallbackMessage thrown;
 };
 
@@ -43,7 +43,8 @@ bool ask(Clock::time_point now) {
   }
 }
 
-/// Ends the whole call with the host's exception, even where a failing part alone would be tolerated.
+/// Ends the whole call with the host's exception, even if the failure of this piece of work would be
+/// tolerated.
 void check_thrown() {
   if (host.has_thrown) fail_thrown("interrupt", host.thrown);
 }
@@ -63,7 +64,7 @@ void set_interrupt(std::int32_t (*function)(void* user_data), void* user_data) {
 
 InCall::InCall() noexcept : outer_(std::exchange(host.may_stop, false)) {
   if (outer_) return;
-  if (host.has_thrown) host.is_pending = host.has_thrown = false;  // of a call that is over
+  if (host.has_thrown) host.is_pending = host.has_thrown = false;  // left by an earlier call
   if (host.function) host.began = Clock::now();
 }
 
@@ -89,7 +90,7 @@ void check_interrupt() {
 
 Interruptible::Interruptible() noexcept : outer_(host.may_stop) {
   host.may_stop = true;
-  if (!outer_) host.stopped = false;  // what came too late for an earlier call
+  if (!outer_) host.stopped = false;  // drops an answer that came too late for an earlier call
 }
 
 void Interruptible::end() noexcept {

@@ -1,16 +1,18 @@
-// How the caller of a long call ends it (bdl_set_interrupt()). Other threads that a call uses have no caller
-// to ask.
+// Interrupts (bdl_set_interrupt()): a function of the host is asked whether a long call is to end. It is
+// asked in parallel loops, once in each step, chunk of rows and block of a file, and only on the thread of
+// the call.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace bdl {
 
-/// Whom the calls of this thread ask; function 0: nobody.
+/// Sets the function that calls on this thread ask; null for none.
 void set_interrupt(std::int32_t (*function)(void* user_data), void* user_data);
 
-/// A call of the library. Within another one, as a callback makes it, it asks only if it has an Interruptible
-/// of its own.
+/// Marks a call of the library. A call within another one, made by a callback, asks only if it has its own
+/// Interruptible.
 class InCall {
  public:
   InCall() noexcept;
@@ -22,17 +24,18 @@ class InCall {
   bool outer_;
 };
 
-/// True if the call in progress is to end, at most every 10 ms. Fails with ERROR_CALLBACK if the host throws.
+/// Returns true if the call in progress is to end. Asks at most every 10 ms; fails with ERROR_CALLBACK if the
+/// host throws.
 bool interrupted();
 
-/// The same for callbacks within a call: what the host has said once, or thrown, interrupted() says next.
+/// As interrupted(), for callbacks within a call: interrupted() will return the same answer, or fail.
 bool peek_interrupted();
 
-/// Fails with STOPPED if so, where there is nothing completed to keep. Not in a task of a parallel loop.
+/// Fails with STOPPED if the call is to end. Not for tasks of a parallel loop.
 void check_interrupt();
 
-/// From 10 ms after the call's start until it ends, parallel loops of this thread ask between their tasks,
-/// and fail as check_interrupt() does: for work whose results are dropped when it fails.
+/// While it lives, and from 10 ms after the call's start, parallel loops of this thread ask between their
+/// tasks, and fail as check_interrupt() does. For work whose results are dropped when it fails.
 class Interruptible {
  public:
   Interruptible() noexcept;
@@ -45,8 +48,8 @@ class Interruptible {
   bool outer_;
 };
 
-/// While it lives, this thread runs a task, which cannot throw: a request to stop is remembered until its
-/// loop ends.
+/// While it lives, this thread runs a task, which must not throw: a request to stop is kept until the loop
+/// ends.
 class InTask {
  public:
   InTask() noexcept;
@@ -55,9 +58,22 @@ class InTask {
   InTask& operator=(const InTask&) = delete;
 };
 
-/// Between tasks: whether the rest of the loop is to be left out, because check_loop() is going to fail.
+/// Asked between tasks: true if the rest of the loop can be skipped, because check_loop() is going to fail.
 bool loop_is_stopped() noexcept;
-/// After a loop.
+/// Called after a loop or before a chunk: fails with STOPPED if the host has asked for it, within an
+/// Interruptible.
 void check_loop();
+
+/// Calls visit(i) for i = 0 .. count - 1, and asks the interrupt before each chunk of about 2^18 numbers,
+/// `width` for each i.
+template <class Visit>
+void in_chunks(std::int64_t count, std::int64_t width, Visit&& visit) {
+  const std::int64_t chunk =
+      std::max<std::int64_t>(1, (std::int64_t{1} << 18) / std::max<std::int64_t>(width, 1));
+  for (std::int64_t first = 0; first < count; first += chunk) {
+    check_loop();
+    for (std::int64_t i = first; i < std::min(first + chunk, count); ++i) visit(i);
+  }
+}
 
 }  // namespace bdl

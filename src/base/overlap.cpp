@@ -12,7 +12,7 @@
 namespace bdl {
 namespace {
 
-/// Bytes of an element; 0 for unknown types.
+/// Returns the bytes of an element, 0 for unknown types.
 Index element_size(std::int32_t dtype) {
   switch (dtype) {
     case BDL_F32:
@@ -27,13 +27,13 @@ Index element_size(std::int32_t dtype) {
   }
 }
 
-/// count elements `step` bytes apart; step > 0, or count is 1.
+/// `count` elements that are `step` bytes apart; step > 0, or count is 1.
 struct Line {
   Index step = 1, count = 1;
   Index length() const { return step * (count - 1); }
 };
 
-/// The bytes of an array: `outer.count` runs of `inner.count` elements of `width` bytes, from `first` on.
+/// Bytes of an array: `outer.count` runs of `inner.count` elements of `width` bytes, from `first` on.
 struct Lattice {
   std::uint64_t first = 0;
   Line outer, inner;
@@ -41,7 +41,7 @@ struct Lattice {
   Index run() const { return inner.length() + width; }
 };
 
-/// step * (count - 1), unless it is no Index.
+/// Returns stride * width * (count - 1), or nothing if it overflows.
 std::optional<Index> length_of(Index stride, Index count, Index width) {
   Index length = 0;
   if (count > 1 &&
@@ -50,7 +50,7 @@ std::optional<Index> length_of(Index stride, Index count, Index width) {
   return length;
 }
 
-/// None where the array does not lie within the addresses from 1 to the largest Index.
+/// Returns the lowest address, or nothing if the array exceeds the addresses from 1 to the largest Index.
 std::optional<std::uint64_t> first_byte(const Array& array) {
   const Index width = element_size(array.dtype);
   const auto rows = length_of(array.row_stride, array.rows, width),
@@ -69,7 +69,7 @@ Line line_of(Index stride, Index count, Index width) {
   return {std::abs(stride) * width, count};
 }
 
-/// Joins runs that adjoin or overlap in step.
+/// Joins runs that are adjacent or overlap in step.
 Lattice joined(Lattice lattice) {
   Line &outer = lattice.outer, &inner = lattice.inner;
   if (outer.count > 1 && (inner.count == 1 || outer.step < inner.step)) std::swap(outer, inner);
@@ -97,7 +97,7 @@ Index ceil_divided(Index a, Index b) {
   return -floor_divided(-a, b);
 }
 
-/// x with a x = g (mod b) for g = gcd(a, b), within [0, b).
+/// Returns x in [0, b) with a x = g (mod b) for g = gcd(a, b).
 Index inverse(Index a, Index b) {
   Index x = 1, next = 0, r = a, rest = b;
   while (rest != 0) {
@@ -108,13 +108,13 @@ Index inverse(Index a, Index b) {
   return (x % b + b) % b;
 }
 
-/// a b modulo m, without overflow.
+/// Returns a b modulo m, without overflow.
 Index product_modulo(Index a, Index b, Index m) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<Index>(static_cast<Wide>(a) * static_cast<Wide>(b) % static_cast<Wide>(m));
 }
 
-/// True if a j within [low, high] has a j = v modulo b.
+/// True if some j within [low, high] has a j = v modulo b.
 bool has_multiple(Index a, Index b, Index v, Index low, Index high) {
   const Index g = std::gcd(a, b), modulus = b / g;
   if (low > high || v % g != 0) return false;
@@ -123,13 +123,13 @@ bool has_multiple(Index a, Index b, Index v, Index low, Index high) {
   return low + ((j - low) % modulus + modulus) % modulus <= high;
 }
 
-/// Whether j a.step - l b.step = v for a j and an l of the lines.
+/// True if j a.step - l b.step = v for some j and l of the lines.
 bool meet_at(const Line& a, const Line& b, Index v) {
   return has_multiple(a.step, b.step, v, std::max<Index>(0, ceil_divided(v, a.step)),
                       std::min(a.count - 1, floor_divided(v + b.length(), a.step)));
 }
 
-/// True if a run of a and a run of b, `ahead` bytes behind it, share a byte.
+/// True if a run of a and a run of b that starts `ahead` bytes after it share a byte.
 bool runs_meet(const Lattice& a, const Lattice& b, Index ahead) {
   if (ahead >= a.run() || -ahead >= b.run()) return false;
   if (a.inner.step <= a.width && b.inner.step <= b.width) return true;
@@ -138,7 +138,8 @@ bool runs_meet(const Lattice& a, const Lattice& b, Index ahead) {
   return false;
 }
 
-/// Views of equal strides: i outer + j inner = v for distances i of runs and j of elements within them.
+/// Compares views with equal strides: i outer + j inner = v for distances i of runs and j of elements within
+/// them.
 bool in_step_meet(const Lattice& a, const Lattice& b, Index ahead) {
   const Index outer = a.outer.step, inner = a.inner.step;
   for (Index v = ahead - a.width + 1; v < ahead + b.width; ++v) {
@@ -151,9 +152,9 @@ bool in_step_meet(const Lattice& a, const Lattice& b, Index ahead) {
 
 /// Compares each run of a with the runs of b within its bytes.
 bool any_runs_meet(const Lattice& a, const Lattice& b, Index ahead) {
-  Index left = Index{1} << 20;  // comparisons
+  Index left = Index{1} << 20;  // comparisons that are left
   for (Index i = 0; i < a.outer.count; ++i) {
-    const Index begin = ahead - i * a.outer.step;  // of b's first run, from this run on
+    const Index begin = ahead - i * a.outer.step;  // start of b's first run, relative to this run
     const Index least = std::max<Index>(0, floor_divided(-b.run() - begin, b.outer.step) + 1);
     const Index most = std::min(b.outer.count - 1, ceil_divided(a.run() - begin, b.outer.step) - 1);
     for (Index k = least; k <= most; ++k) {
@@ -165,33 +166,33 @@ bool any_runs_meet(const Lattice& a, const Lattice& b, Index ahead) {
   return false;
 }
 
-/// Splits a line into runs of one element, where these would be a few times as far apart as the other
-/// lattice's, or the other way round.
+/// Splits a line into runs of one element if one of the distances of these and of the other lattice's runs is
+/// a multiple of the other.
 Lattice in_runs_like(Lattice lattice, const Lattice& other) {
-  const Index own = lattice.inner.step, others = other.outer.step;
-  if (lattice.outer.count > 1 || (own % others != 0 && others % own != 0)) return lattice;
+  const Index step = lattice.inner.step, other_step = other.outer.step;
+  if (lattice.outer.count > 1 || (step % other_step != 0 && other_step % step != 0)) return lattice;
   lattice.outer = lattice.inner;
   lattice.inner = {other.inner.step, 1};
   return lattice;
 }
 
-/// Every count-th run, from run `first` on.
+/// Returns every count-th run, from run `first` on.
 Lattice every(Index count, Index first, Lattice lattice) {
   lattice.first += static_cast<std::uint64_t>(first * lattice.outer.step);
   lattice.outer = {lattice.outer.step * count, (lattice.outer.count - first + count - 1) / count};
   return lattice;
 }
 
-/// Runs whose distances have a small common multiple, split into parts whose runs are that far apart; nothing
-/// where they have none.
+/// Compares runs whose distances have a small common multiple, after splitting both into lattices whose runs
+/// are that far apart. Returns nothing if there is no small multiple.
 std::optional<bool> commensurate_meet(const Lattice& a, const Lattice& b) {
-  constexpr Index most_parts = 8;
+  constexpr Index most_pieces = 8;
   const Index g = std::gcd(a.outer.step, b.outer.step), of_a = b.outer.step / g, of_b = a.outer.step / g;
-  if (a.inner.step != b.inner.step || of_a > most_parts || of_b > most_parts) return std::nullopt;
+  if (a.inner.step != b.inner.step || of_a > most_pieces || of_b > most_pieces) return std::nullopt;
   for (Index i = 0; i < std::min(of_a, a.outer.count); ++i)
     for (Index k = 0; k < std::min(of_b, b.outer.count); ++k) {
-      const Lattice part = every(of_a, i, a), other = every(of_b, k, b);
-      if (in_step_meet(part, other, static_cast<Index>(other.first - part.first))) return true;
+      const Lattice one = every(of_a, i, a), other = every(of_b, k, b);
+      if (in_step_meet(one, other, static_cast<Index>(other.first - one.first))) return true;
     }
   return false;
 }
@@ -238,12 +239,13 @@ void check_apart(std::initializer_list<NamedArray> outputs, std::initializer_lis
   for (auto out = outputs.begin(); out != outputs.end(); ++out) {
     for (auto other = outputs.begin(); other != out; ++other)
       if (share_memory(out->view, other->view))
-        fail(Status::ERROR_SHAPE, "%s and %s are outputs that overlap in memory, expected two places",
+        fail(Status::ERROR_SHAPE, "%s and %s are outputs that overlap in memory, expected separate memory",
              other->name, out->name);
     for (const NamedArray& input : inputs)
       if (!is_same(out->view, input.view) && share_memory(out->view, input.view))
         fail(Status::ERROR_SHAPE,
-             "%s is an output that overlaps %s in memory, expected a place of its own (or that of the input, "
+             "%s is an output that overlaps %s in memory, expected separate memory (or exactly that of the "
+             "input, "
              "element for element)",
              out->name, input.name);
   }

@@ -1,4 +1,5 @@
-// Where the caller's arrays lie: in the address space, and apart from each other where one is written.
+// Checks where the caller's arrays lie: within the address space, and apart from each other if one is
+// written.
 #pragma once
 
 #include <initializer_list>
@@ -7,14 +8,14 @@
 
 namespace bdl {
 
-/// Fails with ERROR_SHAPE where strides lead out of the address space.
+/// Fails with ERROR_SHAPE if strides lead out of the address space.
 void check_extent(const Array& array, const char* name);
 
-/// Whether two elements of the array are in the same place: i row_stride + j col_stride = 0 for some i and j
-/// of distances between its rows and columns, not both 0.
+/// True if two elements of the array have the same place: i row_stride + j col_stride = 0 for distances i and
+/// j of its rows and columns, not both 0.
 bool overlaps_itself(const Array& array);
 
-/// True if the two share a byte. Also true where deciding would take over a million comparisons.
+/// True if the two share a byte, or if deciding would take over a million comparisons.
 bool share_memory(const Array& a, const Array& b);
 
 struct NamedArray {
@@ -26,9 +27,9 @@ struct NamedArray {
   Array view;
 };
 
-/// Fails with ERROR_SHAPE unless the outputs of a call share no memory with each other nor with its inputs.
-/// An output may be an input, element for element: nothing is written before all is read. Arrays that are not
-/// given, or that their own checks refuse, are left to these.
+/// Fails with ERROR_SHAPE if an output of a call shares memory with another output or an input. An output may
+/// be an input element for element, as everything is read before anything is written. Missing and invalid
+/// arrays are left to other checks.
 void check_apart(std::initializer_list<NamedArray> outputs, std::initializer_list<NamedArray> inputs = {});
 
 }  // namespace bdl

@@ -1,5 +1,5 @@
-// Where a training step spends its time, for benchmarks: timers that cost one thread-local read unless a
-// profile is being taken.
+// Timers for the stages of a training step, for benchmarks. They cost one thread-local read unless a profile
+// is taken.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace bdl {
 
-/// Stages of a step; whatever belongs to none is `rest`.
+/// Stages of a step; `rest` is everything else.
 enum class Stage { rest, sample, forward, backward, gram, project, eig, combine, sums, solve, guard, count };
 
 inline constexpr std::array<const char*, static_cast<std::size_t>(Stage::count)> stage_names{
@@ -21,7 +21,8 @@ struct Profile {
   Stage current = Stage::rest;
   Clock::time_point since = Clock::now();
 
-  /// Books the time since the last call on the current stage; the stage that was current.
+  /// Adds the time since the last call to the current stage, enters another one, and returns the previous
+  /// one.
   Stage enter(Stage stage) {
     const auto now = Clock::now();
     seconds[static_cast<std::size_t>(current)] += std::chrono::duration<double>(now - since).count();
@@ -30,10 +31,10 @@ struct Profile {
   }
 };
 
-/// The profile being taken on this thread, if any.
+/// Profile that is taken on this thread, or null.
 inline thread_local Profile* active_profile = nullptr;
 
-/// Books its lifetime on a stage, less what nested timers book on theirs.
+/// Adds its lifetime to a stage, except for the time of nested timers.
 class StageTimer {
  public:
   explicit StageTimer(Stage stage) : outer_(active_profile ? active_profile->enter(stage) : Stage::rest) {}

@@ -1,4 +1,4 @@
-// Hot loops are compiled once per instruction set and one copy is chosen at run time.
+// Hot loops are compiled once for each instruction set, and one copy is chosen at run time.
 #pragma once
 
 #include <atomic>
@@ -17,13 +17,13 @@
 
 namespace bdl {
 
-/// In increasing order of width.
+/// Instruction sets, by increasing width.
 enum class Simd { baseline, avx2, avx512 };
 
-/// The widest set that is used, of those that the processor has: tests try narrower ones.
+/// Widest set that may be used; tests set narrower ones.
 inline std::atomic<Simd> most_simd{Simd::avx512};
 
-/// The widest set that this processor has.
+/// Returns the widest set that this processor has.
 inline Simd widest_simd() {
 #if BDL_X86_SIMD
   const Simd most = most_simd.load(std::memory_order_relaxed);
@@ -53,8 +53,9 @@ void run_avx512(Body& body) {
 }
 #endif
 
-/// body(VectorWidth<bytes>{}), compiled for the instruction set (the widest of this processor); the body is a
-/// BDL_INLINE_LAMBDA that takes auto. Results may differ in rounding between instruction sets.
+/// Calls body(VectorWidth<bytes>{}) compiled for the instruction set (by default this processor's widest).
+/// The body is a BDL_INLINE_LAMBDA with an auto argument. Results may differ in rounding between instruction
+/// sets.
 template <class Body>
 void with_simd([[maybe_unused]] Simd simd, Body&& body) {
 #if BDL_X86_SIMD

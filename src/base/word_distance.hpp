@@ -1,4 +1,4 @@
-// How far two words are apart, to offer the nearest of those that are known.
+// Distance of words, by which messages suggest the nearest known word.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace bdl {
 
-/// Levenshtein distance.
+/// Returns the Levenshtein distance.
 std::size_t word_distance(std::string_view a, std::string_view b);
 
 }  // namespace bdl

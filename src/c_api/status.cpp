@@ -13,11 +13,6 @@
 #include "c_api/guard.hpp"
 #include "parallel/blas_info.hpp"
 
-#define BDL_STATUS(name, number, meaning) \
-  static_assert(BDL_##name == number && static_cast<int>(bdl::Status::name) == number);
-#include "base/status.def"
-#undef BDL_STATUS
-
 #if defined(__clang__)
 #define BDL_COMPILER __VERSION__
 #else
@@ -85,9 +80,11 @@ bdl_status report_exception(const char* function) {
 
 const char* bdl_status_name(bdl_status status) {
   switch (bdl::enum_number(status)) {
-#define BDL_STATUS(name, number, meaning) \
-  case BDL_##name:                        \
+#define BDL_STATUS(name, number, meaning)                                                \
+  case BDL_##name:                                                                       \
+    static_assert(BDL_##name == number && static_cast<int>(bdl::Status::name) == number); \
     return "BDL_" #name;
+#include "base/status.def"
 #undef BDL_STATUS
   }
   return "unknown status";

@@ -189,14 +189,14 @@ Index read_rank(const RecordReader& record, const TensorNames& names, const Post
   if (rank > std::max(dimension, least))
     fail(Status::ERROR_FORMAT, "tensor %s does not fit the mean", name.c_str());
   for (std::size_t k = 0; k < kind.blocks.size(); ++k) {
-    const std::string own = names("block" + std::to_string(k) + ".low_rank");
-    if (record.shape(own, 2) != std::vector<Index>{rank, kind.blocks[k]})
-      fail(Status::ERROR_FORMAT, "tensor %s does not fit the mean", own.c_str());
+    const std::string factor = names("block" + std::to_string(k) + ".low_rank");
+    if (record.shape(factor, 2) != std::vector<Index>{rank, kind.blocks[k]})
+      fail(Status::ERROR_FORMAT, "tensor %s does not fit the mean", factor.c_str());
   }
   return rank;
 }
 
-/// What a posterior is made with; the rank is that of its factor.
+/// Reads the arguments of create_posterior(); the rank is that of the factor in the file.
 PosteriorKind read_kind(const RecordReader& record, const TensorNames& names) {
   const Index dimension = record.shape(names("mean"), 1)[0];
   if (dimension < 1 || dimension > INT32_MAX)

@@ -2,13 +2,13 @@
 
 #include <cmath>
 
-#include "likelihood/logistic_rule.hpp"
+#include "likelihood/gaussian_integrals.hpp"
 #include "likelihood/special_functions.hpp"
 
 namespace bdl {
 namespace {
 
-/// l(f) = softplus(z), z = -f for y = 1 and f for y = 0.
+/// Expectations for l(f) = softplus(z), where z = -f for y = 1 and f for y = 0.
 ExpectedLoss expected_logistic_loss(double m, double v, bool positive) {
   ExpectedLoss sums;
   double total = 0;
@@ -22,8 +22,8 @@ ExpectedLoss expected_logistic_loss(double m, double v, bool positive) {
   return {sums.loss / total, (positive ? -1 : 1) * sums.slope / total, sums.curvature / total};
 }
 
-/// exp(f) - y f + log y!, as half the deviance above its least value: for large counts, the terms of the
-/// definition are a million times their sum.
+/// Returns exp(f) - y f + log y! as half the deviance above its least value: for large counts the terms of
+/// the definition are a million times their sum.
 double poisson_loss(double f, double y) {
   return half_poisson_deviance(f, y) - log_poisson(y, y);
 }

@@ -5,13 +5,13 @@
 namespace bdl::heteroscedastic {
 namespace {
 
-/// Half the log of tau e^h / (2 pi).
+/// Returns half the log of tau e^h / (2 pi).
 double half_log_scale(const Likelihood& likelihood, double h, Index c) {
   const double log_tau = std::log(likelihood.noise_precision(c) / (2 * std::numbers::pi));
   return (log_tau + (likelihood.log_precision_is_free() ? limited_log_precision(likelihood, h, c) : 0)) / 2;
 }
 
-/// sqrt(tau e^h): squares of its products with residuals overflow late.
+/// Returns sqrt(tau e^h), whose products with residuals overflow late when they are squared.
 template <class T>
 double root_precision(const Likelihood& likelihood, const T* f, Index c) {
   const double root = std::sqrt(likelihood.noise_precision(c));
@@ -20,7 +20,7 @@ double root_precision(const Likelihood& likelihood, const T* f, Index c) {
   return root * std::exp(limited_log_precision(likelihood, h, c) / 2);
 }
 
-/// Residual f - y in standard deviations of the noise; NaN: missing.
+/// Returns the residual f - y in standard deviations of the noise, NaN if y is missing.
 template <class T>
 double whitened(const Likelihood& likelihood, const T* f, const T* y, Index c) {
   return root_precision(likelihood, f, c) * (static_cast<double>(f[c]) - static_cast<double>(y[c]));
@@ -76,7 +76,7 @@ void information_root(const Likelihood& likelihood, const T* f, const T* y, Inde
   *coefficient = 0;
   if (std::isnan(y[c])) return;
   if (k < targets) {
-    constexpr double least = 1e-15;  // the root stays above 0, so that a row can carry the gradient
+    constexpr double least = 1e-15;  // keeps the root above 0, so that a row can hold the gradient
     const double root = root_precision(likelihood, f, c);
     seed[k] = static_cast<T>(std::max(root, least));
     *coefficient = root >= least ? z : root * z / least;
@@ -121,7 +121,7 @@ bool meets_limit(const Likelihood& likelihood, double mean, double variance, Ind
              likelihood.limit();
 }
 
-/// E[value(h, E[f | h], Var[f | h])] of target c.
+/// Returns E[value(h, E[f | h], Var[f | h])] of target c.
 template <class Value>
 double expectation(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s, Index c,
                    Value value) {
@@ -135,7 +135,7 @@ double expectation(const Likelihood& likelihood, ConstSpan<double> m, ConstMatri
 
 }  // namespace
 
-/// E[e^h (f - y)^2] = e^{m_h + S_hh / 2} ((m_f + S_fh - y)^2 + S_ff), where the limit is out of reach.
+/// Out of reach of the limit, E[e^h (f - y)^2] = e^{m_h + S_hh / 2} ((m_f + S_fh - y)^2 + S_ff).
 double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                             const double* y) {
   const bool free = likelihood.log_precision_is_free();

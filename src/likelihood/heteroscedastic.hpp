@@ -1,25 +1,25 @@
-// The heteroscedastic Gaussian: y_c ~ N(f_c, 1 / (tau_c e^h_c)) with outputs (f_1 .. f_T, h_1 .. h_T), two
-// per target. While the log precisions are held, h counts as 0 and has gradient 0, but its curvature:
-// training frees them once the means fit (docs/mathematics/likelihoods.md, "Heteroscedastic Gaussian"), and
-// networks start with h = 0. Its functions are those of Likelihood.
+// The heteroscedastic Gaussian likelihood: y_c ~ N(f_c, 1 / (tau_c e^h_c)) with outputs (f_1 .. f_T, h_1 ..
+// h_T), two per target. Training first holds the log precisions, and frees them once the means fit: while
+// held, h counts as 0 and has gradient 0, but its usual curvature (docs/mathematics/likelihoods.md,
+// "Heteroscedastic Gaussian"). Networks start with h = 0. Functions without a comment are as in class
+// Likelihood.
 //
-// The log of the noise variance, -h - log tau, stays below the likelihood's limit + 1 (limited.hpp): h is
-// replaced by what is left of it.
+// The log of the noise variance, -h - log tau, stays below the likelihood's limit + 1 (limited_rates.hpp),
+// and h is changed accordingly.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
+#include "likelihood/gaussian_integrals.hpp"
 #include "likelihood/likelihood.hpp"
-#include "likelihood/limited.hpp"
-#include "likelihood/logistic_rule.hpp"
-#include "likelihood/normal_mixture.hpp"
+#include "likelihood/limited_rates.hpp"
 
 namespace bdl::heteroscedastic {
 
 template <class T>
 double log_density(const Likelihood& likelihood, const T* f, const T* y);
-/// The best outputs are the best means for h = 0: for all h there are none. Never negative.
+/// The best outputs are the best means for h = 0, as the density has no maximum over h. Never negative.
 template <class T>
 double misfit(const Likelihood& likelihood, const T* f, const T* y);
 template <class T>
@@ -27,19 +27,19 @@ void moments(const Likelihood& likelihood, const T* f, double* mean, double* var
 template <class T>
 void gradient(const Likelihood& likelihood, const T* f, const T* y, T* seed);
 
-/// Of the Fisher information diag(tau e^h, 1/2), but for h at least the Hessian z^2 / 2 of residuals of z
-/// standard deviations: a natural step of h is then at most 1, where the information alone lets an outlier
-/// run away with it.
+/// Writes a column of a root of the Fisher information diag(tau e^h, 1/2); for h it is at least the Hessian
+/// z^2 / 2 of a residual of z standard deviations. Natural steps of h are then at most 1; otherwise an
+/// outlier would make h diverge.
 template <class T>
 void information_root(const Likelihood& likelihood, const T* f, const T* y, Index k, T* seed,
                       double* coefficient);
 
-/// Of the Hessian itself: tau e^h, and the residuals f - y (NaN: missing).
+/// Writes the terms of the Hessian itself: tau e^h, and the residuals f - y (NaN if missing).
 template <class T>
 void hessian_terms(const Likelihood& likelihood, const T* f, const T* y, double* h);
 double hessian_entry(const Likelihood& likelihood, const double* h, Index c, Index k);
 
-/// h of target c, limited, and the first two derivatives of that by h.
+/// Returns the limited h of target c; log_precision_bend() has its first two derivatives with respect to h.
 inline double limited_log_precision(const Likelihood& likelihood, double h, Index c) {
   const double log_tau = std::log(likelihood.noise_precision(c)), w = -h - log_tau;
   return w > likelihood.limit() ? -limited(w, likelihood.limit()) - log_tau : h;
@@ -49,7 +49,7 @@ inline Bend log_precision_bend(const Likelihood& likelihood, double h, Index c) 
   return {bend.slope, -bend.second};
 }
 
-/// tau e^h of target c.
+/// Returns tau e^h of target c.
 template <class T>
 double noise_precision(const Likelihood& likelihood, const T* f, Index c) {
   const double tau = likelihood.noise_precision(c);
@@ -58,25 +58,25 @@ double noise_precision(const Likelihood& likelihood, const T* f, Index c) {
   return tau * std::exp(limited_log_precision(likelihood, h, c));
 }
 
-/// For outputs ~ N(m, S): E[log p(y | f)] of the targets that are not missing.
+/// Returns E[log p(y | f)] for outputs ~ N(m, S), of the targets that are not missing.
 double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                             const double* y);
-/// E[1 / (tau e^h)] of target c.
+/// Returns E[1 / (tau e^h)] of target c.
 double expected_noise_variance(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                                Index c);
-/// log p(y | x) of the targets that are not missing, taken as independent given x.
+/// Returns log p(y | x) of the targets that are not missing, which are taken as independent given x.
 double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                               const double* y);
 
-/// add(h, E[f | h], Var[f | h], weight) at nodes of the trapezoidal rule over h of target c, h limited and of
-/// positive variance; `widest` is the deviation of h from which on the nodes are no closer.
+/// Calls add(h, E[f | h], Var[f | h], weight) at nodes of the trapezoidal rule over the h of target c, which
+/// is limited and has positive variance. From the deviation `widest` on, nodes do not come closer.
 template <class Add>
 void visit_nodes(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s, Index c,
                  double widest, Add&& add) {
   const Index t = likelihood.targets() + c;
   const double h = m[static_cast<std::size_t>(t)], deviation = std::sqrt(s(t, t)),
                slope = s(c, t) / deviation, rest = std::max(0.0, s(c, c) - slope * slope);
-  const double reach = std::min(9 + deviation, 39.0),  // exp(-39^2 / 2) is no double
+  const double reach = std::min(9 + deviation, 39.0),  // exp(-39^2 / 2) underflows
       step = 0.25 / std::clamp(deviation, 1.0, widest);
   place_nodes(-reach, reach, step, [&](double z) {
     add(limited_log_precision(likelihood, h + deviation * z, c), m[static_cast<std::size_t>(c)] + slope * z,
@@ -84,8 +84,9 @@ void visit_nodes(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixV
   });
 }
 
-/// p(y_c | x) as a mixture of normal distributions: add(mean, variance, weight), the weights to be divided by
-/// their sum. f given h is Gaussian, and the trapezoidal rule takes the integral over h to near rounding.
+/// Visits p(y_c | x) as a mixture of normal distributions: calls add(mean, variance, weight) with weights
+/// that are not normalised. f given h is Gaussian, and the trapezoidal rule integrates over h to near
+/// rounding.
 template <class Add>
 void visit_components(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s, Index c,
                       Add&& add) {

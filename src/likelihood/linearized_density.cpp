@@ -13,8 +13,7 @@
 namespace bdl {
 namespace {
 
-/// A missing target becomes one of its own, with density 1 / sqrt(2 pi); how many there are that are not
-/// missing.
+/// Makes missing targets independent, with density 1 / sqrt(2 pi), and returns the number of the others.
 Index leave_out_missing(MatrixView<double> covariance, std::span<double> residual) {
   Index observed = covariance.rows;
   for (Index c = 0; c < covariance.rows; ++c) {
@@ -27,8 +26,8 @@ Index leave_out_missing(MatrixView<double> covariance, std::span<double> residua
   return observed;
 }
 
-/// log N(residual; 0, S + R), -infinity where rounding leaves no covariance; the residual is overwritten, and
-/// a C x C matrix.
+/// Returns log N(residual; 0, S + R), or -infinity if S + R is not positive definite. Overwrites residual and
+/// `sum`.
 double log_normal_density(const Likelihood& likelihood, ConstMatrixView<double> s, MatrixView<double> sum,
                           MatrixView<double> residual) {
   for (Index c = 0; c < s.cols; ++c) std::ranges::copy(s.column(c), sum.column_data(c));
@@ -45,8 +44,8 @@ double log_normal_density(const Likelihood& likelihood, ConstMatrixView<double> 
 }  // namespace
 
 ProbitScale probit_scale(double v) {
-  const double spread = std::numbers::pi * v / 8, kappa = 1 / std::sqrt(1 + spread);
-  return {kappa, std::isinf(spread) ? 1 : spread / (1 + spread) / (1 + kappa)};
+  const double scaled = std::numbers::pi * v / 8, kappa = 1 / std::sqrt(1 + scaled);
+  return {kappa, std::isinf(scaled) ? 1 : scaled / (1 + scaled) / (1 + kappa)};
 }
 
 void probit_logits(ConstSpan<double> mean, ConstMatrixView<double> covariance, double* logits) {
@@ -67,8 +66,8 @@ template <class T>
 double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> mean,
                               ConstMatrixView<double> covariance, const T* y, Buffer<double>& scratch) {
   const Index outputs = likelihood.outputs();
-  scratch.reserve(linearized_density_scratch(outputs));
-  double *const target = scratch.data(), *const other = target + outputs;
+  double* const target = scratch.first(linearized_density_scratch(outputs)).data();
+  double* const other = target + outputs;
   std::transform(y, y + likelihood.targets(), target, [](T value) { return static_cast<double>(value); });
   if (likelihood.kind() == BDL_BERNOULLI || likelihood.kind() == BDL_CATEGORICAL) {
     probit_logits(mean, covariance, other);

@@ -16,7 +16,7 @@ bool all_finite(const std::vector<double>& values) {
   return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
 }
 
-/// False: what an output's variance has beyond the outputs before it is rounding error.
+/// False if the variance of an output, given the outputs before it, is only rounding error.
 bool pivots_are_significant(ConstMatrixView<double> r, ConstMatrixView<double> lower) {
   const double rounding = 4 * std::numeric_limits<double>::epsilon() * static_cast<double>(r.rows);
   for (Index c = 0; c < r.rows; ++c)

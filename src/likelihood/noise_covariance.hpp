@@ -1,4 +1,4 @@
-// Gaussian noise with a full covariance R = L L^T, correlated between the outputs
+// Gaussian noise that is correlated between outputs: a full covariance R = L L^T
 // (docs/mathematics/likelihoods.md, "Gaussian").
 #pragma once
 
@@ -10,25 +10,25 @@ namespace bdl {
 
 class NoiseCovariance {
  public:
-  /// None.
+  /// Makes no covariance.
   NoiseCovariance() = default;
-  /// R from its lower triangle; fails with ERROR_INVALID_ARGUMENT unless it is positive definite.
+  /// Reads R from its lower triangle; fails with ERROR_INVALID_ARGUMENT unless it is positive definite.
   explicit NoiseCovariance(ConstMatrixView<double> covariance);
 
   bool given() const { return size_ > 0; }
   Index size() const { return size_; }
   ConstMatrixView<double> covariance() const { return {covariance_.data(), size_, size_}; }
-  /// L, lower triangular.
+  /// Returns the lower triangular L.
   ConstMatrixView<double> root() const { return {root_.data(), size_, size_}; }
-  /// L^-1, lower triangular: whitens residuals.
+  /// Returns the lower triangular L^-1, which whitens residuals.
   ConstMatrixView<double> whitener() const { return {whitener_.data(), size_, size_}; }
-  /// R^-1 = L^-T L^-1.
+  /// Returns R^-1 = L^-T L^-1.
   ConstMatrixView<double> precision() const { return {precision_.data(), size_, size_}; }
 
-  /// Element k of L^-1 (f - y).
+  /// Returns element k of L^-1 (f - y).
   template <class T>
   double whitened_residual(const T* f, const T* y, Index k) const;
-  /// log N(y; f, R).
+  /// Returns log N(y; f, R).
   template <class T>
   double log_density(const T* f, const T* y) const;
 

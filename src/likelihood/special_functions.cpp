@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/math/special_functions/beta.hpp>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <numbers>
 
 namespace bdl {
 namespace {
 
-/// log Gamma(n + 1) - log(sqrt(2 pi n) (n / e)^n) for n >= 16.
+/// Returns log Gamma(n + 1) - log(sqrt(2 pi n) (n / e)^n) for n >= 16.
 double stirling_remainder(double n) {
   const double s = 1 / (n * n);
   return (1.0 / 12 - s * (1.0 / 360 - s * (1.0 / 1260 - s * (1.0 / 1680 - s / 1188)))) / n;
@@ -16,7 +19,7 @@ double stirling_remainder(double n) {
 
 constexpr std::size_t temme_terms = 26;
 
-/// f_n of eta / mu = sum_n f_n eta^n, where eta^2 / 2 = mu - log(1 + mu). As dmu/deta = f + eta, the
+/// Returns f_n of eta / mu = sum_n f_n eta^n, where eta^2 / 2 = mu - log(1 + mu). As dmu/deta = f + eta, the
 /// coefficients of mu are alpha_n = (f_{n-1} + [n = 2]) / n, and mu f = eta determines them one by one.
 constexpr std::array<double, temme_terms> temme_coefficients() {
   std::array<double, temme_terms> f{1.0}, alpha{0.0, 1.0};
@@ -46,7 +49,7 @@ CountTails uniform_tails(double a, double mu) {
   return {std::erfc(z) / 2 + correction, std::erfc(-z) / 2 - correction};
 }
 
-/// sum of P(Y = start), P(Y = start + 1), ... or downwards.
+/// Returns the sum of P(Y = start), P(Y = start + 1), ...; downward_sum() goes down.
 double upward_sum(double start, double rate) {
   double sum = 0, term = 1;
   for (double j = start + 1; term > 1e-17 * sum; ++j) {
@@ -67,7 +70,7 @@ double downward_sum(double start, double rate) {
 
 }  // namespace
 
-/// With r = mu / (2 + mu), log(1 + mu) = 2 atanh(r).
+/// Uses log(1 + mu) = 2 atanh(r) with r = mu / (2 + mu).
 double log_excess(double mu) {
   if (std::abs(mu) > 0.5) return mu - std::log1p(mu);
   const double r = mu / (2 + mu), square = r * r;
@@ -80,7 +83,7 @@ double normal_cdf(double z) {
   return std::erfc(-z / std::numbers::sqrt2) / 2;
 }
 
-/// lgamma() itself writes a global sign, which would be a race between threads.
+/// Uses lgamma_r(), as lgamma() writes a global sign, which would be a race between threads.
 double log_factorial(double count) {
   int sign = 0;
   return lgamma_r(count + 1, &sign);
@@ -92,7 +95,7 @@ double half_poisson_deviance(double f, double count) {
   return count * (std::expm1(d) - d);
 }
 
-/// Saddle point form (Loader 2000): no difference of large numbers.
+/// Uses the saddle point form (Loader 2000), which has no difference of large numbers.
 double log_poisson(double count, double rate) {
   if (count == 0) return -rate;
   if (std::isinf(rate)) return -HUGE_VAL;
@@ -112,6 +115,43 @@ CountTails poisson_tails(double count, double rate) {
   }
   const double at_most = downward_sum(count, rate);
   return {at_most, 1 - at_most};
+}
+
+// The only file that includes Boost.Math. Its functions return NaN or infinity where they have no value; none
+// throws, and double is not computed as long double.
+
+namespace {
+
+namespace policies = boost::math::policies;
+constexpr policies::policy<
+    policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
+    policies::overflow_error<policies::ignore_error>, policies::underflow_error<policies::ignore_error>,
+    policies::denorm_error<policies::ignore_error>, policies::evaluation_error<policies::ignore_error>,
+    policies::rounding_error<policies::ignore_error>, policies::promote_double<false>>
+    quiet;
+
+}  // namespace
+
+double normal_quantile(double p) {
+  return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * std::max(p, 1e-300), quiet);
+}
+
+double digamma(double x) {
+  return boost::math::digamma(x, quiet);
+}
+
+/// P(T < -|z|) = I_x(nu / 2, 1 / 2) / 2 = (1 - I_{1-x}(1 / 2, nu / 2)) / 2 for x = nu / (nu + z^2). ibetac()
+/// avoids the cancellation of that difference in the tails, but loses digits near 0 for nu = 1.
+double student_t_cdf(double z, double nu) {
+  const double square = z * z, sum = nu + square;
+  double twice;
+  if (square < 1)
+    twice = 1 - boost::math::ibeta(0.5, nu / 2, square / sum, quiet);
+  else if (square < nu)
+    twice = boost::math::ibetac(0.5, nu / 2, square / sum, quiet);
+  else
+    twice = boost::math::ibeta(nu / 2, 0.5, nu / sum, quiet);
+  return z < 0 ? twice / 2 : 1 - twice / 2;
 }
 
 }  // namespace bdl

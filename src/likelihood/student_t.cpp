@@ -13,19 +13,19 @@ double log_gamma(double x) {
   return lgamma_r(x, &sign);
 }
 
-/// Of the density of t itself.
+/// Returns the log normaliser of the density of Student's t.
 double log_normaliser(double nu) {
   return log_gamma((nu + 1) / 2) - log_gamma(nu / 2) - std::log(nu * std::numbers::pi) / 2;
 }
 
-/// tau r^2; NaN: missing.
+/// Returns tau r^2, NaN if y is missing.
 template <class T>
 double square(const Likelihood& likelihood, const T* f, const T* y, Index c) {
   const double r = static_cast<double>(f[c]) - static_cast<double>(y[c]);
   return likelihood.noise_precision(c) * r * r;
 }
 
-/// -log of (1 + q / nu)^(-(nu + 1) / 2).
+/// Returns -log of (1 + q / nu)^(-(nu + 1) / 2).
 double loss(double nu, double q) {
   return (nu + 1) / 2 * std::log1p(q / nu);
 }
@@ -103,7 +103,7 @@ double score(double nu, double q) {
   return slope - nu / 2 * std::log1p(q / nu) + (nu + 1) / 2 * q / (nu + q);
 }
 
-/// log1p(tau (y - f)^2 / nu) has its singularities at a distance of sqrt(nu / tau) from the real line.
+/// The step follows from the singularities of log1p(tau (y - f)^2 / nu), sqrt(nu / tau) from the real line.
 double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                             const double* y) {
   double result = 0;
@@ -114,9 +114,9 @@ double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, C
     const double step = std::clamp(0.15 * std::sqrt(nu / tau) / std::max(deviation, 1e-300), 1e-3, 0.4);
     double sum = 0, total = 0;
     place_nodes(-9, 9, step, [&](double z) {
-      const double r = mean + deviation * z - y[c], part = std::exp(-z * z / 2);
-      sum += part * loss(nu, tau * r * r);
-      total += part;
+      const double r = mean + deviation * z - y[c], mass = std::exp(-z * z / 2);
+      sum += mass * loss(nu, tau * r * r);
+      total += mass;
     });
     result += log_normaliser(nu) + std::log(tau) / 2 - sum / total;
   }

@@ -1,13 +1,13 @@
-// Student-t noise: y_c ~ f_c + t_nu / sqrt(tau_c), robust against outliers. As a scale mixture, y_c given
-// lambda ~ Gamma(nu / 2, nu / 2) is N(f_c, 1 / (tau_c lambda)). Its functions are those of Likelihood.
+// Student-t noise: y_c ~ f_c + t_nu / sqrt(tau_c), which is robust against outliers. It is a scale mixture:
+// y_c given lambda ~ Gamma(nu / 2, nu / 2) is N(f_c, 1 / (tau_c lambda)). Functions without a comment are as
+// in class Likelihood.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
+#include "likelihood/gaussian_integrals.hpp"
 #include "likelihood/likelihood.hpp"
-#include "likelihood/logistic_rule.hpp"
-#include "likelihood/normal_mixture.hpp"
 
 namespace bdl::student_t {
 
@@ -15,36 +15,36 @@ template <class T>
 double log_density(const Likelihood& likelihood, const T* f, const T* y);
 template <class T>
 double misfit(const Likelihood& likelihood, const T* f, const T* y);
-/// Infinite variance for nu <= 2.
+/// The variance is infinite for nu <= 2.
 template <class T>
 void moments(const Likelihood& likelihood, const T* f, double* mean, double* variance);
-/// (nu + 1) / (nu + tau r^2): how much an observation counts.
+/// Returns (nu + 1) / (nu + tau r^2), the weight of an observation.
 template <class T>
 double weight(const Likelihood& likelihood, const T* f, const T* y, Index c);
 template <class T>
 void gradient(const Likelihood& likelihood, const T* f, const T* y, T* seed);
-/// Of the Fisher information tau (nu + 1) / (nu + 3).
+/// Writes the root of the Fisher information tau (nu + 1) / (nu + 3).
 template <class T>
 void information_root(const Likelihood& likelihood, const T* f, const T* y, Index k, T* seed,
                       double* coefficient);
-/// The Hessian's diagonal, negative for outliers.
+/// Writes the Hessian's diagonal, which is negative for outliers.
 template <class T>
 void hessian_terms(const Likelihood& likelihood, const T* f, const T* y, double* h);
 
-/// d log p / d log nu of a residual with q = tau r^2.
+/// Returns d log p / d log nu for a residual with q = tau r^2.
 double score(double degrees, double q);
 
-/// For f_c ~ N(m_c, S_cc), targets taken as independent given x; missing ones have no part in it.
+/// Both are for f_c ~ N(m_c, S_cc), with targets taken as independent given x; missing ones do not count.
 double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                             const double* y);
 double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                               const double* y);
 
-/// Of t itself.
+/// Returns the density of Student's t.
 double density(double z, double degrees);
 
-/// p(y_c | x) as a mixture of normal distributions: add(mean, variance, weight), the weights to be divided by
-/// their sum; the trapezoidal rule in log lambda.
+/// Visits p(y_c | x) as a mixture of normal distributions, by the trapezoidal rule in log lambda: calls
+/// add(mean, variance, weight) with weights that are not normalised.
 template <class Add>
 void visit_components(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s, Index c,
                       Add&& add) {

@@ -1,4 +1,4 @@
-// What classification metrics read: class probabilities and labels, checked once.
+// Class probabilities and labels, as classification metrics read them: checked once.
 #pragma once
 
 #include <algorithm>
@@ -10,30 +10,30 @@ namespace bdl {
 void check_numbers(const Array& array, Index rows, Index cols, const char* name);
 void check_labels(const Array& y, Index rows, Index classes);
 
-/// Rows of class probabilities after their checks; one column P(y = 1) reads as two classes.
+/// Checked rows of class probabilities; a single column P(y = 1) is read as two classes.
 class ClassProbabilities {
  public:
   explicit ClassProbabilities(const Array& array, const char* name = "probabilities");
 
   Index examples() const { return array_.rows; }
   Index classes() const { return std::max<Index>(array_.cols, 2); }
-  /// Within [0, 1], as rounding may not have left it.
+  /// Returns a probability, moved into [0, 1] if rounding has left it outside.
   double operator()(Index i, Index k) const {
     const bool one_column = array_.cols == 1;
     const double p = std::clamp(element(array_, i, one_column ? 0 : k), 0.0, 1.0);
     return one_column && k == 0 ? 1 - p : p;
   }
-  /// Of several the first.
+  /// Returns the most probable class, the first of several.
   Index most_probable(Index i) const;
   double confidence(Index i) const { return (*this)(i, most_probable(i)); }
-  /// In nats.
+  /// Returns the entropy in nats.
   double entropy(Index i) const;
 
  private:
   const Array& array_;
 };
 
-/// Class probabilities and labels after their checks.
+/// Checked class probabilities with labels.
 class Classification {
  public:
   Classification(const Array& given, const Array& y) : probabilities(given), y_(y) {

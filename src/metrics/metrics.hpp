@@ -1,5 +1,6 @@
 // Scores of predictions, as documented in bdl/metrics.h. All arguments are checked before anything is
-// computed.
+// computed. classification.hpp reads class probabilities and labels; ranking.hpp measures how well scores
+// separate two groups.
 #pragma once
 
 #include "base/array.hpp"
@@ -13,11 +14,11 @@ struct MeanEstimate {
 };
 MeanEstimate mean_log_predictive_density(const Array& log_density);
 
-/// The most probable class of several is the one with the lowest number.
+/// If several classes are most probable, the first of them counts as predicted.
 double accuracy(const Array& probabilities, const Array& y);
 double brier_score(const Array& probabilities, const Array& y);
 double negative_log_likelihood(const Array& probabilities, const Array& y);
-/// Bin b of M holds the confidences in ((b - 1) / M, b / M].
+/// Bin b of M counts confidences in ((b - 1) / M, b / M].
 double expected_calibration_error(const Array& probabilities, const Array& y, Index bins);
 void calibration_curve(const Array& probabilities, const Array& y, const OutArray& curve);
 
@@ -26,7 +27,12 @@ void entropy_histogram(const Array& probabilities, const OutArray& counts);
 
 double coverage(const Array& lower, const Array& upper, const Array& y);
 
-/// Unbiased for S >= 2, hence possibly negative.
+/// Unbiased for S >= 2 draws, and hence possibly negative.
 double crps(const Array& draws, const Array& y);
+
+/// Returns the temperature in [1/1000, 1000] that calibrates logits on validation data (Guo et al. 2017).
+double fit_temperature(const Array& logits, const Array& y);
+/// Writes log softmax(logits / temperature).
+void apply_temperature(const Array& logits, double temperature, const OutArray& log_probabilities);
 
 }  // namespace bdl

@@ -1,19 +1,20 @@
-// How well scores tell positives from negatives. Every measure is a sum over distinct thresholds, descending,
-// of how many of either kind reach them: one sort, O(n log n).
+// Measures of how well scores separate positives from negatives. Each is a sum over distinct thresholds,
+// descending, of functions of the numbers of both kinds that reach them: one sort, O(n log n).
 #pragma once
 
 #include <vector>
 
 #include "base/array.hpp"
+#include "bdl/metrics.h"
 
 namespace bdl {
 
 class Ranking {
  public:
-  /// Scores, a higher one of which says positive; both are sorted. Neither may be empty.
+  /// Sorts both lists of scores; higher ones speak for positive. Neither may be empty.
   Ranking(std::vector<double> positive, std::vector<double> negative);
 
-  /// Of the negated scores: what was negative is positive.
+  /// Returns the ranking of the negated scores, in which negatives are positives.
   Ranking opposite() const;
 
   double auroc() const;
@@ -21,18 +22,18 @@ class Ranking {
   struct Operation {
     double rate, threshold;
   };
-  /// False positive rate at the largest threshold that a share tpr of the positives reaches.
+  /// Returns the false positive rate at the largest threshold that a fraction tpr of the positives reaches.
   Operation false_positive_rate(double tpr) const;
   double detection_error() const;
-  /// Columns (fpr, tpr, threshold) of the point above all scores and of every score, descending.
+  /// Writes columns (fpr, tpr, threshold) for the point above all scores and for every score, descending.
   void curve(MatrixView<double> points) const;
 
  private:
-  /// How many of either kind reach a threshold.
+  /// Numbers of both kinds that reach a threshold.
   struct Step {
     double threshold, positives, negatives;
   };
-  /// visit(step) for each distinct threshold, descending, until it says no.
+  /// Calls visit(step) for each distinct threshold, descending, until it returns false.
   template <class Visit>
   void visit_steps(Visit&& visit) const;
 
@@ -40,7 +41,13 @@ class Ranking {
   double positives_, negatives_;
 };
 
-/// n x 1 scores after their checks.
+/// Checks and returns n x 1 scores.
 std::vector<double> scores_of(const Array& scores, const char* name);
+
+/// Returns the AUROC of right predictions against wrong ones, by a classifier's certainty.
+double auroc_of_correct(const Array& probabilities, const Array& y, bdl_score score);
+
+/// Fills in a report except for its size.
+bdl_ood_report detect_outside(const Array& inside, const Array& outside, bdl_score score);
 
 }  // namespace bdl

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "likelihood/targets.hpp"
+#include "likelihood/likelihood.hpp"
 
 namespace bdl {
 namespace {

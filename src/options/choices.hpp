@@ -1,4 +1,4 @@
-// What the options that are choices choose from: enumerators in the order of the words in options.def.
+// Enumerations of options that are choices; the enumerators have the order of the words in options.def.
 #pragma once
 
 namespace bdl {
@@ -20,15 +20,15 @@ enum class DampingIn { both, step };
 enum class Tempering { exact, printed };
 enum class ScaleParameter { log_sigma, softplus, log_variance };
 
-/// Noise by which gradients of low-rank-moment posteriors go through draws (docs/mathematics/noise.md).
+/// How draws of low-rank-moment posteriors are made from noise (docs/mathematics/noise.md).
 enum class NoiseEstimator { automatic, local, weights, flipout, shared };
-/// What is learned of their diagonal part s.
+/// Form of their diagonal s that is learned.
 enum class DiagonalPart { free, block, fixed, tied };
 
 enum class MeanUpdateOption { automatic, projected, unprojected };
 
-/// What a low-rank precision keeps of its past: the largest eigenpairs of the updated matrix, or a moving
-/// average of those of each curvature alone (SLANG-OnlineEig, spec/slang.md).
+/// Update of a low-rank precision: the largest eigenpairs of the updated matrix, or a moving average of those
+/// of each curvature alone (SLANG-OnlineEig, spec/slang.md).
 enum class LowRankUpdate { projected, moving_average };
 
 enum class Indefinite { automatic, shorten, error, improved };
@@ -37,12 +37,12 @@ enum class PriorGroups { shared, weights_biases, layers, blocks };
 enum class PriorScaling { unit, fan_in, elrg };
 enum class Initialization { uniform_fan_in, xavier, he, zero, he_fan_out, xavier_normal };
 
-/// Labels that Kronecker factors are made with, and what stands along the pairs of their eigenvectors.
+/// Labels from which Kronecker factors are made, and precisions along the pairs of their eigenvectors.
 enum class FisherLabels { exact, empirical, sampled };
 enum class KroneckerEigenvalues { products, corrected };
 enum class DampingForm { exact, split };
 
-/// How eigenpairs are found; automatic takes the cheapest by the cost model, exact unless it is much dearer.
+/// How eigenpairs are found; automatic uses the cheapest by the cost model, exact unless it is much slower.
 enum class EigenMethod { automatic, gram, outer, randomized };
 
 }  // namespace bdl

@@ -38,7 +38,7 @@ constexpr OptionInfo all_options[] = {
 };
 constexpr std::size_t option_count = std::size(all_options);
 
-/// The words of all choices as separate static strings.
+/// Words of all choices, as separate static texts.
 struct Words {
   std::array<std::vector<std::string>, option_count> of;
   Words() {
@@ -110,7 +110,7 @@ void set_option(Options& options, const OptionInfo& info, const char* word) {
 
 namespace {
 
-/// In the C locale whatever the host's is; the whole word or nothing.
+/// Parses a whole word as a number, in the C locale whatever the host's is.
 template <class Number>
 Number parsed(const OptionInfo& info, const std::string& word) {
   Number value{};

@@ -9,7 +9,7 @@
 
 namespace bdl {
 
-/// Numbers first, then the choices, which are half as wide: no holes.
+/// All options. Numbers come first, then choices, which are half as wide, so that there are no holes.
 struct Options {
 #define BDL_DOUBLE(name, value, low, high, range, doc) double name = value;
 #define BDL_INT(name, value, low, high, range, doc) std::int64_t name = value;
@@ -33,35 +33,35 @@ struct OptionInfo {
   const char* name;
   OptionType type;
   const char* default_text;  // null for a choice
-  const char* range;         // for a choice: its words, separated by " | "
+  const char* range;         // the words, separated by " | ", for a choice
   const char* doc;
   double low, high;
   double Options::*real;
   std::int64_t Options::*integer;
-  std::int32_t (*choice)(const Options&);  // the number of the word, from 0
+  std::int32_t (*choice)(const Options&);  // returns the number of the word, from 0
   void (*choose)(Options&, std::int32_t word);
 };
 
 std::span<const OptionInfo> option_table();
 
-/// Fails with ERROR_UNKNOWN_OPTION offering the nearest name, or ERROR_INVALID_ARGUMENT if the type is
-/// another.
+/// Fails with ERROR_UNKNOWN_OPTION, suggesting the nearest name, or ERROR_INVALID_ARGUMENT if the type
+/// differs.
 const OptionInfo& find_option(const char* name, OptionType type);
 
-/// Whatever its type is.
+/// As above, for options of any type.
 const OptionInfo& find_option(std::string_view name);
 
 void set_option(Options& options, const OptionInfo& info, double value);
 void set_option(Options& options, const OptionInfo& info, std::int64_t value);
 void set_option(Options& options, const OptionInfo& info, const char* word);
-/// Sets what "name=value name=value" says, whole or, on any error, not at all; the error names the word.
-/// Returns whether an option was among them that defines the prior.
+/// Sets options from a text such as "name=value name=value"; on an error, which names the word, none is set.
+/// Returns true if one of them defines the prior.
 bool set_option_text(Options& options, const char* text);
-/// Options that define the prior's groups and precisions.
+/// True for options that define the prior's groups and precisions.
 bool is_prior_option(const OptionInfo& info);
-/// The default as text, a static string.
+/// Returns the default as a static text.
 const char* default_text(const OptionInfo& info);
-/// The word of a choice, a static string.
+/// Returns the word of a choice as a static text.
 const char* choice_word(const OptionInfo& info, std::int32_t index);
 
 }  // namespace bdl

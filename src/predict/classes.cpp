@@ -3,7 +3,7 @@
 #include <span>
 
 #include "likelihood/linearized_density.hpp"
-#include "likelihood/logistic_rule.hpp"
+#include "likelihood/gaussian_integrals.hpp"
 #include "predict/memory.hpp"
 #include "predict/overflow.hpp"
 #include "predict/predict.hpp"

@@ -6,7 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "likelihood/logistic_rule.hpp"
+#include "steps/beliefs.hpp"
+#include "likelihood/gaussian_integrals.hpp"
 #include "linalg/dense/symmetric_root.hpp"
 #include "model/model.hpp"
 #include "posterior/linearized_outputs.hpp"

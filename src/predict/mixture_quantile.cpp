@@ -9,9 +9,8 @@
 #include <numeric>
 
 #include "likelihood/heteroscedastic.hpp"
-#include "likelihood/limited.hpp"
 #include "likelihood/limited_rates.hpp"
-#include "likelihood/normal_mixture.hpp"
+#include "likelihood/gaussian_integrals.hpp"
 #include "likelihood/special_functions.hpp"
 #include "likelihood/student_t.hpp"
 

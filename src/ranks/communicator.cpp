@@ -56,7 +56,7 @@ void Communicator::begin(Message message, std::int32_t signal, std::span<std::by
 
 void Communicator::end(std::int32_t answer, const char* which) {
   statistics_.seconds += now() - began_;
-  const CallbackMessage message = take_callback_message();
+  const CallbackMessage message = remove_callback_message();
   if (answer != 0)
     fail(Status::ERROR_COMMUNICATION, "rank %d of %d: the %s callback returned %d, expected 0%s%s", rank_,
          size_, which, answer, message.colon(), message.text());

@@ -1,6 +1,6 @@
-// -2 log and sin, cos without branches or tables, for loops that compilers vectorise. The reductions and
-// polynomials are those of FDLIBM (double log, sin, cos and float log) and Cephes (float sin, cos); errors
-// are near one ulp.
+// -2 log, sin and cos without branches or tables, for loops that compilers vectorise. The reductions and
+// polynomials come from FDLIBM (double log, sin, cos and float log) and Cephes (float sin, cos); errors are
+// near one ulp.
 #pragma once
 
 #include <bit>
@@ -48,7 +48,7 @@ struct Elementary<double> {
                                    -1.38888888888741095749e-03, 4.16666666666666019037e-02};
 };
 
-/// The polynomial with the highest coefficient first, times a power of two.
+/// Evaluates a polynomial, highest coefficient first, times a power of two.
 template <class T, std::size_t count>
 BDL_ALWAYS_INLINE T polynomial(T x, const T (&coefficient)[count], T factor = 1) {
   T value = factor * coefficient[0];
@@ -56,9 +56,9 @@ BDL_ALWAYS_INLINE T polynomial(T x, const T (&coefficient)[count], T factor = 1)
   return value;
 }
 
-/// -2 log u for a u = scaled 2^-scale = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)):
-/// log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)) with s = f / (2 + f). Powers of two do not round, so both
-/// factors are in the constants.
+/// Returns -2 log u for u = scaled 2^-scale = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)):
+/// log(1 + f) = f - f^2/2 + s (f^2/2 + R(s^2)) with s = f / (2 + f). Powers of two do not round, so the
+/// constants contain both factors.
 template <int scale, class T>
 BDL_ALWAYS_INLINE T minus_two_log(T scaled) {
   using E = Elementary<T>;
@@ -79,7 +79,7 @@ struct Direction {
   T cosine, sine;
 };
 
-/// (cos, sin) of quadrant pi / 2 + y, |y| <= pi / 4.
+/// Returns (cos, sin) of quadrant pi / 2 + y, |y| <= pi / 4.
 template <class T>
 BDL_ALWAYS_INLINE Direction<T> direction(std::uint32_t quadrant, T y) {
   using E = Elementary<T>;

@@ -2,14 +2,14 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/loop_turns.hpp"
+#include "base/interrupt.hpp"
 #include "rng/tile.hpp"
 
 namespace bdl {
 
 namespace {
 
-/// The words of a stream in order, two at a time.
+/// Returns the words of a stream in order, two at a time.
 class WordSequence {
  public:
   explicit WordSequence(const StreamKey& key) : key_(key), simd_(widest_simd()) { check_key(key); }
@@ -29,8 +29,8 @@ class WordSequence {
   WordTile tile_;
 };
 
-/// A uniform integer in [0, bound): the high half of word * bound, with the words rejected whose low half
-/// belongs to the 2^64 mod bound surplus ones (Lemire 2019).
+/// Returns a uniform integer in [0, bound): the high half of word * bound, after rejecting words whose low
+/// half is among the 2^64 mod bound surplus ones (Lemire 2019).
 std::uint64_t bounded(WordSequence& words, std::uint64_t bound) {
   __extension__ typedef unsigned __int128 Product;
   auto product = static_cast<Product>(words.next()) * bound;
@@ -42,11 +42,11 @@ std::uint64_t bounded(WordSequence& words, std::uint64_t bound) {
   return static_cast<std::uint64_t>(product >> 64);
 }
 
-/// Half of a stream's 2^33 word pairs; fewer than one in two is rejected, so the other half is enough for
-/// that.
+/// Allows half of a stream's 2^33 word pairs: fewer than one in two is rejected, so the other half replaces
+/// them.
 void check_count(std::size_t count) {
   if (count > std::size_t{1} << 32)
-    fail(Status::ERROR_INVALID_ARGUMENT, "%zu integers wanted, expected at most 2^32", count);
+    fail(Status::ERROR_INVALID_ARGUMENT, "%zu random integers are needed, expected at most 2^32", count);
 }
 
 }  // namespace
@@ -54,13 +54,11 @@ void check_count(std::size_t count) {
 void fill_permutation(const StreamKey& key, std::span<Index> out) {
   check_count(out.size());
   WordSequence words(key);
-  in_parts(out.size(), [&](std::size_t first, std::size_t count) {
-    const auto part = out.subspan(first, count);
-    std::iota(part.begin(), part.end(), static_cast<Index>(first));
+  std::iota(out.begin(), out.end(), Index{0});
+  in_chunks(std::ssize(out) - 1, 1, [&](Index k) {  // Fisher-Yates
+    const std::size_t i = out.size() - static_cast<std::size_t>(k);
+    std::swap(out[i - 1], out[bounded(words, i)]);
   });
-  LoopTurns turn;
-  for (std::size_t i = out.size(); i > 1; --i, turn())
-    std::swap(out[i - 1], out[bounded(words, i)]);  // Fisher-Yates
 }
 
 void fill_indices(const StreamKey& key, Index bound, std::span<Index> out) {

@@ -1,5 +1,5 @@
-// Box-Muller: (sqrt(-2 log u) cos 2 pi v, sqrt(-2 log u) sin 2 pi v) are two independent standard normals. It
-// takes a fixed number of words per pair, which rejection methods do not, and so gives random access and full
+// Box-Muller: sqrt(-2 log u) cos 2 pi v and sqrt(-2 log u) sin 2 pi v are two independent standard normals.
+// Unlike rejection methods it uses a fixed number of words per pair, which allows random access and full
 // vectors.
 #include <cmath>
 
@@ -10,7 +10,8 @@ namespace bdl {
 
 namespace {
 
-/// 2 pi v, split as v = quadrant / 4 + rest 2^-32 so that |rest 2^-32| <= 1/8 keeps its relative precision.
+/// Angle 2 pi v, split as v = quadrant / 4 + rest 2^-32 so that |rest 2^-32| <= 1/8 keeps its relative
+/// precision.
 struct Angle {
   std::uint32_t quadrant;
   std::int32_t rest;
@@ -21,28 +22,28 @@ BDL_ALWAYS_INLINE Angle split_angle(std::uint32_t word) {
   return {quadrant, static_cast<std::int32_t>(word - (quadrant << 30))};
 }
 
-/// u = (word + 1/2) 2^-32 rounded once.
+/// Radius for u = (word + 1/2) 2^-32, rounded once.
 BDL_ALWAYS_INLINE float radius_of(std::uint32_t word) {
   const auto high = static_cast<float>(static_cast<std::int32_t>(word >> 16));
   const auto low = static_cast<float>(static_cast<std::int32_t>(word & 0xffffu));
   return std::sqrt(minus_two_log<32>(high * 0x1p16f + (low + 0.5f)));
 }
 
-/// v = (word + 1/2) 2^-32.
+/// Direction for v = (word + 1/2) 2^-32.
 BDL_ALWAYS_INLINE Direction<float> direction_of(std::uint32_t word) {
   const Angle angle = split_angle(word);
   return direction(angle.quadrant,
                    static_cast<float>(2 * angle.rest + 1) * (0x1p-33f * Elementary<float>::two_pi));
 }
 
-/// u = (high 2^21 + low / 2^11 + 1) 2^-53 exactly, where low / 2^11 is whole.
+/// Radius for u = (high 2^21 + low / 2^11 + 1) 2^-53, exact, where low / 2^11 is a whole number.
 BDL_ALWAYS_INLINE double radius_of(std::uint32_t low_word, std::uint32_t high_word) {
   const auto high = static_cast<double>(static_cast<std::int32_t>(high_word ^ 0x80000000u)) + 0x1p31;
   const auto low = static_cast<double>(static_cast<std::int32_t>(low_word >> 11));
   return std::sqrt(minus_two_log<53>(high * 0x1p21 + (low + 1.0)));
 }
 
-/// v = (high + (low / 2 + 1/2) 2^-31) 2^-32 rounded once, where low / 2 is whole.
+/// Direction for v = (high + (low / 2 + 1/2) 2^-31) 2^-32, rounded once, where low / 2 is a whole number.
 BDL_ALWAYS_INLINE Direction<double> direction_of(std::uint32_t low, std::uint32_t high) {
   const Angle angle = split_angle(high);
   const double fraction = (static_cast<double>(static_cast<std::int32_t>(low >> 1)) + 0.5) * 0x1p-31;
@@ -56,7 +57,7 @@ BDL_ALWAYS_INLINE void store_pair(T radius, Direction<T> direction, T* out) {
   out[1] = radius * direction.sine;
 }
 
-// Radii and directions in loops of their own: chains short enough for the processor to overlap.
+// Radii and directions are computed in separate loops, whose dependency chains are short enough to overlap.
 
 BDL_ALWAYS_INLINE void normals_of_step(const WordTile& words, int first, float* out) {
   float radius[2][step_blocks];

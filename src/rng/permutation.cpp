@@ -4,14 +4,13 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/loop_turns.hpp"
 
 namespace bdl {
 namespace {
 
 constexpr Index largest_size = Index{1} << 52;
 
-/// A stream has 2^32 blocks: each of the eight rounds has its own 2^29, and halves are below 2^26 + 2.
+/// Each of the eight rounds has 2^29 of the stream's 2^32 blocks, and halves are below 2^26 + 2.
 constexpr int bits_of_half = 29;
 
 Index ceil_root(Index n) {
@@ -21,7 +20,7 @@ Index ceil_root(Index n) {
   return root;
 }
 
-/// The remainder of what is below 2 bound.
+/// Returns the remainder of a value below 2 bound.
 Index wrapped(Index value, Index bound) {
   return value < bound ? value : value - bound;
 }
@@ -34,8 +33,7 @@ void Permutation::reset(const StreamKey& key, Index size) {
   if (size > most_listed) {
     computed_.emplace(key, size);
   } else {
-    list_.reserve(at(size));
-    in_parts(at(size), [&](std::size_t first, std::size_t count) { list_.resize(first + count); });
+    list_.resize(at(size));
     fill_permutation(key, list_);
   }
   size_ = size;
@@ -48,7 +46,7 @@ Index Permutation::place_of(Index element) const {
 FeistelPermutation::FeistelPermutation(const StreamKey& key, Index size)
     : key_(key), size_(size), a_(ceil_root(size)), b_((size + a_ - 1) / a_) {
   if (size < 1 || size > largest_size)
-    fail(Status::ERROR_INVALID_ARGUMENT, "%lld elements to permute, expected 1 to 2^52",
+    fail(Status::ERROR_INVALID_ARGUMENT, "a permutation has %lld elements, expected 1 to 2^52",
          static_cast<long long>(size));
 }
 

@@ -1,4 +1,4 @@
-// The only file that sees Random123. Its assertion is disabled: the round count is a constant here.
+// The only file that includes Random123. Its assertion is disabled, as the round count is a constant here.
 #define R123_ASSERT(condition)
 #include <Random123/philox.h>
 

@@ -11,12 +11,12 @@ BDL_TARGET("avx2") inline __m256i broadcast(std::uint32_t value) {
   return _mm256_set1_epi32(static_cast<int>(value));
 }
 
-/// A shuffle, because shifts compete with the products for execution units.
+/// Uses a shuffle, because shifts compete with the products for execution units.
 BDL_TARGET("avx2") inline __m256i high_half(__m256i product) {
   return _mm256_shuffle_epi32(product, 0xf5);
 }
 
-/// Made once per tile, because making them takes as long as using them.
+/// Keys of all rounds, made once per tile because making them takes as long as using them.
 struct RoundKeys {
   __m256i word[philox_rounds][2];
 };
@@ -33,7 +33,7 @@ BDL_TARGET("avx2") inline RoundKeys round_keys(std::uint64_t seed) {
   return keys;
 }
 
-/// All rounds of eight blocks: word w of four of them in x[half][w].
+/// Runs all rounds on eight blocks, with word w of four of them in x[half][w].
 BDL_TARGET("avx2") inline void encrypt(const RoundKeys& keys, __m256i (&x)[2][4]) {
   const __m256i multiplier0 = broadcast(philox_multiplier[0]), multiplier1 = broadcast(philox_multiplier[1]);
   for (const auto& key : keys.word)
@@ -47,7 +47,7 @@ BDL_TARGET("avx2") inline void encrypt(const RoundKeys& keys, __m256i (&x)[2][4]
     }
 }
 
-/// The low halves of the lanes (a0 a1 a2 a3) and (b0 b1 b2 b3) as a0 a1 b0 b1 a2 a3 b2 b3.
+/// Returns the low halves of the lanes (a0 a1 a2 a3) and (b0 b1 b2 b3) as a0 a1 b0 b1 a2 a3 b2 b3.
 BDL_TARGET("avx2") inline __m256i pack(__m256i a, __m256i b) {
   return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88));
 }

@@ -11,7 +11,7 @@ BDL_TARGET("avx512f") inline __m512i broadcast(std::uint32_t value) {
   return _mm512_set1_epi32(static_cast<int>(value));
 }
 
-// The masked forms, of all lanes, because GCC 12 warns that its unmasked ones read uninitialised values.
+// Masked forms with all lanes, because GCC 12 warns that its unmasked ones read uninitialised values.
 BDL_TARGET("avx512f") inline __m512i multiply(__m512i a, __m512i b) {
   return _mm512_maskz_mul_epu32(0xff, a, b);
 }
@@ -24,7 +24,7 @@ BDL_TARGET("avx512f") inline __m512i xor3(__m512i a, __m512i b, __m512i c) {
   return _mm512_ternarylogic_epi64(a, b, c, 0x96);
 }
 
-/// All rounds of sixteen blocks: word w of eight of them in x[half][w].
+/// Runs all rounds on sixteen blocks, with word w of eight of them in x[half][w].
 BDL_TARGET("avx512f") inline void encrypt(std::uint64_t seed, __m512i (&x)[2][4]) {
   const __m512i multiplier0 = broadcast(philox_multiplier[0]), multiplier1 = broadcast(philox_multiplier[1]);
   auto key0 = static_cast<std::uint32_t>(seed), key1 = static_cast<std::uint32_t>(seed >> 32);

@@ -1,5 +1,4 @@
-// Streams are produced a tile of Philox blocks at a time, word by word in plain arrays, so that compilers
-// vectorise.
+// Streams are produced in tiles of Philox blocks, as plain arrays of words, so that compilers vectorise.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +13,18 @@
 namespace bdl {
 
 inline constexpr int tile_blocks = 64;
-inline constexpr int step_blocks = 16;  // a short range needs only that many at a time
+inline constexpr int step_blocks = 16;  // short ranges are made in steps of this size
 
-/// Word w of block j of the tile is word[w][j].
+/// Words of a tile: word[w][j] is word w of block j.
 struct alignas(64) WordTile {
   std::uint32_t word[4][tile_blocks];
 };
 
-/// The blocks first_block .. first_block + blocks - 1 of the stream, modulo 2^32; blocks is a multiple of
+/// Makes blocks first_block .. first_block + blocks - 1 of the stream, modulo 2^32; `blocks` is a multiple of
 /// step_blocks.
 void philox_tile(Simd simd, const StreamKey& key, std::uint32_t first_block, int blocks, WordTile& words);
 
-/// The blocks * 16 / sizeof(T) standard normals made of the words, those of block 0 first.
+/// Makes blocks * 16 / sizeof(T) standard normals from the words, those of block 0 first.
 template <class T>
 void normal_tile(Simd simd, const WordTile& words, int blocks, T* out);
 

@@ -8,7 +8,7 @@ namespace bdl {
 
 namespace {
 
-/// (k + 1/2) 2^-23 for a 23-bit k: exact, and strictly inside (0, 1).
+/// Makes (k + 1/2) 2^-23 for a 23-bit k: exact, and strictly inside (0, 1).
 void unit_tile(const WordTile& words, int blocks, float* out) {
   for (int j = 0; j < blocks; ++j)
     for (int w = 0; w < 4; ++w)
@@ -16,7 +16,7 @@ void unit_tile(const WordTile& words, int blocks, float* out) {
           (static_cast<float>(static_cast<std::int32_t>(words.word[w][j] >> 9)) + 0.5f) * 0x1p-23f;
 }
 
-/// (k + 1/2) 2^-52 for a 52-bit k.
+/// Makes (k + 1/2) 2^-52 for a 52-bit k.
 void unit_tile(const WordTile& words, int blocks, double* out) {
   for (int j = 0; j < blocks; ++j)
     for (int w = 0; w < 4; w += 2)

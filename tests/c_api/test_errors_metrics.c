@@ -84,7 +84,7 @@ static void test_probabilities(void** state) {
   REFUSED(BDL_ERROR_LABEL, "y is 2 at row 2", bdl_metric_nll(a, bdl_f64(high, N, 1), r));
   REFUSED(BDL_ERROR_LABEL, "y is 2 at row 2",
           bdl_metric_calibration_curve(a, bdl_f64(high, N, 1), into(5, 3)));
-  REFUSED(BDL_ERROR_DIVERGED, "gives the label 1 of row 2 (counting from 0) the probability 0",
+  REFUSED(BDL_ERROR_DIVERGED, "gives probability 0 to label 1 of row 2 (counting from 0)",
           bdl_metric_nll(bdl_f64(certain, N, K), y, r));
   REFUSED(INVALID, "probabilities is 1.5", bdl_metric_entropy(spoiled(N, K, 0, 0, 1.5), into(N, 1)));
   REFUSED(INVALID, "probabilities has sum 0.7",

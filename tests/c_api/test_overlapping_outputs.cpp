@@ -252,7 +252,7 @@ void check(const Case& c) {
     for (std::size_t other = 0; other < k; ++other) {
       auto out = buffer.out;
       out[k].data = static_cast<double*>(out[other].data) + (out[other].cols - 1);  // its last column
-      refused(c, buffer, out, "are outputs that overlap in memory, expected two places");
+      refused(c, buffer, out, "are outputs that overlap in memory, expected separate memory");
     }
     auto out = buffer.out;
     Vector elsewhere(buffer.values.size() * c.out.size(), poison);

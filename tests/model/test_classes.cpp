@@ -169,7 +169,7 @@ void classes_can_be_set_and_forgotten(void**) {
   assert_true(likelihood.classes() == (std::vector<Index>{0, 4}));
   assert_int_equal(likelihood.class_count(), 2);
   const double label = 3;
-  expect_error(Status::ERROR_LABEL, "one of the classes that the model was set",
+  expect_error(Status::ERROR_LABEL, "one of the classes that the model has been limited to",
                [&] { likelihood.check_targets(bdl_f64(&label, 1, 1), 1, "y"); });
   likelihood.set_all_classes();
   likelihood.check_targets(bdl_f64(&label, 1, 1), 1, "y");

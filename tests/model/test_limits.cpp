@@ -2,7 +2,6 @@
 // over a normal f against plain sums. Where a limit is out of reach, nothing changes by a bit.
 #include "likelihood/heteroscedastic.hpp"
 #include "likelihood/limited_rates.hpp"
-#include "likelihood/poisson_lognormal.hpp"
 #include "support/likelihoods.hpp"
 #include "support/verify.hpp"
 

@@ -1,8 +1,7 @@
 // What metrics refuse: the status, and a message that names the argument, what was given, what was expected.
 #include "metric_tables.hpp"
-#include "metrics/detection.hpp"
 #include "metrics/ranking.hpp"
-#include "metrics/temperature.hpp"
+#include "metrics/metrics.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // The one-dimensional integrals of quadrature against values computed with 40 digits and against Monte Carlo.
-#include "likelihood/logistic_rule.hpp"
-#include "likelihood/poisson_lognormal.hpp"
+#include "likelihood/gaussian_integrals.hpp"
+#include "likelihood/limited_rates.hpp"
 #include "predict_test.hpp"
 #include "support/logistic_cases.hpp"
 

@@ -1,5 +1,5 @@
 // Log predictive densities and expected log likelihoods.
-#include "likelihood/poisson_lognormal.hpp"
+#include "likelihood/limited_rates.hpp"
 #include "predict_test.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // Closed forms that stand for integrals over the linearised model's outputs: the probit approximation of
 // classes, and counts.
-#include "likelihood/poisson_lognormal.hpp"
+#include "likelihood/limited_rates.hpp"
 #include "linearized_test.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Quantiles against the distribution functions they invert.
-#include "likelihood/poisson_lognormal.hpp"
+#include "likelihood/limited_rates.hpp"
 #include "predict/mixture_quantile.hpp"
 #include "predict_test.hpp"
 

@@ -1,6 +1,6 @@
 // Temperature scaling: closed forms, the best of a fine grid, limits, invariance, and what is refused.
 #include "metric_tables.hpp"
-#include "metrics/temperature.hpp"
+#include "metrics/metrics.hpp"
 
 namespace {
 

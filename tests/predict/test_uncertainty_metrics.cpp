@@ -1,6 +1,5 @@
 // Reliability diagrams, entropies, and certainty as a score of right and wrong, inside and outside.
 #include "metric_tables.hpp"
-#include "metrics/detection.hpp"
 #include "metrics/ranking.hpp"
 
 namespace {

@@ -9,9 +9,9 @@
 >>> bool(std[1] > 2 * std[0])  # where there are no data, it knows that it does not know
 True
 
-Estimators with scikit-learn's manners are built from three handles that experts can use by themselves: ``Model`` (what is
-learned), ``Posterior`` (what is believed) and ``Optimizer`` (how belief changes). A ``Predictor`` keeps what many small predictions
-need.
+Estimators with scikit-learn's interface are built from three handles, which experts can use directly: ``Model`` (a network with
+a likelihood), ``Posterior`` (a Gaussian over its parameters) and ``Optimizer`` (a method that learns the posterior). A
+``Predictor`` makes many small predictions fast.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING

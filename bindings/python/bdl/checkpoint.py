@@ -13,7 +13,7 @@ from .posterior import Posterior
 
 
 class Checkpoint(NamedTuple):
-    """What a file held; None for parts it lacks."""
+    """Objects that a file held; None for those it lacks."""
 
     model: Model | None
     posterior: Posterior | None

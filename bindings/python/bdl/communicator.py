@@ -9,7 +9,7 @@ from .handle import Handle
 
 
 class MovesBytes(Protocol):
-    """What a communicator is made of: this rank, how many there are, and two ways to move bytes."""
+    """Parts of a communicator: this rank, the number of ranks, and two ways to move bytes."""
 
     rank: int
     size: int
@@ -57,7 +57,7 @@ class Communicator(Handle):
         return lowlevel.bdl_communicator_size(self._handle)[1]
 
     def statistics(self) -> Statistics:
-        """What has been moved so far."""
+        """Bytes moved so far, and the time it took."""
         return Statistics(*lowlevel.bdl_communicator_statistics(self._handle))
 
 

@@ -43,7 +43,7 @@ def brief_list(values: Iterable[Any]) -> str:
 
 
 class BDLError(Exception):
-    """What every failure of the library is. ``status`` is the number of its ``bdl_status``."""
+    """Base class of all failures of the library. ``status`` is the number of its ``bdl_status``."""
 
     status: int = lowlevel.BDL_ERROR_INTERNAL
 

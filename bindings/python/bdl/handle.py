@@ -1,4 +1,4 @@
-"""What the classes of handles have in common: ownership and pickling."""
+"""Base class of handles: ownership and pickling."""
 
 from __future__ import annotations
 

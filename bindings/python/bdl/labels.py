@@ -57,7 +57,7 @@ def write_labels(handle: Any, count: int, labels: Any) -> None:
 
 
 def type_of(labels: Any) -> int | None:
-    """What labels are, for checkpoints; None if they are no text and no numbers, or of several types.
+    """Returns the type of labels, for checkpoints; None if they are neither texts nor numbers, or have several types.
 
     >>> type_of(["no", "yes"]) == lowlevel.BDL_CLASS_TEXT, type_of([1, "a"])
     (True, None)

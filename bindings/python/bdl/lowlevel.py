@@ -206,7 +206,7 @@ def bdl_model_create_network(dtype, description, likelihood):
         relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
                                 sigmoid, softplus, swish
         dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
-                                1 - RATE else, anew for each example and sample (Srivastava et al. 2014)
+                                1 - RATE else, independently for each example and sample (Srivastava et al. 2014)
         batchnorm [momentum 0.1] [eps 1e-5] [noaffine]
                                 each channel (feature) minus its mean, over its standard deviation, times a
                                 scale, plus a shift (Ioffe, Szegedy 2015). Mean and variance are the
@@ -239,8 +239,8 @@ def bdl_network_count():
 
 def bdl_network_describe(index):
     r"""
-    The i-th of the networks known by name, published ones. Any out-pointer may be NULL; strings are static.
-    Since 0.2.
+    Describes the i-th of the networks known by name, which are published ones. Any out-pointer may be NULL; strings
+    are static. Since 0.2.
     :type index: int64_t
     :param index:    0 to bdl_network_count() - 1
     :type name: string
@@ -262,8 +262,8 @@ def bdl_network_describe(index):
 
 def bdl_network_description(name, channels, rows, columns, outputs):
     r"""
-    A network known by name as text for bdl_model_create_network(), which you may edit. Images may be of other
-    sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.
+    Returns a network known by name as a text for bdl_model_create_network(), which you may edit. Images may have
+    other sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.
     :type name: string
     :param name:     as bdl_network_describe() gives it; others: BDL_ERROR_INVALID_ARGUMENT naming the nearest
     :type channels: int64_t
@@ -284,7 +284,7 @@ def bdl_network_description(name, channels, rows, columns, outputs):
 
 def bdl_model_description(model):
     r"""
-    What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two
+    Describes the model's layers as a text for bdl_model_create_network(), without comments and defaults: two
     networks with the same text are the same function of their parameters. Since 0.1.
     :type model: bdl_model
     :param model:       a network; a user's own model: BDL_ERROR_UNSUPPORTED
@@ -295,11 +295,11 @@ def bdl_model_description(model):
 
 def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, callbacks):
     r"""
-    A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread
+    Creates a model from callbacks: a simulator, an ODE, a network of another library. Callbacks run on the thread
     of the call that needs them; they must be safe to run concurrently if the caller runs const calls
     concurrently. A callback that throws fails the call. Since 0.2.
     :type dtype: int
-    :param dtype:      type of every array the callbacks see
+    :param dtype:      type of every array that the callbacks receive
     :type inputs: int64_t
     :param inputs:     columns of x, >= 1
     :type outputs: int64_t
@@ -321,8 +321,8 @@ def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, callba
 
 def bdl_model_copy(model):
     r"""
-    An independent copy: the same layers, noise and standardisation, of which later changes to either do not
-    reach the other. A user's model shares its callbacks and user_data with its copies; `destroy` is called
+    Makes an independent copy with the same layers, noise and standardisation; later changes to one do not
+    affect the other. A user model shares its callbacks and user_data with its copies; `destroy` is called
     when the last of them is freed. Since 0.2.
     :type model: bdl_model
     :param model: a model
@@ -353,16 +353,16 @@ def bdl_model_targets(model):
     return _lowlevel.bdl_model_targets(model)
 
 def bdl_model_dtype(model):
-    r""" The bdl_dtype of a model; 0 for NULL. Since 0.1."""
+    r""" Returns the bdl_dtype of a model; 0 for NULL. Since 0.1."""
     return _lowlevel.bdl_model_dtype(model)
 
 def bdl_model_likelihood(model):
-    r""" The bdl_likelihood of a model; 0 for NULL. Since 0.1."""
+    r""" Returns the bdl_likelihood of a model; 0 for NULL. Since 0.1."""
     return _lowlevel.bdl_model_likelihood(model)
 
 def bdl_model_activation(model):
     r"""
-     The bdl_activation that all of a network's activations are, BDL_IDENTITY if it has none; 0 if they differ,
+     Returns the bdl_activation of a network, BDL_IDENTITY if it has none; 0 if its layers differ,
     for a user's model and NULL. Since 0.1.
     """
     return _lowlevel.bdl_model_activation(model)
@@ -373,7 +373,7 @@ def bdl_model_block_count(model):
 
 def bdl_model_block(model, index):
     r"""
-    The i-th block of theta. Any out-pointer may be NULL. Since 0.1.
+    Describes the i-th block of theta. Any out-pointer may be NULL. Since 0.1.
     :type model: bdl_model
     :param model:  a model
     :type index: int64_t
@@ -392,10 +392,10 @@ def bdl_model_block(model, index):
 
 def bdl_model_set_classes(model, classes):
     r"""
-    Says which of the outputs are classes of y, of a categorical model: the softmax goes over them alone. The
-    others have probability 0, no part in gradients and curvature, and are no labels. So one output layer holds
-    a head for each task of continual learning: set a task's classes before you train on it, and before you
-    predict for it. Whoever has the model follows at once; predictors and other copies keep what they were made
+    Sets which outputs of a categorical model are classes of y: the softmax goes over them alone. The
+    others have probability 0, do not enter gradients and curvature, and are not valid labels. So one output layer
+    holds a head for each task of continual learning: set a task's classes before you train on it, and before you
+    predict for it. All handles of the model change at once; predictors and other copies keep what they were made
     with. It is saved with the model. A new model has the classes 0 to outputs - 1. Since 0.2.
     :type model: bdl_model
     :param model:   a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED
@@ -429,7 +429,7 @@ def bdl_model_set_noise_precision(model, precision):
     targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
     precision is 0; of Student-t noise it is 1 / scale^2. Training learns it from there unless option
     "learn_noise" is 0, as one value or per output like the value set here. A new model has 1. Where a model
-    standardises targets of different scales, one value is shared by the standardised targets if nobody has
+    standardises targets of different scales, one value is shared by the standardised targets unless you have
     set it, and one value set here is a value per output. Since 0.1.
     :type model: bdl_model
     :param model:     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:
@@ -496,8 +496,8 @@ def bdl_model_get_noise_covariance(model, covariance):
 
 def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, target_scale):
     r"""
-    Standardises inside the model: the network sees (x - input_mean) / input_scale and gives
-    (f - target_mean) / target_scale, so that x and y, and everything that functions say of them (outputs f,
+    Standardises inside the model: the network receives (x - input_mean) / input_scale and gives
+    (f - target_mean) / target_scale, so that x and y, and all results that depend on them (outputs f,
     Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data
     is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a
     posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value
@@ -564,7 +564,7 @@ def bdl_model_get_standardization(model, input_mean, input_scale, target_mean, t
 
 def bdl_model_initialize(model, scheme, seed, parameters):
     r"""
-    Draws initial parameters of a network. An optimizer does this by itself for a posterior that has
+    Draws initial parameters of a network. An optimizer does this automatically for a posterior that has
     not been set. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type model: bdl_model
     :param model:      a network
@@ -579,7 +579,7 @@ def bdl_model_initialize(model, scheme, seed, parameters):
 
 def bdl_model_evaluate(model, parameters, x, outputs):
     r"""
-    Outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running
+    Computes outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running
     statistics belong to a posterior. Since 0.1.
     :type model: bdl_model
     :param model:      a model
@@ -594,7 +594,7 @@ def bdl_model_evaluate(model, parameters, x, outputs):
 
 def bdl_model_log_likelihood(model, parameters, x, y, log_likelihood):
     r"""
-    log p(y_i | x_i, theta) of each example, normalising constants included. Since 0.1.
+    Computes log p(y_i | x_i, theta) of each example, with all constants. Since 0.1.
     :type model: bdl_model
     :param model:          a model
     :type parameters: bdl_matrix
@@ -610,7 +610,7 @@ def bdl_model_log_likelihood(model, parameters, x, y, log_likelihood):
 
 def bdl_model_gradient_rows(model, parameters, x, y, rows):
     r"""
-    Gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row per example. Training
+    Computes gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row per example. Training
     never forms them; they are for the caller's own algorithms and checks. Since 0.1.
     :type model: bdl_model
     :param model:      a model
@@ -627,7 +627,7 @@ def bdl_model_gradient_rows(model, parameters, x, y, rows):
 
 def bdl_model_jacobian(model, parameters, x, jacobian):
     r"""
-    Jacobian of the outputs f with respect to theta, exact: by back-propagation, for user models from
+    Computes the exact Jacobian of the outputs f with respect to theta: by back-propagation, for user models from
     their gradients callback (BDL_ERROR_UNSUPPORTED without one). Since 0.1.
     :type model: bdl_model
     :param model:      a model
@@ -645,7 +645,7 @@ def bdl_model_jacobian(model, parameters, x, jacobian):
 
 def bdl_model_hessian_vector_product(model, parameters, x, y, vectors, products):
     r"""
-    H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
+    Computes H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
     forming H, at a few times the cost of a gradient per vector (Pearlmutter 1994, Fast exact
     multiplication by the Hessian). Where the slope of an activation jumps, the second derivative
     counts as 0. BDL_ERROR_UNSUPPORTED: user models, convolutions, pooling, crops. Since 0.1.
@@ -669,8 +669,8 @@ def bdl_model_hessian_vector_product(model, parameters, x, y, vectors, products)
 
 def bdl_model_hessian(model, parameters, x, y, hessian):
     r"""
-    The same Hessian written out, for small D: it is exactly symmetric, but for networks with hidden
-    units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as there. Since 0.1.
+    Computes that Hessian itself, for small D: it is exactly symmetric, but for networks with hidden
+    units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as for the product. Since 0.1.
     :type model: bdl_model
     :param model:      a network
     :type parameters: bdl_matrix
@@ -972,11 +972,11 @@ def bdl_posterior_rank(posterior):
     return _lowlevel.bdl_posterior_rank(posterior)
 
 def bdl_posterior_family(posterior):
-    r""" The bdl_family of a posterior; 0 for NULL. Since 0.1."""
+    r""" Returns the bdl_family of a posterior; 0 for NULL. Since 0.1."""
     return _lowlevel.bdl_posterior_family(posterior)
 
 def bdl_posterior_dtype(posterior):
-    r""" The bdl_dtype of a posterior; 0 for NULL. Since 0.1."""
+    r""" Returns the bdl_dtype of a posterior; 0 for NULL. Since 0.1."""
     return _lowlevel.bdl_posterior_dtype(posterior)
 
 def bdl_posterior_is_blank(posterior):
@@ -1123,7 +1123,7 @@ def bdl_posterior_get_tensor(posterior, index, values):
 def bdl_posterior_set_tensors(posterior, names):
     r"""
     Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
-    factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.
+    factor is recomputed if its matrix is given without it; most callers leave factors alone. Since 0.1.
     :type posterior: bdl_posterior
     :param posterior:    a posterior; it is not blank any more
     :type names: string
@@ -1151,7 +1151,7 @@ def bdl_posterior_marginal_variance(posterior, variance):
 
 def bdl_posterior_covariance(posterior, rows, cols, covariance):
     r"""
-    A block of Sigma. Since 0.1.
+    Computes a block of Sigma. Since 0.1.
     :type posterior: bdl_posterior
     :param posterior:  a posterior
     :type rows: int64_t
@@ -1176,7 +1176,7 @@ def bdl_posterior_solve(posterior, vectors, solution):
 
 def bdl_posterior_sample(posterior, seed, first, samples):
     r"""
-    Draws from q. Row i depends on (seed, first + i) only, to the bit, so draws can be made in any number of calls.
+    Draws from q. Row i depends only on (seed, first + i), exactly, so draws can be made in any number of calls.
     Cost O(D L) per draw. Since 0.1.
     :type posterior: bdl_posterior
     :param posterior: a posterior
@@ -1256,12 +1256,12 @@ def bdl_method_count():
     return _lowlevel.bdl_method_count()
 
 def bdl_method_name(index):
-    r""" The i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1."""
+    r""" Returns the i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1."""
     return _lowlevel.bdl_method_name(index)
 
 def bdl_method_describe(name):
     r"""
-    What a method is for. Any out-pointer may be NULL; strings are static. Since 0.2.
+    Describes a method. Any out-pointer may be NULL; strings are static. Since 0.2.
     :type name: string
     :param name:        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
     :type families: string
@@ -1272,7 +1272,7 @@ def bdl_method_describe(name):
     :param is_stream:   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
     :type is_exact: int32_t
     :param is_exact:    receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
-                           it as an epoch, and ends by itself at the optimum (option "tolerance"); there are no
+                           it as an epoch, and ends at the optimum (option "tolerance"); there are no
                            single steps. The noise is fixed, or with option "learn_noise" = 1 its precision is part
                            of the optimum
     :type prediction: int
@@ -1288,7 +1288,7 @@ def bdl_method_describe(name):
 
 def bdl_method_prediction(name, model):
     r"""
-    How a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear
+    Says how a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear
     models with Gaussian noise by BDL_LINEARIZED and others with one output by BDL_QUADRATURE, which are exact.
     Since 0.2.
     :type name: string
@@ -1302,11 +1302,11 @@ def bdl_method_prediction(name, model):
 
 def bdl_method_suggest(model, posterior, is_stream):
     r"""
-    The method to take where you have no wish of your own. Since 0.1.
+    Suggests a method. Since 0.1.
     :type model: bdl_model
     :param model:     the network; for generalised linear models of one output "exact-full" is better
     :type posterior: bdl_posterior
-    :param posterior: what is to learn
+    :param posterior: the posterior to learn
     :type is_stream: int32_t
     :param is_stream: 0: "slang" for classes (its curvature costs one row an example, however many classes there
                          are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
@@ -1319,7 +1319,7 @@ def bdl_method_suggest(model, posterior, is_stream):
 
 def bdl_training_suggest(model, examples, in_blocks, method, family):
     r"""
-    What to train a model with where you name the method, the posterior's family, both or neither: the defaults
+    Suggests how to train a model if you name the method, the posterior's family, both or neither: the defaults
     of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.
 
     Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models
@@ -1356,14 +1356,14 @@ def bdl_preset_count():
     return _lowlevel.bdl_preset_count()
 
 def bdl_preset_name(index):
-    r""" The i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2."""
+    r""" Returns the i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2."""
     return _lowlevel.bdl_preset_name(index)
 
 def bdl_preset_describe(name):
     r"""
-    Published settings by name: "vogn-resnet18" are those of VOGN for ResNet-18 on CIFAR-10. Options that depend
-    on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be NULL;
-    strings are static. Since 0.2.
+    Describes published settings by name: "vogn-resnet18" are those of VOGN for ResNet-18 on CIFAR-10. Options that
+    depend on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be
+    NULL; strings are static. Since 0.2.
     :type name: string
     :param name:    a preset's name; others fail with BDL_ERROR_INVALID_ARGUMENT
     :type method: string
@@ -1383,7 +1383,7 @@ def bdl_default_count():
 
 def bdl_default_describe(index):
     r"""
-    Defaults of estimators that depend on nothing: "hidden" units, "epochs", "samples" of predictions,
+    Describes defaults of estimators that do not depend on data: "hidden" units, "epochs", "samples" of predictions,
     "input_rate" and "hidden_rate" of dropout, "seed"; and of those for images "image_epochs" and
     "image_samples". Any out-pointer may be NULL; strings are static. Since 0.2.
     :type index: int64_t
@@ -1399,31 +1399,31 @@ def bdl_default_describe(index):
 
 def bdl_optimizer_create(model, posterior, method, data_size):
     r"""
-    New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
-    if it is learned, the model's noise precision. A method that does not go with the model or the posterior is
-    refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. A blank posterior becomes one of the
+    Creates an optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
+    if it is learned, the model's noise precision. A method that does not support the model or the posterior is
+    refused here, with BDL_ERROR_UNSUPPORTED, not only at the first step. A blank posterior becomes one of the
     model's point parameters and running statistics, if it has any (posterior.h); BDL_ERROR_SHAPE for one of a
     network that has others. Since 0.1.
     :type model: bdl_model
-    :param model:      what is learned; NULL: only bdl_optimizer_step_rows() will be used
+    :param model:      the model to learn; NULL if only bdl_optimizer_step_rows() will be used
     :type posterior: bdl_posterior
     :param posterior:  of the model's dtype and number of parameters
     :type method: string
     :param method:     a method's name; bdl_method_describe() says which posteriors it is for
     :type data_size: int64_t
     :param data_size:  N, the number of examples in the whole data set: it weighs the likelihood against
-                          the prior. It plays no part in streams
+                          the prior. It has no effect on streams
     :type optimizer: bdl_optimizer
     :param optimizer:  receives the handle; free with bdl_optimizer_free()
     """
     return _lowlevel.bdl_optimizer_create(model, posterior, method, data_size)
 
 def bdl_optimizer_method(optimizer):
-    r""" The name of the optimizer's method, static; "" for NULL. Since 0.1."""
+    r""" Returns the name of the optimizer's method, static; "" for NULL. Since 0.1."""
     return _lowlevel.bdl_optimizer_method(optimizer)
 
 def bdl_optimizer_data_size(optimizer):
-    r""" N, as given to bdl_optimizer_create(); 0 for NULL. Since 0.1."""
+    r""" Returns N, as given to bdl_optimizer_create(); 0 for NULL. Since 0.1."""
     return _lowlevel.bdl_optimizer_data_size(optimizer)
 
 def bdl_optimizer_set_double(optimizer, name, value):
@@ -1431,7 +1431,7 @@ def bdl_optimizer_set_double(optimizer, name, value):
     Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Options, method, model and
     posterior must go together after each call, for what the method is for (bdl_optimizer_fit(), or
     bdl_optimizer_observe() by methods and rules for streams): else BDL_ERROR_UNSUPPORTED, and nothing has
-    changed. Where the way from one valid combination to another leads through one that is not,
+    changed. If the way from one valid combination to another leads through one that is not,
     bdl_optimizer_set_text() sets several options at once. Since 0.1.
     """
     return _lowlevel.bdl_optimizer_set_double(optimizer, name, value)
@@ -1447,7 +1447,7 @@ def bdl_optimizer_set_choice(optimizer, name, value):
 def bdl_optimizer_set_text(optimizer, text):
     r"""
     Sets options from text, "learning_rate=0.1 rule=bbb": words name=value between blanks, numbers as C writes
-    them. All are set or, on any error, which names the word, none; they need go together only in the end.
+    them. All are set or, on any error, which names the word, none; only the final combination must be valid.
     Since 0.2.
     """
     return _lowlevel.bdl_optimizer_set_text(optimizer, text)
@@ -1500,12 +1500,12 @@ def bdl_optimizer_set_prior(optimizer, precision):
 
 def bdl_optimizer_set_prior_posterior(optimizer, prior):
     r"""
-    Takes a posterior as the prior, mean and whole precision: what was learned from other data before these,
-    say. The prior is fixed then, and "learn_prior" plays no part, until an option that defines the prior is
+    Makes a posterior the prior, with its mean and whole precision: one that was learned from earlier data,
+    for example. The prior is then fixed, and "learn_prior" has no effect, until an option that defines the prior is
     set. A blank posterior starts from the prior's mean; a stream (bdl_optimizer_observe()) from the whole
-    prior, which plays no part in one that has begun. The ELBO, its KL divergence and checkpoints have it.
+    prior, which has no effect on a stream that has begun. The ELBO, its KL divergence and checkpoints use it.
 
-    Exactly that prior is what full and full-moment posteriors are learned with. Layerwise-full and diagonal
+    Full and full-moment posteriors are learned with exactly that prior. Layerwise-full and diagonal
     ones maximise the ELBO with it over their own families. Low-rank posteriors of any rank take low-rank and
     diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
     any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
@@ -1532,15 +1532,15 @@ def bdl_optimizer_initialize(optimizer):
     r"""
     Restarts: mean = a network initialisation (options "initialization", "seed"; 0 without a network),
     U = 0, precision = option "initial_precision", step counter 0, momentum and Adam's averages 0, scales as
-    the options say. fit and step do this by themselves when the posterior is blank. Since 0.1.
+    the options say. fit and step do this automatically if the posterior is blank. Since 0.1.
     """
     return _lowlevel.bdl_optimizer_initialize(optimizer)
 
 def bdl_optimizer_step(optimizer, x, y):
     r"""
-    One step on the caller's minibatch. The step is taken whole or, on any error, not at all. If training runs
-    away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are
-    taken as they are, whatever the options say of augmentation: here the caller chooses them. Since 0.1.
+    Takes one step on the caller's minibatch, whole or, on any error, not at all. If training
+    diverges, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are
+    used without augmentation, whatever the options say, as the caller chooses them. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model
     :type x: bdl_matrix
@@ -1557,7 +1557,7 @@ def bdl_optimizer_laplace(optimizer, x, y):
     Ritter, Botev, Barber 2018). A full posterior keeps all of it, a layerwise one its blocks, a diagonal one its
     diagonal, a low-rank one also its L largest eigenpairs, a Kronecker-factored one its factors. The mean should
     be a mode: option "laplace" calls this at the end of every fit, and method "laplace" is "map" with that
-    option. With option "shards" it adds up parts of the data, which ranks share
+    option. With option "shards" it adds up shards of the data, which ranks divide among them
     (bdl_optimizer_set_communicator()). Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model; its posterior low-rank (diagonal: rank 0), full, layerwise-full or
@@ -1571,7 +1571,7 @@ def bdl_optimizer_laplace(optimizer, x, y):
 
 def bdl_optimizer_step_rows(optimizer, rows):
     r"""
-    One step from the caller's own gradient rows of -log p: M examples under S parameter samples make
+    Takes one step from the caller's own gradient rows of -log p: M examples under S parameter samples make
     n = M S rows, and the gradient estimate is N / n times their sum. Scales are not learned from rows.
     Since 0.1.
     :type optimizer: bdl_optimizer
@@ -1588,13 +1588,13 @@ def bdl_optimizer_fit(optimizer, x, y, epochs, progress):
     its final rates.
 
     Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than asked
-    for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones go on from the posterior
-    when fit is called again, to the same optimum though not with the same bits.
+    for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones continue from the posterior
+    when fit is called again, to the same optimum up to rounding.
 
     Images ("input CHANNELS ROWS COLUMNS") may be augmented: options "augment_pad" and "augment_flip" shift and
-    mirror each one, anew in each epoch, as a function of seed, epoch and the row of x alone. N stays what it
-    is. What looks at the data besides the minibatches, as Laplace's approximation does, and all predictions
-    see the images as they are. Since 0.1.
+    mirror each one, differently in each epoch, as a function of seed, epoch and the row of x. N does not change.
+    Everything else that reads the data, such as Laplace's approximation, and all predictions
+    use the original images. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model
     :type x: bdl_matrix
@@ -1603,15 +1603,15 @@ def bdl_optimizer_fit(optimizer, x, y, epochs, progress):
     :param y:         n x targets
     :type epochs: int64_t
     :param epochs:    passes over the data, >= 1; 0 finishes an interrupted fit (of this process or a
-                         checkpoint) and gives the same bits as if it had never been interrupted,
-                         unless training runs away: a checkpoint has no earlier good state to go back to
+                         checkpoint) with the results of a fit that was never interrupted,
+                         unless training diverges: a checkpoint has no earlier good state to go back to
     :type progress: int32_t
     :param progress:  may be NULL
     :type user_data: void
     :param user_data: handed to progress
     :rtype: int
     :return: BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training
-                that runs away goes back to its last good state: with option "guard", to go on with half the
+                that diverges goes back to its last good state: with option "guard", to continue with half the
                 learning rate; without it, or after ten times, the call returns BDL_ERROR_DIVERGED
     """
     return _lowlevel.bdl_optimizer_fit(optimizer, x, y, epochs, progress)
@@ -1625,7 +1625,7 @@ def bdl_optimizer_request_stop(optimizer):
 
 def bdl_optimizer_progress(optimizer):
     r"""
-    Where training is. Any out-pointer may be NULL. Since 0.1.
+    Reads the progress of training. Any out-pointer may be NULL. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type step: int64_t
@@ -1639,7 +1639,7 @@ def bdl_optimizer_progress(optimizer):
 
 def bdl_optimizer_running_elbo(optimizer, kl):
     r"""
-    The ELBO's two parts as training sees them: free of cost, but noisy. Since 0.1.
+    Reads training's running estimates of the ELBO's two terms: free of cost, but noisy. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer:               an optimizer that has taken a step with its model
     :type expected_log_likelihood: float
@@ -1652,7 +1652,7 @@ def bdl_optimizer_running_elbo(optimizer, kl):
 
 def bdl_optimizer_elbo(optimizer, x, y, samples, seed, kl):
     r"""
-    The ELBO's two parts on given data. Since 0.1.
+    Computes the ELBO's two terms on given data. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer:               an optimizer with a model
     :type x: bdl_matrix
@@ -1676,7 +1676,7 @@ def bdl_optimizer_start_noise(optimizer, y):
     Lets training start from a Gaussian or Student-t noise of each target's own: option
     "initial_noise_precision" (where it is 0, 100 for networks with hidden units and 1 for others and on
     streams) over the variance of the target. bdl_optimizer_fit() and bdl_optimizer_step() start with one noise
-    of all (standardised) targets by themselves, bdl_optimizer_observe() with that of the model. It does
+    of all (standardised) targets automatically, bdl_optimizer_observe() with that of the model. It does
     nothing for other likelihoods, where the noise was set, and where "learn_noise" is 0 (but on streams).
     Since 0.2.
     :type optimizer: bdl_optimizer
@@ -1713,15 +1713,15 @@ def bdl_optimizer_memory(optimizer, minibatch):
 
 def bdl_optimizer_guarded_steps(optimizer):
     r"""
-    Number of steps in which option "guard" held something back; 0 for NULL. On small data most steps of the
+    Returns the number of steps that option "guard" has limited; 0 for NULL. On small data most steps of the
     first half are usual. Since 0.1.
     """
     return _lowlevel.bdl_optimizer_guarded_steps(optimizer)
 
 def bdl_optimizer_noise(optimizer):
     r"""
-    How training makes the noise of a low-rank-moment posterior in each of the network's layers, as option
-    "noise_estimator" says, and whether the law of an example's outputs there is that of a draw of the
+    Says how training makes the noise of a low-rank-moment posterior in each of the network's layers, as option
+    "noise_estimator" says, and whether the distribution of an example's outputs there is that of a draw of the
     parameters. It is, but for "local" in convolutions of more than one position. Since 0.2.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer of a low-rank-moment posterior; others: BDL_ERROR_UNSUPPORTED
@@ -1759,8 +1759,8 @@ def bdl_optimizer_diagnose(optimizer):
 
 def bdl_dataset_from_arrays(x, y):
     r"""
-    Rows of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free(). Memory
-    that you have mapped is fine. Values are checked when they are read. Since 0.2.
+    Makes a data set of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free().
+    Memory that you have mapped is fine. Values are checked when they are read. Since 0.2.
     :type x: bdl_matrix
     :param x:       n x inputs, any layout
     :type y: bdl_matrix
@@ -1772,7 +1772,7 @@ def bdl_dataset_from_arrays(x, y):
 
 def bdl_dataset_from_callback(rows, inputs, targets, read):
     r"""
-    Rows that a function of yours reads, computes or fetches from elsewhere. Since 0.2.
+    Makes a data set whose rows a callback reads, computes or fetches from elsewhere. Since 0.2.
     :type rows: int64_t
     :param rows:      n, 1 to 2^52
     :type inputs: int64_t
@@ -1793,7 +1793,7 @@ def bdl_dataset_from_callback(rows, inputs, targets, read):
 
 def bdl_dataset_from_npy(x_path, y_path):
     r"""
-    NumPy's files (.npy), mapped and not read: the system fetches what is needed and drops what is not, so they
+    Maps NumPy's files (.npy) instead of reading them: the system loads and drops pages as needed, so they
     may be larger than memory. Elements are floating-point numbers (f2, f4, f8), integers (i1 to i8, u1 to u8)
     or truth values (b1), in either byte order, in C or Fortran order. Types that bdl_dtype lacks are
     converted row by row when they are read; integers beyond 2^53 are rounded to doubles. One dimension is one
@@ -1815,8 +1815,8 @@ def bdl_dataset_from_npy(x_path, y_path):
 
 def bdl_dataset_from_safetensors(path, x_name, y_name):
     r"""
-    The same from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32,
-    U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since
+    As bdl_dataset_from_npy(), from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16,
+    I8, U64, U32, U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since
     0.2.
     :type path: string
     :param path:    the file
@@ -1843,10 +1843,10 @@ def bdl_dataset_targets(dataset):
 
 def bdl_dataset_set_block(dataset, rows_in_block, window):
     r"""
-    Blocks for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and
+    Sets blocks, for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and
     row groups of Parquet files do. An epoch of bdl_optimizer_fit_dataset() then takes the blocks of
     consecutive rows in random order, and shuffles the rows of `window` blocks at a time. So minibatches come
-    from one window, or two where one ends within a minibatch, and whoever keeps the last `window` blocks reads
+    from one window, or two if one ends within a minibatch, and a source that keeps the last `window` blocks reads
     each block once an epoch. The larger the window, the better the shuffling. Since 0.2.
     :type dataset: bdl_dataset
     :param dataset:       a data set
@@ -1860,7 +1860,7 @@ def bdl_dataset_set_block(dataset, rows_in_block, window):
 
 def bdl_dataset_read(dataset, rows, x, y):
     r"""
-    Reads rows, as they are: for predictions and metrics part by part. Since 0.2.
+    Reads rows without standardisation, for predictions and metrics in chunks. Since 0.2.
     :type dataset: bdl_dataset
     :param dataset: a data set
     :type rows: int64_t
@@ -1876,7 +1876,7 @@ def bdl_dataset_read(dataset, rows, x, y):
 
 def bdl_dataset_target_range(dataset, smallest, largest):
     r"""
-    Between which numbers the targets lie, in one pass over y: of class numbers, the largest says how many classes
+    Finds the ranges of the targets in one pass over y: the largest class number says how many classes
     there are. Since 0.2.
     :type dataset: bdl_dataset
     :param dataset:  a data set with targets
@@ -1913,7 +1913,7 @@ def bdl_optimizer_start_noise_dataset(optimizer, dataset):
 
 def bdl_optimizer_fit_dataset(optimizer, dataset, epochs, progress):
     r"""
-    As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())
+    As bdl_optimizer_fit() on arrays of these rows, with identical results; blocks (bdl_dataset_set_block())
     change the order. Before the first step the targets of likelihoods with a noise precision are read once,
     for where it starts, unless it was set or is not learned. Laplace's approximation (option "laplace") reads
     the data several times at the end. The methods "exact-*" read all rows in their order in each iteration, a
@@ -1945,7 +1945,7 @@ def bdl_optimizer_laplace_dataset(optimizer, dataset):
 
 def bdl_optimizer_elbo_dataset(optimizer, dataset, samples, seed, kl):
     r"""
-    As bdl_optimizer_elbo(), on a data set: the expectation is summed over parts of 1024 rows, under the same
+    As bdl_optimizer_elbo(), on a data set: the expectation is summed over chunks of 1024 rows, under the same
     posterior samples. Since 0.2.
     """
     return _lowlevel.bdl_optimizer_elbo_dataset(optimizer, dataset, samples, seed, kl)
@@ -1965,7 +1965,7 @@ def bdl_optimizer_observe(optimizer, x, y, log_density):
     become less likely by it; bdl_optimizer_guarded_steps() counts where that held it back.
 
     Option "score" says how the one-step-ahead log density of each row is computed before it is used. Momentum,
-    schedules, "curvature_rate" and the learning of scales play no part, nor does the data size. Since 0.1.
+    schedules, "curvature_rate", the learning of scales and the data size have no effect. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer:   an optimizer with a model, of any method
     :type x: bdl_matrix
@@ -2009,7 +2009,7 @@ def bdl_optimizer_set_process_noise(optimizer, variance):
 
 def bdl_optimizer_prequential(optimizer):
     r"""
-    Prequential (one-step-ahead) scores since the optimizer was initialised: means over what was observed, each
+    Reads prequential (one-step-ahead) scores since the optimizer was initialised: means over all observations, each
     row judged before it was used. Any out-pointer may be NULL. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer:   an optimizer with a model
@@ -2018,7 +2018,7 @@ def bdl_optimizer_prequential(optimizer):
     :type log_density: float
     :param log_density: receives the mean log density of a row, in nats; NaN if count is 0
     :type error: float
-    :param error:       receives the share of misclassified targets, or (Gaussian, Poisson) the root mean
+    :param error:       receives the fraction of misclassified targets, or (Gaussian, Poisson) the root mean
                            squared error of the prediction at the mean of theta; NaN if count is 0
     """
     return _lowlevel.bdl_optimizer_prequential(optimizer)
@@ -2060,7 +2060,7 @@ r""" average over draws with noise of each example's own"""
 
 def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance):
     r"""
-    Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above).
+    Computes the mean and the two kinds of variance of y, whose sum is Var[y | x]. A row that overflows is infinite.
     For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED implies
     E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
     :type mean: bdl_matrix_out
@@ -2075,7 +2075,7 @@ def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_vari
 
 def bdl_predict_quantiles(model, posterior, x, method, samples, seed, levels, quantiles):
     r"""
-    Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
+    Computes quantiles of y, noise included; infinite if a row overflows. BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
     BDL_STUDENT_T: exact for the predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with
     at least that probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type levels: bdl_matrix
@@ -2087,7 +2087,8 @@ def bdl_predict_quantiles(model, posterior, x, method, samples, seed, levels, qu
 
 def bdl_predict_interval(model, posterior, x, method, samples, seed, probability, lower, upper):
     r"""
-    Central interval that holds y with the given probability: quantiles (1 -+ probability) / 2. Since 0.1.
+    Computes the central interval that holds y with the given probability: quantiles (1 -+ probability) / 2. Since
+    0.1.
     :type probability: float
     :param probability: in (0, 1)
     :type lower: bdl_matrix_out
@@ -2099,7 +2100,7 @@ def bdl_predict_interval(model, posterior, x, method, samples, seed, probability
 
 def bdl_predict_classes(model, posterior, x, method, samples, seed, probabilities, entropy, mutual_information):
     r"""
-    Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:
+    Computes class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:
     BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are those of the probit
     approximation; the mutual information of BDL_BERNOULLI is integrated over q(f | x) exactly, and that of
     BDL_CATEGORICAL is BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
@@ -2115,8 +2116,8 @@ def bdl_predict_classes(model, posterior, x, method, samples, seed, probabilitie
 
 def bdl_predict_log_density(model, posterior, x, y, method, samples, seed, log_density):
     r"""
-    log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity where the density
-    is below the doubles or the row overflows (above). Since 0.1.
+    Computes log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity if the
+    density underflows or the row overflows. Since 0.1.
     :type y: bdl_matrix
     :param y:           n x targets
     :type log_density: bdl_matrix_out
@@ -2126,7 +2127,7 @@ def bdl_predict_log_density(model, posterior, x, y, method, samples, seed, log_d
 
 def bdl_predict_draws(model, posterior, x, samples, seed, draws):
     r"""
-    Draws of y by BDL_MONTE_CARLO: for each example, draw k comes from parameter draw k. For BDL_CATEGORICAL
+    Draws y by BDL_MONTE_CARLO: for each example, draw k comes from parameter draw k. For BDL_CATEGORICAL
     the draws are class numbers. Since 0.1.
     :type samples: int64_t
     :param samples: number of draws S
@@ -2150,8 +2151,8 @@ def bdl_predict_draws_by(model, posterior, x, method, samples, seed, draws):
 
 def bdl_predict_output_distribution(model, posterior, x, mean, covariance):
     r"""
-    The law q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the likelihood (and
-    its noise): what filters need. Any likelihood. Since 0.1.
+    Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the
+    likelihood (and its noise), as filters need it. For any likelihood. Since 0.1.
     :type mean: bdl_matrix_out
     :param mean:       receives n x C: f(x; mu)
     :type covariance: bdl_matrix_out
@@ -2161,8 +2162,8 @@ def bdl_predict_output_distribution(model, posterior, x, mean, covariance):
 
 def bdl_predictor_create(model, posterior, method, samples, seed):
     r"""
-    Arguments as those of bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY where the draws need more than
-    there is. Since 0.2.
+    Creates a predictor; arguments are as for bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY if the draws need
+    more than there is. Since 0.2.
     :type predictor: bdl_predictor
     :param predictor: receives the predictor, to be freed with bdl_predictor_free()
     """
@@ -2170,7 +2171,7 @@ def bdl_predictor_create(model, posterior, method, samples, seed):
 
 def bdl_predictor_create_ensemble(models, method, samples, seed):
     r"""
-    One predictor of a deep ensemble: J members that were trained independently, by any methods
+    Creates a predictor of a deep ensemble: J members that were trained independently, by any methods
     (Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is
     the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own
     standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives the bits
@@ -2279,7 +2280,7 @@ def bdl_metric_ece(probabilities, y, bins):
 
 def bdl_metric_calibration_curve(probabilities, y, curve):
     r"""
-    The reliability diagram that the calibration error sums up. Since 0.2.
+    Computes the reliability diagram that the calibration error summarises. Since 0.2.
     :type probabilities: bdl_matrix
     :param probabilities: n x K, or n x 1: P(y = 1)
     :type y: bdl_matrix
@@ -2330,7 +2331,7 @@ def bdl_metric_aupr(positive, negative):
 
 def bdl_metric_fpr(positive, negative, tpr):
     r"""
-    The false positive rate where the true positive rate is at least tpr; "FPR95" for tpr = 0.95. Since 0.2.
+    Computes the false positive rate at a true positive rate of at least tpr; "FPR95" for tpr = 0.95. Since 0.2.
     :type positive: bdl_matrix
     :param positive:  n x 1 scores
     :type negative: bdl_matrix
@@ -2338,19 +2339,19 @@ def bdl_metric_fpr(positive, negative, tpr):
     :type tpr: float
     :param tpr:       in (0, 1]
     :type fpr: float
-    :param fpr:       receives the share of negatives whose score is at least the threshold
+    :param fpr:       receives the fraction of negatives whose score is at least the threshold
     :type threshold: float
-    :param threshold: receives the largest score that a share tpr of the positives reaches; may be NULL
+    :param threshold: receives the largest score that a fraction tpr of the positives reaches; may be NULL
     """
     return _lowlevel.bdl_metric_fpr(positive, negative, tpr)
 
 def bdl_metric_detection_error(positive, negative):
-    r"""The least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2."""
+    r"""Computes the least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2."""
     return _lowlevel.bdl_metric_detection_error(positive, negative)
 
 def bdl_metric_roc_curve(positive, negative, curve):
     r"""
-    The ROC curve, from (0, 0) to (1, 1). Since 0.2.
+    Computes the ROC curve, from (0, 0) to (1, 1). Since 0.2.
     :type positive: bdl_matrix
     :param positive: n x 1 scores
     :type negative: bdl_matrix
@@ -2368,8 +2369,8 @@ r""" minus the entropy, in nats"""
 
 def bdl_metric_auroc_correct(probabilities, y, score):
     r"""
-    Whether certainty tells right predictions from wrong ones: the AUROC of right (positive) against wrong. Since
-    0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.
+    Measures whether certainty separates right predictions from wrong ones: the AUROC of right (positive) against
+    wrong. Since 0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.
     :type probabilities: bdl_matrix
     :param probabilities: n x K, or n x 1: P(y = 1)
     :type y: bdl_matrix
@@ -2383,7 +2384,7 @@ def bdl_metric_auroc_correct(probabilities, y, score):
 
 def bdl_metric_ood(inside, outside, score):
     r"""
-    Out-of-distribution detection by certainty. Since 0.2.
+    Measures out-of-distribution detection by certainty. Since 0.2.
     :type inside: bdl_matrix
     :param inside:  n x K probabilities of examples of the training distribution (n x 1: P(y = 1))
     :type outside: bdl_matrix
@@ -2397,9 +2398,9 @@ def bdl_metric_ood(inside, outside, score):
 
 def bdl_temperature_fit(logits, y):
     r"""
-    The temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation data
-    (Guo et al. 2017): above 1 where predictions are too certain. Since 0.2. It is at a limit where the data know
-    no best one, as with logits that are right everywhere, and 1 where it makes no difference.
+    Finds the temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation
+    data (Guo et al. 2017); it is above 1 if predictions are too certain. Since 0.2. It is at a limit if the data
+    determine no best one, as with logits that are right everywhere, and 1 where it makes no difference.
     :type logits: bdl_matrix
     :param logits:      n x K, K >= 2; log probabilities serve as well
     :type y: bdl_matrix
@@ -2411,7 +2412,7 @@ def bdl_temperature_fit(logits, y):
 
 def bdl_temperature_apply(logits, temperature, log_probabilities):
     r"""
-    log softmax(logits / T), row by row. Since 0.2.
+    Computes log softmax(logits / T), row by row. Since 0.2.
     :type logits: bdl_matrix
     :param logits:            n x K, K >= 2; log probabilities serve as well
     :type temperature: float
@@ -2438,16 +2439,16 @@ def bdl_metric_crps(draws, y):
     """
     return _lowlevel.bdl_metric_crps(draws, y)
 BDL_SCALE_LINEAR = _lowlevel.BDL_SCALE_LINEAR
-r""" evenly"""
+r""" the values themselves"""
 BDL_SCALE_LOG = _lowlevel.BDL_SCALE_LOG
-r""" their logarithms evenly: for precisions, rates, sizes; limits > 0"""
+r""" their logarithms: for precisions, rates, sizes; limits > 0"""
 
 def bdl_search_create(prototype, folds, epochs, method, samples, seed):
     r"""
-    New search. It copies the prototype's model, family of posteriors, method, options and
+    Creates a search. It copies the prototype's model, family of posteriors, method, options and
     bdl_optimizer_set_prior(): what happens to the prototype later does not matter, and a search never changes
     it. Every trial starts blank, as after bdl_optimizer_initialize(). The data size of a trial is the
-    prototype's, times the share of the rows that it trains on. Since 0.1.
+    prototype's, times the fraction of the rows that it trains on. Since 0.1.
     :type prototype: bdl_optimizer
     :param prototype: an optimizer with a model. Without bdl_search_set_workers(), folds are trained on as many
                          threads as its option "threads" says
@@ -2480,7 +2481,7 @@ def bdl_search_add_double(search, option, low, high, scale):
     :type high: float
     :param high:   largest value, likewise, > low
     :type scale: int
-    :param scale:  how values are spread between them
+    :param scale:  scale on which values are distributed between them
     """
     return _lowlevel.bdl_search_add_double(search, option, low, high, scale)
 
@@ -2502,10 +2503,10 @@ def bdl_search_add_choice(search, option, words):
 
 def bdl_search_set_parallel_trials(search, parallel_trials):
     r"""
-    How many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a batch.
-    Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them
+    Sets how many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a
+    batch. Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them
     (Ginsbourger, Le Riche, Carraro 2010, Kriging is well-suited to parallelize optimization). It changes which
-    values are tried, whoever trains them; so it is fixed before the first trial. Of random trials, which need no
+    values are tried, so it is fixed before the first trial. Of random trials, which need no
     scores, as many are trained at the same time as there are workers for. Since 0.2.
     :type search: bdl_search
     :param search:          a search without trials
@@ -2516,8 +2517,8 @@ def bdl_search_set_parallel_trials(search, parallel_trials):
 
 def bdl_search_set_workers(search, workers):
     r"""
-    How many threads of the library's own train the folds of trials in later runs, the calling thread among them.
-    Results have the same bits whatever the number. Each worker trains on one thread, and holds a model, a
+    Sets how many threads train the folds of trials in later runs, the calling thread among them.
+    Results do not depend on it. Each worker trains on one thread, and holds a model, a
     posterior and an optimizer's memory (bdl_optimizer_memory()) of its own. A Bayesian trial has work for K
     workers, a batch of B for K B. A user model has one worker, the thread of bdl_search_run(), whatever is set:
     its callbacks need not be safe to call from several threads. Since 0.2.
@@ -2530,11 +2531,11 @@ def bdl_search_set_workers(search, workers):
 
 def bdl_search_set_communicator(search, communicator):
     r"""
-    From now on bdl_search_run() is a collective call (bdl/communicator.h): all ranks make it, with the same
+    Makes bdl_search_run() a collective call (bdl/communicator.h): all ranks make it, with the same
     arguments and data, on searches that are the same in everything but workers. The folds of each batch are
     dealt to the ranks in turn, and all ranks end with the same trials, whatever their number. Random trials
     come in batches, too: as many as give all ranks the same number of folds, at least parallel_trials.
-    Progress is reported on rank 0. Where ranks differ, all of them fail and name the difference; where one rank
+    Progress is reported on rank 0. If ranks differ, all of them fail and name the difference; if one rank
     fails, it has its own error, and the others have BDL_ERROR_PEER; the trials kept are the same on all. A stop
     on any rank is BDL_STOPPED on all, when the others have trained their folds of the batch. A communicator that
     gives up after a while must wait for as long as a batch may take. Any method can be searched so: each
@@ -2542,7 +2543,7 @@ def bdl_search_set_communicator(search, communicator):
     :type search: bdl_search
     :param search:       a search
     :type communicator: bdl_communicator
-    :param communicator: NULL: alone again
+    :param communicator: the ranks; NULL to search alone again
     """
     return _lowlevel.bdl_search_set_communicator(search, communicator)
 
@@ -2590,7 +2591,7 @@ def bdl_search_trial_count(search):
 
 def bdl_search_trial(search, trial, values):
     r"""
-    What a trial has tried and how it went. Any out-pointer may be NULL. Since 0.1.
+    Reads a trial's values and result. Any out-pointer may be NULL. Since 0.1.
     :type search: bdl_search
     :param search:         a search
     :type trial: int64_t
@@ -2611,7 +2612,7 @@ def bdl_search_trial(search, trial, values):
     return _lowlevel.bdl_search_trial(search, trial, values)
 
 def bdl_search_best(search):
-    r""" The number of the trial with the highest score; BDL_ERROR_UNSUPPORTED if no trial has one. Since 0.1."""
+    r""" Finds the trial with the highest score; BDL_ERROR_UNSUPPORTED if no trial has one. Since 0.1."""
     return _lowlevel.bdl_search_best(search)
 
 def bdl_search_apply(search, trial, optimizer):
@@ -2629,9 +2630,9 @@ def bdl_search_apply(search, trial, optimizer):
 
 def bdl_search_folds(search, fold):
     r"""
-    Which fold each row is in, to repeat a trial or to score it otherwise: fold k was left out of the training
-    on folds k + 1, ..., K - 1, 0, ..., k - 1, in this order and within a fold in the order of the rows. Since
-    0.1.
+    Says which fold each row is in, to repeat a trial or to score it otherwise: fold k was left out of the training
+    on folds k values are tried, so it is fixed before the first trial. Of random trials, which need no1, ..., K - 1,
+    0, ..., k - 1, in this order and within a fold in the order of the rows. Since 0.1.
     :type search: bdl_search
     :param search: a search
     :type fold: bdl_matrix_out
@@ -2662,7 +2663,7 @@ def bdl_communicator_create(rank, size, all_gather):
 
 def bdl_communicator_size(communicator):
     r"""
-    Which rank this is, of how many. Any out-pointer may be NULL. Since 0.2.
+    Reads this rank and the number of ranks. Any out-pointer may be NULL. Since 0.2.
     :type communicator: bdl_communicator
     :param communicator: a communicator
     :type rank: int32_t
@@ -2674,7 +2675,7 @@ def bdl_communicator_size(communicator):
 
 def bdl_communicator_statistics(communicator):
     r"""
-    What the communicator has done so far. Any out-pointer may be NULL. Since 0.2.
+    Reads what the communicator has done so far. Any out-pointer may be NULL. Since 0.2.
     :type communicator: bdl_communicator
     :param communicator: a communicator
     :type calls: int64_t
@@ -2759,7 +2760,7 @@ def bdl_load(path, user_model, model, posterior, optimizer):
 
 def bdl_checkpoint_parts(path):
     r"""
-    Which parts a checkpoint holds, each 1 or 0, by its header: tensors are not read. Any out-pointer may be NULL.
+    Says which parts a checkpoint holds, each 1 or 0. Only its header is read. Any out-pointer may be NULL.
     Since 0.1.
     :type path: string
     :param path:       file to read
@@ -2778,7 +2779,7 @@ def bdl_checkpoint_parts(path):
 
 def bdl_save_bytes(model, posterior, optimizer, buffer):
     r"""
-    The contents of the file that bdl_save() would write, in memory: for pickling, data bases, messages. Since
+    Writes the contents of the file that bdl_save() would make to memory: for pickling, data bases, messages. Since
     0.1.
     :type model: bdl_model
     :param model:     as for bdl_save()
@@ -2808,15 +2809,15 @@ def bdl_version():
 
 def bdl_check_version(major, minor, patch):
     r"""
-    Whether a program compiled with the headers of this version may use the library: BDL_OK, or
-    BDL_ERROR_UNSUPPORTED where the library is older than the headers, or the headers older than the first of the
+    Checks that a program compiled with the headers of this version may use the library: returns BDL_OK, or
+    BDL_ERROR_UNSUPPORTED if the library is older than the headers, or the headers are older than the first of the
     library's SONAME (docs/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.
     """
     return _lowlevel.bdl_check_version(major, minor, patch)
 
 def bdl_build_info():
     r"""
-    How the library was built and which BLAS answers in this process, as one line of text, for
+    Describes how the library was built and which BLAS this process uses, in one line of text, for
     bug reports and benchmarks. The string is static. Since 0.1.
     """
     return _lowlevel.bdl_build_info()

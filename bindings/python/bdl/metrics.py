@@ -28,7 +28,7 @@ class CalibrationCurve(NamedTuple):
 
 
 class RocCurve(NamedTuple):
-    """From (0, 0) to (1, 1): a point for each distinct score, which is its threshold."""
+    """Curve from (0, 0) to (1, 1): a point for each distinct score, which is its threshold."""
 
     fpr: np.ndarray
     tpr: np.ndarray
@@ -97,7 +97,7 @@ def _at_least_one(count: int, name: str) -> int:
 
 
 def entropy(probabilities: Any) -> np.ndarray:
-    """Of each row, in nats.
+    """Returns the entropy of each row, in nats.
 
     >>> entropy([[0.5, 0.5], [1.0, 0.0]])
     array([0.69314718, 0.        ])

@@ -168,7 +168,7 @@ class Model(Handle):
 
     @property
     def activation(self) -> str | None:
-        """Of the layers, "identity" if there is none; None if they differ, and for a model of the user's own."""
+        """Activation of the layers, "identity" if there is none; None if they differ, and for a user model."""
         return names.activations.word(lowlevel.bdl_model_activation(self._handle))
 
     @property
@@ -196,7 +196,7 @@ class Model(Handle):
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Of Student-t noise. Training learns them from there unless option ``learn_degrees_of_freedom`` is 0."""
+        """Degrees of freedom of Student-t noise, from which training learns them unless ``learn_degrees_of_freedom`` is 0."""
         return lowlevel.bdl_model_get_degrees_of_freedom(self._handle)
 
     @degrees_of_freedom.setter
@@ -240,7 +240,7 @@ class Model(Handle):
 
     @property
     def target_names(self) -> list[str] | None:
-        """The same of the columns of y."""
+        """Names of the columns of y, as ``input_names``."""
         return labels.read_names(self._handle, lowlevel.BDL_TARGET, self.targets)
 
     @target_names.setter
@@ -351,7 +351,7 @@ class Model(Handle):
         return products
 
     def hessian(self, parameters: Any, x: Any, y: Any) -> np.ndarray:
-        """That Hessian written out, for few parameters."""
+        """Returns the Hessian itself, for few parameters."""
         hessian = arrays.empty(self.parameters, self.parameters)
         lowlevel.bdl_model_hessian(
             self._handle, arrays.row(parameters, "parameters"), arrays.matrix(x, "x"), arrays.matrix(y, "y"), hessian
@@ -395,7 +395,7 @@ class Model(Handle):
 
 
 def _result(values: Any, dtype: str, columns: int) -> np.ndarray:
-    """What a user's function has returned, as rows; a vector is one column."""
+    """Returns the result of a user's function as rows; a vector is one column."""
     array = np.asarray(values, dtype=dtype)
     return array.reshape(-1, columns) if array.ndim < 2 else array
 

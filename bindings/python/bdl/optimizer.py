@@ -1,4 +1,4 @@
-"""Optimizers: how belief changes."""
+"""Optimizers, which learn a posterior."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Optimizer(Handle):
         self.set_text(" ".join(_word(name, value) for name, value in options.items()))
 
     def set_text(self, text: str) -> None:
-        """The same from text: ``optimizer.set_text("learning_rate=0.01 seed=3")``."""
+        """Sets options from a text: ``optimizer.set_text("learning_rate=0.01 seed=3")``."""
         lowlevel.bdl_optimizer_set_text(self._handle, text)
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -116,7 +116,7 @@ class Optimizer(Handle):
         return {name: self[name] for name in tables.types}
 
     def set_communicator(self, communicator: Communicator | None) -> None:
-        """From now on all ranks of the communicator fit, step and make Laplace's approximation together; None: alone again.
+        """Makes all ranks of the communicator fit, step and make Laplace's approximation together; None: alone again.
 
         Every rank makes the same calls, and has the same posterior afterwards (docs/distributed.md).
         """
@@ -293,7 +293,7 @@ class Optimizer(Handle):
 
     @property
     def noise(self) -> tuple[bool, str]:
-        """Of a low-rank-moment posterior: are all layers' noise exact, and a line for each that says how it is made."""
+        """Returns, for a low-rank-moment posterior, whether all layers' noise is exact, and a line that describes each layer's."""
         is_exact, text = lowlevel.bdl_optimizer_noise(self._handle)
         return bool(is_exact), text
 
@@ -335,7 +335,7 @@ def suggest_method(model: Model, posterior: Posterior, is_stream: bool = False) 
 
 
 class Training(NamedTuple):
-    """What to train a model with: the method, the posterior's family and rank, options for ``Optimizer.set_text()``."""
+    """Suggested training: the method, the posterior's family and rank, options for ``Optimizer.set_text()``."""
 
     method: str
     family: str
@@ -346,7 +346,7 @@ class Training(NamedTuple):
 def suggest_training(
     model: Model, examples: int, in_blocks: bool = False, method: str = "auto", family: str = "auto"
 ) -> Training:
-    """What the estimators take for so many examples, where you name a method, a family, both or neither.
+    """Suggests training as the estimators do it, if you name a method, a family, both or neither.
 
     >>> import bdl
     >>> bdl.suggest_training(bdl.Model.mlp([2, 10, 1]), 100, method="vogn")

@@ -1,4 +1,4 @@
-"""Gaussian posteriors: what is believed."""
+"""Gaussian posteriors."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Posterior(Handle):
 
     @classmethod
     def blockwise_full(cls, sizes: Sequence[int], dtype: str = "float64") -> Posterior:
-        """The same for consecutive blocks of so many parameters each."""
+        """Creates a blockwise-full posterior of consecutive blocks with these numbers of parameters."""
         return cls._of(lowlevel.bdl_posterior_create_blockwise_full(names.dtypes.number(dtype), sizes))
 
     @classmethod
@@ -77,7 +77,7 @@ class Posterior(Handle):
         return cls._of(lowlevel.bdl_posterior_create_kronecker(capsule_of(model, Model, "model")))
 
     def as_full(self) -> Posterior:
-        """The same Gaussian in full moment parameters."""
+        """Returns this Gaussian with full moment parameters."""
         return type(self)._of(lowlevel.bdl_posterior_as_full(self._handle))
 
     def as_diagonal(self) -> Posterior:
@@ -91,7 +91,7 @@ class Posterior(Handle):
 
     @property
     def rank(self) -> int:
-        """Of a low-rank posterior, precision or moment; D of a full one, 0 of others."""
+        """Rank of a low-rank posterior, precision or moment; D of a full one, 0 of others."""
         return lowlevel.bdl_posterior_rank(self._handle)
 
     @property

@@ -39,7 +39,7 @@ class ClassPrediction(NamedTuple):
 
 
 class _Facts(NamedTuple):
-    """What the shapes of predictions go by."""
+    """Numbers on which the shapes of predictions depend."""
 
     means: int
     outputs: int

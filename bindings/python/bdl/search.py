@@ -95,7 +95,7 @@ class Search(Handle):
         return not stopped
 
     def set_communicator(self, communicator: Communicator | None) -> None:
-        """From now on all ranks of the communicator run the search together, on the same data, and have the same
+        """Makes all ranks of the communicator run the search together, on the same data, with the same
         trials; None: alone again (docs/search.md)."""
         ranks = None if communicator is None else capsule_of(communicator, Communicator, "communicator")
         lowlevel.bdl_search_set_communicator(self._handle, ranks)
@@ -106,7 +106,7 @@ class Search(Handle):
 
     @property
     def trials(self) -> list[Trial]:
-        """What has been tried, in order."""
+        """Trials so far, in order."""
         return [self._trial(number) for number in range(lowlevel.bdl_search_trial_count(self._handle))]
 
     def _trial(self, number: int) -> Trial:

@@ -18,7 +18,7 @@ class Option(NamedTuple):
 
 
 class Method(NamedTuple):
-    """What a method is for: the families of posteriors that it learns, the one to take without a wish first ("low_rank",
+    """Description of a method: the families of posteriors that it learns, the default first ("low_rank",
     "diagonal", "full", "full_moment", "diagonal_moment" or "dropout"); whether it takes one observation after the other, each
     once; whether it goes to the optimum over all data by itself; how networks that it has trained predict best; what it
     is, and where it comes from."""
@@ -74,4 +74,4 @@ def _default_values() -> dict[str, float]:
 types: dict[str, str] = {option.name: option.type for option in options().values()}
 
 defaults: dict[str, float] = _default_values()
-"""Of estimators, the same in every language."""
+"""Defaults of estimators, equal in every language."""

@@ -12,7 +12,7 @@
 /* A handle that was lent for the time of a callback. */
 static const char* const expired_name = "expired";
 
-/* What stands in a call for a handle; it is released when the call is over. */
+/* Reference to a handle during a call, released when the call is over. */
 typedef struct Argument {
   Held* held;
   int changes;

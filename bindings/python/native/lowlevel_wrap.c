@@ -16426,7 +16426,7 @@ static PyMethodDef SwigMethods[] = {
 		"    relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,\n"
 		"                            sigmoid, softplus, swish\n"
 		"    dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by\n"
-		"                            1 - RATE else, anew for each example and sample (Srivastava et al. 2014)\n"
+		"                            1 - RATE else, independently for each example and sample (Srivastava et al. 2014)\n"
 		"    batchnorm [momentum 0.1] [eps 1e-5] [noaffine]\n"
 		"                            each channel (feature) minus its mean, over its standard deviation, times a\n"
 		"                            scale, plus a shift (Ioffe, Szegedy 2015). Mean and variance are the\n"
@@ -16453,8 +16453,8 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_network_count", _wrap_bdl_network_count, METH_NOARGS, " Number of networks known by name. Since 0.2."},
 	 { "bdl_network_describe", _wrap_bdl_network_describe, METH_O, "\n"
-		"The i-th of the networks known by name, published ones. Any out-pointer may be NULL; strings are static.\n"
-		"Since 0.2.\n"
+		"Describes the i-th of the networks known by name, which are published ones. Any out-pointer may be NULL; strings\n"
+		"are static. Since 0.2.\n"
 		":type index: int64_t\n"
 		":param index:    0 to bdl_network_count() - 1\n"
 		":type name: string\n"
@@ -16473,8 +16473,8 @@ static PyMethodDef SwigMethods[] = {
 		":param source:   receives the papers\n"
 		""},
 	 { "bdl_network_description", _wrap_bdl_network_description, METH_VARARGS, "\n"
-		"A network known by name as text for bdl_model_create_network(), which you may edit. Images may be of other\n"
-		"sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.\n"
+		"Returns a network known by name as a text for bdl_model_create_network(), which you may edit. Images may have\n"
+		"other sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.\n"
 		":type name: string\n"
 		":param name:     as bdl_network_describe() gives it; others: BDL_ERROR_INVALID_ARGUMENT naming the nearest\n"
 		":type channels: int64_t\n"
@@ -16492,7 +16492,7 @@ static PyMethodDef SwigMethods[] = {
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_model_description", _wrap_bdl_model_description, METH_O, "\n"
-		"What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two\n"
+		"Describes the model's layers as a text for bdl_model_create_network(), without comments and defaults: two\n"
 		"networks with the same text are the same function of their parameters. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:       a network; a user's own model: BDL_ERROR_UNSUPPORTED\n"
@@ -16500,11 +16500,11 @@ static PyMethodDef SwigMethods[] = {
 		":param description: receives the text, owned by the model, which lives as long as it does\n"
 		""},
 	 { "bdl_model_create_user", _wrap_bdl_model_create_user, METH_VARARGS, "\n"
-		"A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread\n"
+		"Creates a model from callbacks: a simulator, an ODE, a network of another library. Callbacks run on the thread\n"
 		"of the call that needs them; they must be safe to run concurrently if the caller runs const calls\n"
 		"concurrently. A callback that throws fails the call. Since 0.2.\n"
 		":type dtype: int\n"
-		":param dtype:      type of every array the callbacks see\n"
+		":param dtype:      type of every array that the callbacks receive\n"
 		":type inputs: int64_t\n"
 		":param inputs:     columns of x, >= 1\n"
 		":type outputs: int64_t\n"
@@ -16523,8 +16523,8 @@ static PyMethodDef SwigMethods[] = {
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_model_copy", _wrap_bdl_model_copy, METH_O, "\n"
-		"An independent copy: the same layers, noise and standardisation, of which later changes to either do not\n"
-		"reach the other. A user's model shares its callbacks and user_data with its copies; `destroy` is called\n"
+		"Makes an independent copy with the same layers, noise and standardisation; later changes to one do not\n"
+		"affect the other. A user model shares its callbacks and user_data with its copies; `destroy` is called\n"
 		"when the last of them is freed. Since 0.2.\n"
 		":type model: bdl_model\n"
 		":param model: a model\n"
@@ -16540,15 +16540,15 @@ static PyMethodDef SwigMethods[] = {
 		" Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, C / 2 for BDL_HETEROSCEDASTIC, else C); 0\n"
 		"for NULL. Since 0.1.\n"
 		""},
-	 { "bdl_model_dtype", _wrap_bdl_model_dtype, METH_O, " The bdl_dtype of a model; 0 for NULL. Since 0.1."},
-	 { "bdl_model_likelihood", _wrap_bdl_model_likelihood, METH_O, " The bdl_likelihood of a model; 0 for NULL. Since 0.1."},
+	 { "bdl_model_dtype", _wrap_bdl_model_dtype, METH_O, " Returns the bdl_dtype of a model; 0 for NULL. Since 0.1."},
+	 { "bdl_model_likelihood", _wrap_bdl_model_likelihood, METH_O, " Returns the bdl_likelihood of a model; 0 for NULL. Since 0.1."},
 	 { "bdl_model_activation", _wrap_bdl_model_activation, METH_O, "\n"
-		" The bdl_activation that all of a network's activations are, BDL_IDENTITY if it has none; 0 if they differ,\n"
+		" Returns the bdl_activation of a network, BDL_IDENTITY if it has none; 0 if its layers differ,\n"
 		"for a user's model and NULL. Since 0.1.\n"
 		""},
 	 { "bdl_model_block_count", _wrap_bdl_model_block_count, METH_O, " Number of blocks of theta, weight matrices and biases; 0 for NULL. Since 0.2."},
 	 { "bdl_model_block", _wrap_bdl_model_block, METH_VARARGS, "\n"
-		"The i-th block of theta. Any out-pointer may be NULL. Since 0.1.\n"
+		"Describes the i-th block of theta. Any out-pointer may be NULL. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:  a model\n"
 		":type index: int64_t\n"
@@ -16564,10 +16564,10 @@ static PyMethodDef SwigMethods[] = {
 		":param cols:   receives the number of columns (inputs of the layer; 1 for a bias)\n"
 		""},
 	 { "bdl_model_set_classes", _wrap_bdl_model_set_classes, METH_VARARGS, "\n"
-		"Says which of the outputs are classes of y, of a categorical model: the softmax goes over them alone. The\n"
-		"others have probability 0, no part in gradients and curvature, and are no labels. So one output layer holds\n"
-		"a head for each task of continual learning: set a task's classes before you train on it, and before you\n"
-		"predict for it. Whoever has the model follows at once; predictors and other copies keep what they were made\n"
+		"Sets which outputs of a categorical model are classes of y: the softmax goes over them alone. The\n"
+		"others have probability 0, do not enter gradients and curvature, and are not valid labels. So one output layer\n"
+		"holds a head for each task of continual learning: set a task's classes before you train on it, and before you\n"
+		"predict for it. All handles of the model change at once; predictors and other copies keep what they were made\n"
 		"with. It is saved with the model. A new model has the classes 0 to outputs - 1. Since 0.2.\n"
 		":type model: bdl_model\n"
 		":param model:   a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED\n"
@@ -16592,7 +16592,7 @@ static PyMethodDef SwigMethods[] = {
 		"targets, or one per target. Heteroscedastic noise has this precision where the network's log noise\n"
 		"precision is 0; of Student-t noise it is 1 / scale^2. Training learns it from there unless option\n"
 		"\"learn_noise\" is 0, as one value or per output like the value set here. A new model has 1. Where a model\n"
-		"standardises targets of different scales, one value is shared by the standardised targets if nobody has\n"
+		"standardises targets of different scales, one value is shared by the standardised targets unless you have\n"
 		"set it, and one value set here is a value per output. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:\n"
@@ -16641,8 +16641,8 @@ static PyMethodDef SwigMethods[] = {
 		":param covariance: receives C x C\n"
 		""},
 	 { "bdl_model_set_standardization", _wrap_bdl_model_set_standardization, METH_VARARGS, "\n"
-		"Standardises inside the model: the network sees (x - input_mean) / input_scale and gives\n"
-		"(f - target_mean) / target_scale, so that x and y, and everything that functions say of them (outputs f,\n"
+		"Standardises inside the model: the network receives (x - input_mean) / input_scale and gives\n"
+		"(f - target_mean) / target_scale, so that x and y, and all results that depend on them (outputs f,\n"
 		"Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data\n"
 		"is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a\n"
 		"posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value\n"
@@ -16700,7 +16700,7 @@ static PyMethodDef SwigMethods[] = {
 		":param target_scale: receives the same shape\n"
 		""},
 	 { "bdl_model_initialize", _wrap_bdl_model_initialize, METH_VARARGS, "\n"
-		"Draws initial parameters of a network. An optimizer does this by itself for a posterior that has\n"
+		"Draws initial parameters of a network. An optimizer does this automatically for a posterior that has\n"
 		"not been set. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:      a network\n"
@@ -16712,7 +16712,7 @@ static PyMethodDef SwigMethods[] = {
 		":param parameters: receives theta, 1 x D\n"
 		""},
 	 { "bdl_model_evaluate", _wrap_bdl_model_evaluate, METH_VARARGS, "\n"
-		"Outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running\n"
+		"Computes outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running\n"
 		"statistics belong to a posterior. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:      a model\n"
@@ -16724,7 +16724,7 @@ static PyMethodDef SwigMethods[] = {
 		":param outputs:    receives n x C\n"
 		""},
 	 { "bdl_model_log_likelihood", _wrap_bdl_model_log_likelihood, METH_VARARGS, "\n"
-		"log p(y_i | x_i, theta) of each example, normalising constants included. Since 0.1.\n"
+		"Computes log p(y_i | x_i, theta) of each example, with all constants. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:          a model\n"
 		":type parameters: bdl_matrix\n"
@@ -16737,7 +16737,7 @@ static PyMethodDef SwigMethods[] = {
 		":param log_likelihood: receives n x 1, in nats\n"
 		""},
 	 { "bdl_model_gradient_rows", _wrap_bdl_model_gradient_rows, METH_VARARGS, "\n"
-		"Gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row per example. Training\n"
+		"Computes gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row per example. Training\n"
 		"never forms them; they are for the caller's own algorithms and checks. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:      a model\n"
@@ -16751,7 +16751,7 @@ static PyMethodDef SwigMethods[] = {
 		":param rows:       receives n x D\n"
 		""},
 	 { "bdl_model_jacobian", _wrap_bdl_model_jacobian, METH_VARARGS, "\n"
-		"Jacobian of the outputs f with respect to theta, exact: by back-propagation, for user models from\n"
+		"Computes the exact Jacobian of the outputs f with respect to theta: by back-propagation, for user models from\n"
 		"their gradients callback (BDL_ERROR_UNSUPPORTED without one). Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:      a model\n"
@@ -16766,7 +16766,7 @@ static PyMethodDef SwigMethods[] = {
 		"            BDL_ERROR_DIVERGED (outputs or derivatives overflow), BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_model_hessian_vector_product", _wrap_bdl_model_hessian_vector_product, METH_VARARGS, "\n"
-		"H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without\n"
+		"Computes H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without\n"
 		"forming H, at a few times the cost of a gradient per vector (Pearlmutter 1994, Fast exact\n"
 		"multiplication by the Hessian). Where the slope of an activation jumps, the second derivative\n"
 		"counts as 0. BDL_ERROR_UNSUPPORTED: user models, convolutions, pooling, crops. Since 0.1.\n"
@@ -16787,8 +16787,8 @@ static PyMethodDef SwigMethods[] = {
 		"            BDL_ERROR_DIVERGED, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_model_hessian", _wrap_bdl_model_hessian, METH_VARARGS, "\n"
-		"The same Hessian written out, for small D: it is exactly symmetric, but for networks with hidden\n"
-		"units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as there. Since 0.1.\n"
+		"Computes that Hessian itself, for small D: it is exactly symmetric, but for networks with hidden\n"
+		"units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as for the product. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:      a network\n"
 		":type parameters: bdl_matrix\n"
@@ -16997,8 +16997,8 @@ static PyMethodDef SwigMethods[] = {
 		"Rank L of a low-rank posterior, K of a low-rank-moment one (of each block, if layerwise), D of a full,\n"
 		"full-moment or layerwise-full one; 0 for others and NULL. Since 0.1.\n"
 		""},
-	 { "bdl_posterior_family", _wrap_bdl_posterior_family, METH_O, " The bdl_family of a posterior; 0 for NULL. Since 0.1."},
-	 { "bdl_posterior_dtype", _wrap_bdl_posterior_dtype, METH_O, " The bdl_dtype of a posterior; 0 for NULL. Since 0.1."},
+	 { "bdl_posterior_family", _wrap_bdl_posterior_family, METH_O, " Returns the bdl_family of a posterior; 0 for NULL. Since 0.1."},
+	 { "bdl_posterior_dtype", _wrap_bdl_posterior_dtype, METH_O, " Returns the bdl_dtype of a posterior; 0 for NULL. Since 0.1."},
 	 { "bdl_posterior_is_blank", _wrap_bdl_posterior_is_blank, METH_O, " 1 for a blank posterior, which neither the caller nor training has touched; else 0. Since 0.1."},
 	 { "bdl_posterior_set_low_rank", _wrap_bdl_posterior_set_low_rank, METH_VARARGS, "\n"
 		"Sets a low-rank posterior. Since 0.1.\n"
@@ -17103,7 +17103,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_posterior_set_tensors", _wrap_bdl_posterior_set_tensors, METH_VARARGS, "\n"
 		"Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a\n"
-		"factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.\n"
+		"factor is recomputed if its matrix is given without it; most callers leave factors alone. Since 0.1.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior:    a posterior; it is not blank any more\n"
 		":type names: string\n"
@@ -17122,7 +17122,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_posterior_precision_diagonal", _wrap_bdl_posterior_precision_diagonal, METH_VARARGS, " Reads diag(Sigma^-1) into 1 x D. Since 0.1."},
 	 { "bdl_posterior_marginal_variance", _wrap_bdl_posterior_marginal_variance, METH_VARARGS, " Reads diag(Sigma), the marginal variances, into 1 x D. Since 0.1."},
 	 { "bdl_posterior_covariance", _wrap_bdl_posterior_covariance, METH_VARARGS, "\n"
-		"A block of Sigma. Since 0.1.\n"
+		"Computes a block of Sigma. Since 0.1.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior:  a posterior\n"
 		":type rows: int64_t\n"
@@ -17141,7 +17141,7 @@ static PyMethodDef SwigMethods[] = {
 		"BDL_ERROR_DIVERGED and BDL_STOPPED: large ones are computed there. Since 0.1.\n"
 		""},
 	 { "bdl_posterior_sample", _wrap_bdl_posterior_sample, METH_VARARGS, "\n"
-		"Draws from q. Row i depends on (seed, first + i) only, to the bit, so draws can be made in any number of calls.\n"
+		"Draws from q. Row i depends only on (seed, first + i), exactly, so draws can be made in any number of calls.\n"
 		"Cost O(D L) per draw. Since 0.1.\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior: a posterior\n"
@@ -17192,9 +17192,9 @@ static PyMethodDef SwigMethods[] = {
 		":param prior_precision: 1 x 1 or 1 x D, positive\n"
 		""},
 	 { "bdl_method_count", _wrap_bdl_method_count, METH_NOARGS, " Number of methods. Since 0.2."},
-	 { "bdl_method_name", _wrap_bdl_method_name, METH_O, " The i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1."},
+	 { "bdl_method_name", _wrap_bdl_method_name, METH_O, " Returns the i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1."},
 	 { "bdl_method_describe", _wrap_bdl_method_describe, METH_O, "\n"
-		"What a method is for. Any out-pointer may be NULL; strings are static. Since 0.2.\n"
+		"Describes a method. Any out-pointer may be NULL; strings are static. Since 0.2.\n"
 		":type name: string\n"
 		":param name:        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT\n"
 		":type families: string\n"
@@ -17205,7 +17205,7 @@ static PyMethodDef SwigMethods[] = {
 		":param is_stream:   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once\n"
 		":type is_exact: int32_t\n"
 		":param is_exact:    receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over\n"
-		"                       it as an epoch, and ends by itself at the optimum (option \"tolerance\"); there are no\n"
+		"                       it as an epoch, and ends at the optimum (option \"tolerance\"); there are no\n"
 		"                       single steps. The noise is fixed, or with option \"learn_noise\" = 1 its precision is part\n"
 		"                       of the optimum\n"
 		":type prediction: int\n"
@@ -17218,7 +17218,7 @@ static PyMethodDef SwigMethods[] = {
 		":param source:      receives the papers\n"
 		""},
 	 { "bdl_method_prediction", _wrap_bdl_method_prediction, METH_VARARGS, "\n"
-		"How a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear\n"
+		"Says how a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear\n"
 		"models with Gaussian noise by BDL_LINEARIZED and others with one output by BDL_QUADRATURE, which are exact.\n"
 		"Since 0.2.\n"
 		":type name: string\n"
@@ -17229,11 +17229,11 @@ static PyMethodDef SwigMethods[] = {
 		":param prediction: receives the method of prediction\n"
 		""},
 	 { "bdl_method_suggest", _wrap_bdl_method_suggest, METH_VARARGS, "\n"
-		"The method to take where you have no wish of your own. Since 0.1.\n"
+		"Suggests a method. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model:     the network; for generalised linear models of one output \"exact-full\" is better\n"
 		":type posterior: bdl_posterior\n"
-		":param posterior: what is to learn\n"
+		":param posterior: the posterior to learn\n"
 		":type is_stream: int32_t\n"
 		":param is_stream: 0: \"slang\" for classes (its curvature costs one row an example, however many classes there\n"
 		"                     are), \"slang-ggn\" for numbers, \"mc-dropout\" for dropout. Else \"lo-fi\" (low rank), \"vd-ekf\"\n"
@@ -17243,7 +17243,7 @@ static PyMethodDef SwigMethods[] = {
 		":param name:      receives the method's name, static\n"
 		""},
 	 { "bdl_training_suggest", _wrap_bdl_training_suggest, METH_VARARGS, "\n"
-		"What to train a model with where you name the method, the posterior's family, both or neither: the defaults\n"
+		"Suggests how to train a model if you name the method, the posterior's family, both or neither: the defaults\n"
 		"of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.\n"
 		"\n"
 		"Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models\n"
@@ -17274,11 +17274,11 @@ static PyMethodDef SwigMethods[] = {
 		"                            learn their noise\n"
 		""},
 	 { "bdl_preset_count", _wrap_bdl_preset_count, METH_NOARGS, " Number of presets. Since 0.2."},
-	 { "bdl_preset_name", _wrap_bdl_preset_name, METH_O, " The i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2."},
+	 { "bdl_preset_name", _wrap_bdl_preset_name, METH_O, " Returns the i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2."},
 	 { "bdl_preset_describe", _wrap_bdl_preset_describe, METH_O, "\n"
-		"Published settings by name: \"vogn-resnet18\" are those of VOGN for ResNet-18 on CIFAR-10. Options that depend\n"
-		"on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be NULL;\n"
-		"strings are static. Since 0.2.\n"
+		"Describes published settings by name: \"vogn-resnet18\" are those of VOGN for ResNet-18 on CIFAR-10. Options that\n"
+		"depend on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be\n"
+		"NULL; strings are static. Since 0.2.\n"
 		":type name: string\n"
 		":param name:    a preset's name; others fail with BDL_ERROR_INVALID_ARGUMENT\n"
 		":type method: string\n"
@@ -17292,7 +17292,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_default_count", _wrap_bdl_default_count, METH_NOARGS, " Number of rows of bdl_default_describe(). Since 0.2."},
 	 { "bdl_default_describe", _wrap_bdl_default_describe, METH_O, "\n"
-		"Defaults of estimators that depend on nothing: \"hidden\" units, \"epochs\", \"samples\" of predictions,\n"
+		"Describes defaults of estimators that do not depend on data: \"hidden\" units, \"epochs\", \"samples\" of predictions,\n"
 		"\"input_rate\" and \"hidden_rate\" of dropout, \"seed\"; and of those for images \"image_epochs\" and\n"
 		"\"image_samples\". Any out-pointer may be NULL; strings are static. Since 0.2.\n"
 		":type index: int64_t\n"
@@ -17305,37 +17305,37 @@ static PyMethodDef SwigMethods[] = {
 		":param doc:   receives a sentence\n"
 		""},
 	 { "bdl_optimizer_create", _wrap_bdl_optimizer_create, METH_VARARGS, "\n"
-		"New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,\n"
-		"if it is learned, the model's noise precision. A method that does not go with the model or the posterior is\n"
-		"refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. A blank posterior becomes one of the\n"
+		"Creates an optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,\n"
+		"if it is learned, the model's noise precision. A method that does not support the model or the posterior is\n"
+		"refused here, with BDL_ERROR_UNSUPPORTED, not only at the first step. A blank posterior becomes one of the\n"
 		"model's point parameters and running statistics, if it has any (posterior.h); BDL_ERROR_SHAPE for one of a\n"
 		"network that has others. Since 0.1.\n"
 		":type model: bdl_model\n"
-		":param model:      what is learned; NULL: only bdl_optimizer_step_rows() will be used\n"
+		":param model:      the model to learn; NULL if only bdl_optimizer_step_rows() will be used\n"
 		":type posterior: bdl_posterior\n"
 		":param posterior:  of the model's dtype and number of parameters\n"
 		":type method: string\n"
 		":param method:     a method's name; bdl_method_describe() says which posteriors it is for\n"
 		":type data_size: int64_t\n"
 		":param data_size:  N, the number of examples in the whole data set: it weighs the likelihood against\n"
-		"                      the prior. It plays no part in streams\n"
+		"                      the prior. It has no effect on streams\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer:  receives the handle; free with bdl_optimizer_free()\n"
 		""},
-	 { "bdl_optimizer_method", _wrap_bdl_optimizer_method, METH_O, " The name of the optimizer's method, static; \"\" for NULL. Since 0.1."},
-	 { "bdl_optimizer_data_size", _wrap_bdl_optimizer_data_size, METH_O, " N, as given to bdl_optimizer_create(); 0 for NULL. Since 0.1."},
+	 { "bdl_optimizer_method", _wrap_bdl_optimizer_method, METH_O, " Returns the name of the optimizer's method, static; \"\" for NULL. Since 0.1."},
+	 { "bdl_optimizer_data_size", _wrap_bdl_optimizer_data_size, METH_O, " Returns N, as given to bdl_optimizer_create(); 0 for NULL. Since 0.1."},
 	 { "bdl_optimizer_set_double", _wrap_bdl_optimizer_set_double, METH_VARARGS, "\n"
 		"Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Options, method, model and\n"
 		"posterior must go together after each call, for what the method is for (bdl_optimizer_fit(), or\n"
 		"bdl_optimizer_observe() by methods and rules for streams): else BDL_ERROR_UNSUPPORTED, and nothing has\n"
-		"changed. Where the way from one valid combination to another leads through one that is not,\n"
+		"changed. If the way from one valid combination to another leads through one that is not,\n"
 		"bdl_optimizer_set_text() sets several options at once. Since 0.1.\n"
 		""},
 	 { "bdl_optimizer_set_int", _wrap_bdl_optimizer_set_int, METH_VARARGS, " Sets an integer option or switch. Since 0.1."},
 	 { "bdl_optimizer_set_choice", _wrap_bdl_optimizer_set_choice, METH_VARARGS, " Sets a choice. Since 0.1."},
 	 { "bdl_optimizer_set_text", _wrap_bdl_optimizer_set_text, METH_VARARGS, "\n"
 		"Sets options from text, \"learning_rate=0.1 rule=bbb\": words name=value between blanks, numbers as C writes\n"
-		"them. All are set or, on any error, which names the word, none; they need go together only in the end.\n"
+		"them. All are set or, on any error, which names the word, none; only the final combination must be valid.\n"
 		"Since 0.2.\n"
 		""},
 	 { "bdl_optimizer_get_double", _wrap_bdl_optimizer_get_double, METH_VARARGS, " Reads a real option. Since 0.1."},
@@ -17367,12 +17367,12 @@ static PyMethodDef SwigMethods[] = {
 		":param precision: 1 x 1 or 1 x D, positive; point parameters have no prior, and what is given for them is 1\n"
 		""},
 	 { "bdl_optimizer_set_prior_posterior", _wrap_bdl_optimizer_set_prior_posterior, METH_VARARGS, "\n"
-		"Takes a posterior as the prior, mean and whole precision: what was learned from other data before these,\n"
-		"say. The prior is fixed then, and \"learn_prior\" plays no part, until an option that defines the prior is\n"
+		"Makes a posterior the prior, with its mean and whole precision: one that was learned from earlier data,\n"
+		"for example. The prior is then fixed, and \"learn_prior\" has no effect, until an option that defines the prior is\n"
 		"set. A blank posterior starts from the prior's mean; a stream (bdl_optimizer_observe()) from the whole\n"
-		"prior, which plays no part in one that has begun. The ELBO, its KL divergence and checkpoints have it.\n"
+		"prior, which has no effect on a stream that has begun. The ELBO, its KL divergence and checkpoints use it.\n"
 		"\n"
-		"Exactly that prior is what full and full-moment posteriors are learned with. Layerwise-full and diagonal\n"
+		"Full and full-moment posteriors are learned with exactly that prior. Layerwise-full and diagonal\n"
 		"ones maximise the ELBO with it over their own families. Low-rank posteriors of any rank take low-rank and\n"
 		"diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take\n"
 		"any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one\n"
@@ -17393,12 +17393,12 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_optimizer_initialize", _wrap_bdl_optimizer_initialize, METH_O, "\n"
 		"Restarts: mean = a network initialisation (options \"initialization\", \"seed\"; 0 without a network),\n"
 		"U = 0, precision = option \"initial_precision\", step counter 0, momentum and Adam's averages 0, scales as\n"
-		"the options say. fit and step do this by themselves when the posterior is blank. Since 0.1.\n"
+		"the options say. fit and step do this automatically if the posterior is blank. Since 0.1.\n"
 		""},
 	 { "bdl_optimizer_step", _wrap_bdl_optimizer_step, METH_VARARGS, "\n"
-		"One step on the caller's minibatch. The step is taken whole or, on any error, not at all. If training runs\n"
-		"away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are\n"
-		"taken as they are, whatever the options say of augmentation: here the caller chooses them. Since 0.1.\n"
+		"Takes one step on the caller's minibatch, whole or, on any error, not at all. If training\n"
+		"diverges, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are\n"
+		"used without augmentation, whatever the options say, as the caller chooses them. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer with a model\n"
 		":type x: bdl_matrix\n"
@@ -17412,7 +17412,7 @@ static PyMethodDef SwigMethods[] = {
 		"Ritter, Botev, Barber 2018). A full posterior keeps all of it, a layerwise one its blocks, a diagonal one its\n"
 		"diagonal, a low-rank one also its L largest eigenpairs, a Kronecker-factored one its factors. The mean should\n"
 		"be a mode: option \"laplace\" calls this at the end of every fit, and method \"laplace\" is \"map\" with that\n"
-		"option. With option \"shards\" it adds up parts of the data, which ranks share\n"
+		"option. With option \"shards\" it adds up shards of the data, which ranks divide among them\n"
 		"(bdl_optimizer_set_communicator()). Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer with a model; its posterior low-rank (diagonal: rank 0), full, layerwise-full or\n"
@@ -17423,7 +17423,7 @@ static PyMethodDef SwigMethods[] = {
 		":param y:         n x targets\n"
 		""},
 	 { "bdl_optimizer_step_rows", _wrap_bdl_optimizer_step_rows, METH_VARARGS, "\n"
-		"One step from the caller's own gradient rows of -log p: M examples under S parameter samples make\n"
+		"Takes one step from the caller's own gradient rows of -log p: M examples under S parameter samples make\n"
 		"n = M S rows, and the gradient estimate is N / n times their sum. Scales are not learned from rows.\n"
 		"Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
@@ -17437,13 +17437,13 @@ static PyMethodDef SwigMethods[] = {
 		"its final rates.\n"
 		"\n"
 		"Methods \"exact-*\" iterate over all data, an epoch each, until they have converged: fewer epochs than asked\n"
-		"for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones go on from the posterior\n"
-		"when fit is called again, to the same optimum though not with the same bits.\n"
+		"for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones continue from the posterior\n"
+		"when fit is called again, to the same optimum up to rounding.\n"
 		"\n"
 		"Images (\"input CHANNELS ROWS COLUMNS\") may be augmented: options \"augment_pad\" and \"augment_flip\" shift and\n"
-		"mirror each one, anew in each epoch, as a function of seed, epoch and the row of x alone. N stays what it\n"
-		"is. What looks at the data besides the minibatches, as Laplace's approximation does, and all predictions\n"
-		"see the images as they are. Since 0.1.\n"
+		"mirror each one, differently in each epoch, as a function of seed, epoch and the row of x. N does not change.\n"
+		"Everything else that reads the data, such as Laplace's approximation, and all predictions\n"
+		"use the original images. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer with a model\n"
 		":type x: bdl_matrix\n"
@@ -17452,15 +17452,15 @@ static PyMethodDef SwigMethods[] = {
 		":param y:         n x targets\n"
 		":type epochs: int64_t\n"
 		":param epochs:    passes over the data, >= 1; 0 finishes an interrupted fit (of this process or a\n"
-		"                     checkpoint) and gives the same bits as if it had never been interrupted,\n"
-		"                     unless training runs away: a checkpoint has no earlier good state to go back to\n"
+		"                     checkpoint) with the results of a fit that was never interrupted,\n"
+		"                     unless training diverges: a checkpoint has no earlier good state to go back to\n"
 		":type progress: int32_t\n"
 		":param progress:  may be NULL\n"
 		":type user_data: void\n"
 		":param user_data: handed to progress\n"
 		":rtype: int\n"
 		":return: BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training\n"
-		"            that runs away goes back to its last good state: with option \"guard\", to go on with half the\n"
+		"            that diverges goes back to its last good state: with option \"guard\", to continue with half the\n"
 		"            learning rate; without it, or after ten times, the call returns BDL_ERROR_DIVERGED\n"
 		""},
 	 { "bdl_optimizer_request_stop", _wrap_bdl_optimizer_request_stop, METH_O, "\n"
@@ -17468,7 +17468,7 @@ static PyMethodDef SwigMethods[] = {
 		"Any thread or signal handler may call it. Since 0.1.\n"
 		""},
 	 { "bdl_optimizer_progress", _wrap_bdl_optimizer_progress, METH_O, "\n"
-		"Where training is. Any out-pointer may be NULL. Since 0.1.\n"
+		"Reads the progress of training. Any out-pointer may be NULL. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer\n"
 		":type step: int64_t\n"
@@ -17479,7 +17479,7 @@ static PyMethodDef SwigMethods[] = {
 		":param epoch:     receives the epochs completed by fit, fractions included\n"
 		""},
 	 { "bdl_optimizer_running_elbo", _wrap_bdl_optimizer_running_elbo, METH_VARARGS, "\n"
-		"The ELBO's two parts as training sees them: free of cost, but noisy. Since 0.1.\n"
+		"Reads training's running estimates of the ELBO's two terms: free of cost, but noisy. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer:               an optimizer that has taken a step with its model\n"
 		":type expected_log_likelihood: float\n"
@@ -17489,7 +17489,7 @@ static PyMethodDef SwigMethods[] = {
 		":param kl:                      receives KL(q || prior) now. ELBO = expected_log_likelihood - kl\n"
 		""},
 	 { "bdl_optimizer_elbo", _wrap_bdl_optimizer_elbo, METH_VARARGS, "\n"
-		"The ELBO's two parts on given data. Since 0.1.\n"
+		"Computes the ELBO's two terms on given data. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer:               an optimizer with a model\n"
 		":type x: bdl_matrix\n"
@@ -17510,7 +17510,7 @@ static PyMethodDef SwigMethods[] = {
 		"Lets training start from a Gaussian or Student-t noise of each target's own: option\n"
 		"\"initial_noise_precision\" (where it is 0, 100 for networks with hidden units and 1 for others and on\n"
 		"streams) over the variance of the target. bdl_optimizer_fit() and bdl_optimizer_step() start with one noise\n"
-		"of all (standardised) targets by themselves, bdl_optimizer_observe() with that of the model. It does\n"
+		"of all (standardised) targets automatically, bdl_optimizer_observe() with that of the model. It does\n"
 		"nothing for other likelihoods, where the noise was set, and where \"learn_noise\" is 0 (but on streams).\n"
 		"Since 0.2.\n"
 		":type optimizer: bdl_optimizer\n"
@@ -17538,12 +17538,12 @@ static PyMethodDef SwigMethods[] = {
 		":param bytes:     receives the number\n"
 		""},
 	 { "bdl_optimizer_guarded_steps", _wrap_bdl_optimizer_guarded_steps, METH_O, "\n"
-		"Number of steps in which option \"guard\" held something back; 0 for NULL. On small data most steps of the\n"
+		"Returns the number of steps that option \"guard\" has limited; 0 for NULL. On small data most steps of the\n"
 		"first half are usual. Since 0.1.\n"
 		""},
 	 { "bdl_optimizer_noise", _wrap_bdl_optimizer_noise, METH_O, "\n"
-		"How training makes the noise of a low-rank-moment posterior in each of the network's layers, as option\n"
-		"\"noise_estimator\" says, and whether the law of an example's outputs there is that of a draw of the\n"
+		"Says how training makes the noise of a low-rank-moment posterior in each of the network's layers, as option\n"
+		"\"noise_estimator\" says, and whether the distribution of an example's outputs there is that of a draw of the\n"
 		"parameters. It is, but for \"local\" in convolutions of more than one position. Since 0.2.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer of a low-rank-moment posterior; others: BDL_ERROR_UNSUPPORTED\n"
@@ -17575,8 +17575,8 @@ static PyMethodDef SwigMethods[] = {
 		"                           is. Any out-pointer may be NULL\n"
 		""},
 	 { "bdl_dataset_from_arrays", _wrap_bdl_dataset_from_arrays, METH_VARARGS, "\n"
-		"Rows of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free(). Memory\n"
-		"that you have mapped is fine. Values are checked when they are read. Since 0.2.\n"
+		"Makes a data set of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free().\n"
+		"Memory that you have mapped is fine. Values are checked when they are read. Since 0.2.\n"
 		":type x: bdl_matrix\n"
 		":param x:       n x inputs, any layout\n"
 		":type y: bdl_matrix\n"
@@ -17585,7 +17585,7 @@ static PyMethodDef SwigMethods[] = {
 		":param dataset: receives the handle; free with bdl_dataset_free()\n"
 		""},
 	 { "bdl_dataset_from_callback", _wrap_bdl_dataset_from_callback, METH_VARARGS, "\n"
-		"Rows that a function of yours reads, computes or fetches from elsewhere. Since 0.2.\n"
+		"Makes a data set whose rows a callback reads, computes or fetches from elsewhere. Since 0.2.\n"
 		":type rows: int64_t\n"
 		":param rows:      n, 1 to 2^52\n"
 		":type inputs: int64_t\n"
@@ -17603,7 +17603,7 @@ static PyMethodDef SwigMethods[] = {
 		":param dataset:   receives the handle; free with bdl_dataset_free()\n"
 		""},
 	 { "bdl_dataset_from_npy", _wrap_bdl_dataset_from_npy, METH_VARARGS, "\n"
-		"NumPy's files (.npy), mapped and not read: the system fetches what is needed and drops what is not, so they\n"
+		"Maps NumPy's files (.npy) instead of reading them: the system loads and drops pages as needed, so they\n"
 		"may be larger than memory. Elements are floating-point numbers (f2, f4, f8), integers (i1 to i8, u1 to u8)\n"
 		"or truth values (b1), in either byte order, in C or Fortran order. Types that bdl_dtype lacks are\n"
 		"converted row by row when they are read; integers beyond 2^53 are rounded to doubles. One dimension is one\n"
@@ -17622,8 +17622,8 @@ static PyMethodDef SwigMethods[] = {
 		"            have different numbers of rows\n"
 		""},
 	 { "bdl_dataset_from_safetensors", _wrap_bdl_dataset_from_safetensors, METH_VARARGS, "\n"
-		"The same from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32,\n"
-		"U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since\n"
+		"As bdl_dataset_from_npy(), from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16,\n"
+		"I8, U64, U32, U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since\n"
 		"0.2.\n"
 		":type path: string\n"
 		":param path:    the file\n"
@@ -17638,10 +17638,10 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_dataset_inputs", _wrap_bdl_dataset_inputs, METH_O, " Columns of x; 0 for NULL. Since 0.2."},
 	 { "bdl_dataset_targets", _wrap_bdl_dataset_targets, METH_O, " Columns of y; 0 for NULL, and where there is no y. Since 0.2."},
 	 { "bdl_dataset_set_block", _wrap_bdl_dataset_set_block, METH_VARARGS, "\n"
-		"Blocks for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and\n"
+		"Sets blocks, for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and\n"
 		"row groups of Parquet files do. An epoch of bdl_optimizer_fit_dataset() then takes the blocks of\n"
 		"consecutive rows in random order, and shuffles the rows of `window` blocks at a time. So minibatches come\n"
-		"from one window, or two where one ends within a minibatch, and whoever keeps the last `window` blocks reads\n"
+		"from one window, or two if one ends within a minibatch, and a source that keeps the last `window` blocks reads\n"
 		"each block once an epoch. The larger the window, the better the shuffling. Since 0.2.\n"
 		":type dataset: bdl_dataset\n"
 		":param dataset:       a data set\n"
@@ -17652,7 +17652,7 @@ static PyMethodDef SwigMethods[] = {
 		":param window:        blocks whose rows are shuffled together, at least 1; not used without blocks\n"
 		""},
 	 { "bdl_dataset_read", _wrap_bdl_dataset_read, METH_VARARGS, "\n"
-		"Reads rows, as they are: for predictions and metrics part by part. Since 0.2.\n"
+		"Reads rows without standardisation, for predictions and metrics in chunks. Since 0.2.\n"
 		":type dataset: bdl_dataset\n"
 		":param dataset: a data set\n"
 		":type rows: int64_t\n"
@@ -17665,7 +17665,7 @@ static PyMethodDef SwigMethods[] = {
 		":param y:       count x targets; bdl_none_out(): not wanted\n"
 		""},
 	 { "bdl_dataset_target_range", _wrap_bdl_dataset_target_range, METH_VARARGS, "\n"
-		"Between which numbers the targets lie, in one pass over y: of class numbers, the largest says how many classes\n"
+		"Finds the ranges of the targets in one pass over y: the largest class number says how many classes\n"
 		"there are. Since 0.2.\n"
 		":type dataset: bdl_dataset\n"
 		":param dataset:  a data set with targets\n"
@@ -17693,7 +17693,7 @@ static PyMethodDef SwigMethods[] = {
 		":param dataset:   of the model's inputs and targets\n"
 		""},
 	 { "bdl_optimizer_fit_dataset", _wrap_bdl_optimizer_fit_dataset, METH_VARARGS, "\n"
-		"As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())\n"
+		"As bdl_optimizer_fit() on arrays of these rows, with identical results; blocks (bdl_dataset_set_block())\n"
 		"change the order. Before the first step the targets of likelihoods with a noise precision are read once,\n"
 		"for where it starts, unless it was set or is not learned. Laplace's approximation (option \"laplace\") reads\n"
 		"the data several times at the end. The methods \"exact-*\" read all rows in their order in each iteration, a\n"
@@ -17719,7 +17719,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_optimizer_laplace_dataset", _wrap_bdl_optimizer_laplace_dataset, METH_VARARGS, "As bdl_optimizer_laplace(), on a data set. Since 0.2."},
 	 { "bdl_optimizer_elbo_dataset", _wrap_bdl_optimizer_elbo_dataset, METH_VARARGS, "\n"
-		"As bdl_optimizer_elbo(), on a data set: the expectation is summed over parts of 1024 rows, under the same\n"
+		"As bdl_optimizer_elbo(), on a data set: the expectation is summed over chunks of 1024 rows, under the same\n"
 		"posterior samples. Since 0.2.\n"
 		""},
 	 { "bdl_optimizer_observe", _wrap_bdl_optimizer_observe, METH_VARARGS, "\n"
@@ -17736,7 +17736,7 @@ static PyMethodDef SwigMethods[] = {
 		"become less likely by it; bdl_optimizer_guarded_steps() counts where that held it back.\n"
 		"\n"
 		"Option \"score\" says how the one-step-ahead log density of each row is computed before it is used. Momentum,\n"
-		"schedules, \"curvature_rate\" and the learning of scales play no part, nor does the data size. Since 0.1.\n"
+		"schedules, \"curvature_rate\", the learning of scales and the data size have no effect. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer:   an optimizer with a model, of any method\n"
 		":type x: bdl_matrix\n"
@@ -17771,7 +17771,7 @@ static PyMethodDef SwigMethods[] = {
 		":param variance:  1 x 1 or 1 x D, >= 0, per step of time; bdl_none(): option \"process_noise\" again\n"
 		""},
 	 { "bdl_optimizer_prequential", _wrap_bdl_optimizer_prequential, METH_O, "\n"
-		"Prequential (one-step-ahead) scores since the optimizer was initialised: means over what was observed, each\n"
+		"Reads prequential (one-step-ahead) scores since the optimizer was initialised: means over all observations, each\n"
 		"row judged before it was used. Any out-pointer may be NULL. Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer:   an optimizer with a model\n"
@@ -17780,7 +17780,7 @@ static PyMethodDef SwigMethods[] = {
 		":type log_density: float\n"
 		":param log_density: receives the mean log density of a row, in nats; NaN if count is 0\n"
 		":type error: float\n"
-		":param error:       receives the share of misclassified targets, or (Gaussian, Poisson) the root mean\n"
+		":param error:       receives the fraction of misclassified targets, or (Gaussian, Poisson) the root mean\n"
 		"                       squared error of the prediction at the mean of theta; NaN if count is 0\n"
 		""},
 	 { "bdl_optimizer_shortened_steps", _wrap_bdl_optimizer_shortened_steps, METH_O, " Number of steps that were shortened to stay positive definite; 0 for NULL. Since 0.1."},
@@ -17797,7 +17797,7 @@ static PyMethodDef SwigMethods[] = {
 		"                     NULL. If the call fails, it is not called\n"
 		""},
 	 { "bdl_predict", _wrap_bdl_predict, METH_VARARGS, "\n"
-		"Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above).\n"
+		"Computes the mean and the two kinds of variance of y, whose sum is Var[y | x]. A row that overflows is infinite.\n"
 		"For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED implies\n"
 		"E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.\n"
 		":type mean: bdl_matrix_out\n"
@@ -17809,7 +17809,7 @@ static PyMethodDef SwigMethods[] = {
 		"                              2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED\n"
 		""},
 	 { "bdl_predict_quantiles", _wrap_bdl_predict_quantiles, METH_VARARGS, "\n"
-		"Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,\n"
+		"Computes quantiles of y, noise included; infinite if a row overflows. BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,\n"
 		"BDL_STUDENT_T: exact for the predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with\n"
 		"at least that probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.\n"
 		":type levels: bdl_matrix\n"
@@ -17818,7 +17818,8 @@ static PyMethodDef SwigMethods[] = {
 		":param quantiles: receives n x (C K): column c K + k is output c at level k\n"
 		""},
 	 { "bdl_predict_interval", _wrap_bdl_predict_interval, METH_VARARGS, "\n"
-		"Central interval that holds y with the given probability: quantiles (1 -+ probability) / 2. Since 0.1.\n"
+		"Computes the central interval that holds y with the given probability: quantiles (1 -+ probability) / 2. Since\n"
+		"0.1.\n"
 		":type probability: float\n"
 		":param probability: in (0, 1)\n"
 		":type lower: bdl_matrix_out\n"
@@ -17827,7 +17828,7 @@ static PyMethodDef SwigMethods[] = {
 		":param upper:       receives n x C\n"
 		""},
 	 { "bdl_predict_classes", _wrap_bdl_predict_classes, METH_VARARGS, "\n"
-		"Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:\n"
+		"Computes class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:\n"
 		"BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are those of the probit\n"
 		"approximation; the mutual information of BDL_BERNOULLI is integrated over q(f | x) exactly, and that of\n"
 		"BDL_CATEGORICAL is BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.\n"
@@ -17840,15 +17841,15 @@ static PyMethodDef SwigMethods[] = {
 		"                              2011), shape as entropy\n"
 		""},
 	 { "bdl_predict_log_density", _wrap_bdl_predict_log_density, METH_VARARGS, "\n"
-		"log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity where the density\n"
-		"is below the doubles or the row overflows (above). Since 0.1.\n"
+		"Computes log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity if the\n"
+		"density underflows or the row overflows. Since 0.1.\n"
 		":type y: bdl_matrix\n"
 		":param y:           n x targets\n"
 		":type log_density: bdl_matrix_out\n"
 		":param log_density: receives n x 1\n"
 		""},
 	 { "bdl_predict_draws", _wrap_bdl_predict_draws, METH_VARARGS, "\n"
-		"Draws of y by BDL_MONTE_CARLO: for each example, draw k comes from parameter draw k. For BDL_CATEGORICAL\n"
+		"Draws y by BDL_MONTE_CARLO: for each example, draw k comes from parameter draw k. For BDL_CATEGORICAL\n"
 		"the draws are class numbers. Since 0.1.\n"
 		":type samples: int64_t\n"
 		":param samples: number of draws S\n"
@@ -17866,21 +17867,21 @@ static PyMethodDef SwigMethods[] = {
 		":param draws:   receives n x (targets S): column t S + k is target t of draw k\n"
 		""},
 	 { "bdl_predict_output_distribution", _wrap_bdl_predict_output_distribution, METH_VARARGS, "\n"
-		"The law q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the likelihood (and\n"
-		"its noise): what filters need. Any likelihood. Since 0.1.\n"
+		"Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the\n"
+		"likelihood (and its noise), as filters need it. For any likelihood. Since 0.1.\n"
 		":type mean: bdl_matrix_out\n"
 		":param mean:       receives n x C: f(x; mu)\n"
 		":type covariance: bdl_matrix_out\n"
 		":param covariance: receives n x (C C): row i holds J Sigma J^T of example i, C x C, row by row\n"
 		""},
 	 { "bdl_predictor_create", _wrap_bdl_predictor_create, METH_VARARGS, "\n"
-		"Arguments as those of bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY where the draws need more than\n"
-		"there is. Since 0.2.\n"
+		"Creates a predictor; arguments are as for bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY if the draws need\n"
+		"more than there is. Since 0.2.\n"
 		":type predictor: bdl_predictor\n"
 		":param predictor: receives the predictor, to be freed with bdl_predictor_free()\n"
 		""},
 	 { "bdl_predictor_create_ensemble", _wrap_bdl_predictor_create_ensemble, METH_VARARGS, "\n"
-		"One predictor of a deep ensemble: J members that were trained independently, by any methods\n"
+		"Creates a predictor of a deep ensemble: J members that were trained independently, by any methods\n"
 		"(Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is\n"
 		"the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own\n"
 		"standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives the bits\n"
@@ -17947,7 +17948,7 @@ static PyMethodDef SwigMethods[] = {
 		":param ece:           receives sum_b n_b / n |accuracy_b - confidence_b|\n"
 		""},
 	 { "bdl_metric_calibration_curve", _wrap_bdl_metric_calibration_curve, METH_VARARGS, "\n"
-		"The reliability diagram that the calibration error sums up. Since 0.2.\n"
+		"Computes the reliability diagram that the calibration error summarises. Since 0.2.\n"
 		":type probabilities: bdl_matrix\n"
 		":param probabilities: n x K, or n x 1: P(y = 1)\n"
 		":type y: bdl_matrix\n"
@@ -17983,7 +17984,7 @@ static PyMethodDef SwigMethods[] = {
 		"step in recall times the precision, in [0, 1]; n / (n + m) for scores that say nothing. Since 0.2.\n"
 		""},
 	 { "bdl_metric_fpr", _wrap_bdl_metric_fpr, METH_VARARGS, "\n"
-		"The false positive rate where the true positive rate is at least tpr; \"FPR95\" for tpr = 0.95. Since 0.2.\n"
+		"Computes the false positive rate at a true positive rate of at least tpr; \"FPR95\" for tpr = 0.95. Since 0.2.\n"
 		":type positive: bdl_matrix\n"
 		":param positive:  n x 1 scores\n"
 		":type negative: bdl_matrix\n"
@@ -17991,13 +17992,13 @@ static PyMethodDef SwigMethods[] = {
 		":type tpr: float\n"
 		":param tpr:       in (0, 1]\n"
 		":type fpr: float\n"
-		":param fpr:       receives the share of negatives whose score is at least the threshold\n"
+		":param fpr:       receives the fraction of negatives whose score is at least the threshold\n"
 		":type threshold: float\n"
-		":param threshold: receives the largest score that a share tpr of the positives reaches; may be NULL\n"
+		":param threshold: receives the largest score that a fraction tpr of the positives reaches; may be NULL\n"
 		""},
-	 { "bdl_metric_detection_error", _wrap_bdl_metric_detection_error, METH_VARARGS, "The least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2."},
+	 { "bdl_metric_detection_error", _wrap_bdl_metric_detection_error, METH_VARARGS, "Computes the least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2."},
 	 { "bdl_metric_roc_curve", _wrap_bdl_metric_roc_curve, METH_VARARGS, "\n"
-		"The ROC curve, from (0, 0) to (1, 1). Since 0.2.\n"
+		"Computes the ROC curve, from (0, 0) to (1, 1). Since 0.2.\n"
 		":type positive: bdl_matrix\n"
 		":param positive: n x 1 scores\n"
 		":type negative: bdl_matrix\n"
@@ -18008,8 +18009,8 @@ static PyMethodDef SwigMethods[] = {
 		"                    infinity.\n"
 		""},
 	 { "bdl_metric_auroc_correct", _wrap_bdl_metric_auroc_correct, METH_VARARGS, "\n"
-		"Whether certainty tells right predictions from wrong ones: the AUROC of right (positive) against wrong. Since\n"
-		"0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.\n"
+		"Measures whether certainty separates right predictions from wrong ones: the AUROC of right (positive) against\n"
+		"wrong. Since 0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.\n"
 		":type probabilities: bdl_matrix\n"
 		":param probabilities: n x K, or n x 1: P(y = 1)\n"
 		":type y: bdl_matrix\n"
@@ -18020,7 +18021,7 @@ static PyMethodDef SwigMethods[] = {
 		":param auroc:         receives it\n"
 		""},
 	 { "bdl_metric_ood", _wrap_bdl_metric_ood, METH_VARARGS, "\n"
-		"Out-of-distribution detection by certainty. Since 0.2.\n"
+		"Measures out-of-distribution detection by certainty. Since 0.2.\n"
 		":type inside: bdl_matrix\n"
 		":param inside:  n x K probabilities of examples of the training distribution (n x 1: P(y = 1))\n"
 		":type outside: bdl_matrix\n"
@@ -18031,9 +18032,9 @@ static PyMethodDef SwigMethods[] = {
 		":param report:  receives the scores\n"
 		""},
 	 { "bdl_temperature_fit", _wrap_bdl_temperature_fit, METH_VARARGS, "\n"
-		"The temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation data\n"
-		"(Guo et al. 2017): above 1 where predictions are too certain. Since 0.2. It is at a limit where the data know\n"
-		"no best one, as with logits that are right everywhere, and 1 where it makes no difference.\n"
+		"Finds the temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation\n"
+		"data (Guo et al. 2017); it is above 1 if predictions are too certain. Since 0.2. It is at a limit if the data\n"
+		"determine no best one, as with logits that are right everywhere, and 1 where it makes no difference.\n"
 		":type logits: bdl_matrix\n"
 		":param logits:      n x K, K >= 2; log probabilities serve as well\n"
 		":type y: bdl_matrix\n"
@@ -18042,7 +18043,7 @@ static PyMethodDef SwigMethods[] = {
 		":param temperature: receives T\n"
 		""},
 	 { "bdl_temperature_apply", _wrap_bdl_temperature_apply, METH_VARARGS, "\n"
-		"log softmax(logits / T), row by row. Since 0.2.\n"
+		"Computes log softmax(logits / T), row by row. Since 0.2.\n"
 		":type logits: bdl_matrix\n"
 		":param logits:            n x K, K >= 2; log probabilities serve as well\n"
 		":type temperature: float\n"
@@ -18062,10 +18063,10 @@ static PyMethodDef SwigMethods[] = {
 		":param crps:  receives the score; lower is better\n"
 		""},
 	 { "bdl_search_create", _wrap_bdl_search_create, METH_VARARGS, "\n"
-		"New search. It copies the prototype's model, family of posteriors, method, options and\n"
+		"Creates a search. It copies the prototype's model, family of posteriors, method, options and\n"
 		"bdl_optimizer_set_prior(): what happens to the prototype later does not matter, and a search never changes\n"
 		"it. Every trial starts blank, as after bdl_optimizer_initialize(). The data size of a trial is the\n"
-		"prototype's, times the share of the rows that it trains on. Since 0.1.\n"
+		"prototype's, times the fraction of the rows that it trains on. Since 0.1.\n"
 		":type prototype: bdl_optimizer\n"
 		":param prototype: an optimizer with a model. Without bdl_search_set_workers(), folds are trained on as many\n"
 		"                     threads as its option \"threads\" says\n"
@@ -18095,7 +18096,7 @@ static PyMethodDef SwigMethods[] = {
 		":type high: float\n"
 		":param high:   largest value, likewise, > low\n"
 		":type scale: int\n"
-		":param scale:  how values are spread between them\n"
+		":param scale:  scale on which values are distributed between them\n"
 		""},
 	 { "bdl_search_add_int", _wrap_bdl_search_add_int, METH_VARARGS, " Varies an integer option, as bdl_search_add_double(); limits within -2^53 to 2^53. Since 0.1."},
 	 { "bdl_search_add_choice", _wrap_bdl_search_add_choice, METH_VARARGS, "\n"
@@ -18108,10 +18109,10 @@ static PyMethodDef SwigMethods[] = {
 		":param words:  at least two of the option's words, separated by bars: \"mc-ef | mc-ggn\"\n"
 		""},
 	 { "bdl_search_set_parallel_trials", _wrap_bdl_search_set_parallel_trials, METH_VARARGS, "\n"
-		"How many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a batch.\n"
-		"Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them\n"
+		"Sets how many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a\n"
+		"batch. Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them\n"
 		"(Ginsbourger, Le Riche, Carraro 2010, Kriging is well-suited to parallelize optimization). It changes which\n"
-		"values are tried, whoever trains them; so it is fixed before the first trial. Of random trials, which need no\n"
+		"values are tried, so it is fixed before the first trial. Of random trials, which need no\n"
 		"scores, as many are trained at the same time as there are workers for. Since 0.2.\n"
 		":type search: bdl_search\n"
 		":param search:          a search without trials\n"
@@ -18119,8 +18120,8 @@ static PyMethodDef SwigMethods[] = {
 		":param parallel_trials: 1 (the default) to 1000\n"
 		""},
 	 { "bdl_search_set_workers", _wrap_bdl_search_set_workers, METH_VARARGS, "\n"
-		"How many threads of the library's own train the folds of trials in later runs, the calling thread among them.\n"
-		"Results have the same bits whatever the number. Each worker trains on one thread, and holds a model, a\n"
+		"Sets how many threads train the folds of trials in later runs, the calling thread among them.\n"
+		"Results do not depend on it. Each worker trains on one thread, and holds a model, a\n"
 		"posterior and an optimizer's memory (bdl_optimizer_memory()) of its own. A Bayesian trial has work for K\n"
 		"workers, a batch of B for K B. A user model has one worker, the thread of bdl_search_run(), whatever is set:\n"
 		"its callbacks need not be safe to call from several threads. Since 0.2.\n"
@@ -18130,11 +18131,11 @@ static PyMethodDef SwigMethods[] = {
 		":param workers: 1 to 256; 0, the default: as option \"threads\" of the prototype says\n"
 		""},
 	 { "bdl_search_set_communicator", _wrap_bdl_search_set_communicator, METH_VARARGS, "\n"
-		"From now on bdl_search_run() is a collective call (bdl/communicator.h): all ranks make it, with the same\n"
+		"Makes bdl_search_run() a collective call (bdl/communicator.h): all ranks make it, with the same\n"
 		"arguments and data, on searches that are the same in everything but workers. The folds of each batch are\n"
 		"dealt to the ranks in turn, and all ranks end with the same trials, whatever their number. Random trials\n"
 		"come in batches, too: as many as give all ranks the same number of folds, at least parallel_trials.\n"
-		"Progress is reported on rank 0. Where ranks differ, all of them fail and name the difference; where one rank\n"
+		"Progress is reported on rank 0. If ranks differ, all of them fail and name the difference; if one rank\n"
 		"fails, it has its own error, and the others have BDL_ERROR_PEER; the trials kept are the same on all. A stop\n"
 		"on any rank is BDL_STOPPED on all, when the others have trained their folds of the batch. A communicator that\n"
 		"gives up after a while must wait for as long as a batch may take. Any method can be searched so: each\n"
@@ -18142,7 +18143,7 @@ static PyMethodDef SwigMethods[] = {
 		":type search: bdl_search\n"
 		":param search:       a search\n"
 		":type communicator: bdl_communicator\n"
-		":param communicator: NULL: alone again\n"
+		":param communicator: the ranks; NULL to search alone again\n"
 		""},
 	 { "bdl_search_run", _wrap_bdl_search_run, METH_VARARGS, "\n"
 		"Adds trials: first some at random, uniformly over the ranges, then some by Bayesian optimisation: a\n"
@@ -18178,7 +18179,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_search_trial_count", _wrap_bdl_search_trial_count, METH_O, " Number of trials, failed ones included; 0 for NULL. Since 0.2."},
 	 { "bdl_search_trial", _wrap_bdl_search_trial, METH_VARARGS, "\n"
-		"What a trial has tried and how it went. Any out-pointer may be NULL. Since 0.1.\n"
+		"Reads a trial's values and result. Any out-pointer may be NULL. Since 0.1.\n"
 		":type search: bdl_search\n"
 		":param search:         a search\n"
 		":type trial: int64_t\n"
@@ -18196,7 +18197,7 @@ static PyMethodDef SwigMethods[] = {
 		":param message:        receives why the trial failed, beginning with the fold; \"\" if it did not. Valid until\n"
 		"                          the next bdl_search_run() or bdl_search_free()\n"
 		""},
-	 { "bdl_search_best", _wrap_bdl_search_best, METH_O, " The number of the trial with the highest score; BDL_ERROR_UNSUPPORTED if no trial has one. Since 0.1."},
+	 { "bdl_search_best", _wrap_bdl_search_best, METH_O, " Finds the trial with the highest score; BDL_ERROR_UNSUPPORTED if no trial has one. Since 0.1."},
 	 { "bdl_search_apply", _wrap_bdl_search_apply, METH_VARARGS, "\n"
 		"Sets the varied options of an optimizer to a trial's values: all, or on an error none. Since 0.1.\n"
 		":type search: bdl_search\n"
@@ -18208,9 +18209,9 @@ static PyMethodDef SwigMethods[] = {
 		"                     bdl_optimizer_set_prior() ends\n"
 		""},
 	 { "bdl_search_folds", _wrap_bdl_search_folds, METH_VARARGS, "\n"
-		"Which fold each row is in, to repeat a trial or to score it otherwise: fold k was left out of the training\n"
-		"on folds k + 1, ..., K - 1, 0, ..., k - 1, in this order and within a fold in the order of the rows. Since\n"
-		"0.1.\n"
+		"Says which fold each row is in, to repeat a trial or to score it otherwise: fold k was left out of the training\n"
+		"on folds k values are tried, so it is fixed before the first trial. Of random trials, which need no1, ..., K - 1,\n"
+		"0, ..., k - 1, in this order and within a fold in the order of the rows. Since 0.1.\n"
 		":type search: bdl_search\n"
 		":param search: a search\n"
 		":type fold: bdl_matrix_out\n"
@@ -18235,7 +18236,7 @@ static PyMethodDef SwigMethods[] = {
 		":param communicator: receives the handle; free with bdl_communicator_free()\n"
 		""},
 	 { "bdl_communicator_size", _wrap_bdl_communicator_size, METH_O, "\n"
-		"Which rank this is, of how many. Any out-pointer may be NULL. Since 0.2.\n"
+		"Reads this rank and the number of ranks. Any out-pointer may be NULL. Since 0.2.\n"
 		":type communicator: bdl_communicator\n"
 		":param communicator: a communicator\n"
 		":type rank: int32_t\n"
@@ -18244,7 +18245,7 @@ static PyMethodDef SwigMethods[] = {
 		":param size:         receives the number of ranks\n"
 		""},
 	 { "bdl_communicator_statistics", _wrap_bdl_communicator_statistics, METH_O, "\n"
-		"What the communicator has done so far. Any out-pointer may be NULL. Since 0.2.\n"
+		"Reads what the communicator has done so far. Any out-pointer may be NULL. Since 0.2.\n"
 		":type communicator: bdl_communicator\n"
 		":param communicator: a communicator\n"
 		":type calls: int64_t\n"
@@ -18317,7 +18318,7 @@ static PyMethodDef SwigMethods[] = {
 		":return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_checkpoint_parts", _wrap_bdl_checkpoint_parts, METH_O, "\n"
-		"Which parts a checkpoint holds, each 1 or 0, by its header: tensors are not read. Any out-pointer may be NULL.\n"
+		"Says which parts a checkpoint holds, each 1 or 0. Only its header is read. Any out-pointer may be NULL.\n"
 		"Since 0.1.\n"
 		":type path: string\n"
 		":param path:       file to read\n"
@@ -18333,7 +18334,7 @@ static PyMethodDef SwigMethods[] = {
 		":return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_save_bytes", _wrap_bdl_save_bytes, METH_VARARGS, "\n"
-		"The contents of the file that bdl_save() would write, in memory: for pickling, data bases, messages. Since\n"
+		"Writes the contents of the file that bdl_save() would make to memory: for pickling, data bases, messages. Since\n"
 		"0.1.\n"
 		":type model: bdl_model\n"
 		":param model:     as for bdl_save()\n"
@@ -18354,12 +18355,12 @@ static PyMethodDef SwigMethods[] = {
 		"The string is static. Since 0.1.\n"
 		""},
 	 { "bdl_check_version", _wrap_bdl_check_version, METH_VARARGS, "\n"
-		"Whether a program compiled with the headers of this version may use the library: BDL_OK, or\n"
-		"BDL_ERROR_UNSUPPORTED where the library is older than the headers, or the headers older than the first of the\n"
+		"Checks that a program compiled with the headers of this version may use the library: returns BDL_OK, or\n"
+		"BDL_ERROR_UNSUPPORTED if the library is older than the headers, or the headers are older than the first of the\n"
 		"library's SONAME (docs/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.\n"
 		""},
 	 { "bdl_build_info", _wrap_bdl_build_info, METH_NOARGS, "\n"
-		"How the library was built and which BLAS answers in this process, as one line of text, for\n"
+		"Describes how the library was built and which BLAS this process uses, in one line of text, for\n"
 		"bug reports and benchmarks. The string is static. Since 0.1.\n"
 		""},
 	 { NULL, NULL, 0, NULL }

@@ -9,7 +9,7 @@ from bdl import plots
 
 
 def data(family, rows=1000, inputs=4, seed=1):
-    """Of known coefficients and intercept, inputs in different units."""
+    """Data with known coefficients and intercept, and inputs in different units."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(rows, inputs)) * 10.0 ** np.arange(-1, inputs - 1) + np.arange(inputs)
     coef = rng.normal(size=inputs) / x.std(axis=0) * (0.5 if family == "poisson" else 1)
@@ -146,7 +146,7 @@ def test_only_linear_models_are_loaded(tmp_path):
     model = bdl.Model.mlp([3, 5, 1], bias=False)
     optimizer = bdl.Optimizer(model, bdl.Posterior.low_rank(model.parameters, 1), "slang-ggn", 10)
     bdl.save(tmp_path / "network.safetensors", optimizer=optimizer)
-    with pytest.raises(ValueError, match="no model of BayesianGLM"):
+    with pytest.raises(ValueError, match="not a model of BayesianGLM"):
         bdl.BayesianGLM.load(tmp_path / "network.safetensors")
 
 
@@ -223,7 +223,7 @@ def test_every_method_has_a_table(family, outputs):
     for method in bdl.methods():
         try:
             glm = bdl.BayesianGLM(family, method=method, epochs=1).fit(x, y)
-        except (bdl.UnsupportedError, bdl.DivergedError):  # methods for one output; streams that run away
+        except (bdl.UnsupportedError, bdl.DivergedError):  # methods for one output; streams that diverge
             continue
         fits += 1
         table = glm.summary()

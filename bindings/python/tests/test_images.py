@@ -144,7 +144,7 @@ def test_copies(bars, fitted, tmp_path):
     assert np.array_equal(loaded.predict_proba(bars[0]), known)
     again = clone(loaded).set_params(epochs=30).fit(bars[0], (bars[1] == "down").astype(int))
     assert np.array_equal(again.predict_proba(bars[0]), known)
-    with pytest.raises(ValueError, match="no model of BayesianMLPClassifier"):
+    with pytest.raises(ValueError, match="not a model of BayesianMLPClassifier"):
         bdl.BayesianMLPClassifier.load(tmp_path / "bars.safetensors")
 
 

@@ -110,7 +110,7 @@ def test_one_pass_of_a_stream_learns_more_than_one_of_steps():
 
 
 def test_partial_fit_after_fit(curve):
-    """What fit has learned is the belief that the stream begins with; a warm fit goes back to batches."""
+    """A stream begins with the posterior that fit has learned; a warm fit goes back to batches."""
     x, y = curve
     regressor = bdl.BayesianMLPRegressor(epochs=50, warm_start=True).fit(x, y)
     score = regressor.score(x, y)
@@ -224,7 +224,7 @@ class Falling(Validation):
 
 
 @pytest.mark.parametrize("patience", [98, 99])
-def test_early_stopping_takes_no_run_away_for_convergence(curve, patience, monkeypatch):
+def test_early_stopping_does_not_take_divergence_for_convergence(curve, patience, monkeypatch):
     monkeypatch.setattr("bdl.estimators.learning.Validation", Falling)
     options = {"learn_noise": 0}
     regressor = bdl.BayesianMLPRegressor(early_stopping=True, patience=patience, options=options)

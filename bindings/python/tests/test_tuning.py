@@ -25,7 +25,7 @@ def test_cross_validation_by_any_number_of_workers(estimator, data, request):
 
 
 def test_cross_validation_is_that_by_hand(plane):
-    """By the folds that a search says, with the standardisation of all rows."""
+    """Scores by the folds that a search reports, with the standardisation of all rows."""
     X, y = plane
     estimator = bdl.BayesianMLPRegressor(**QUICK)
     score = estimator.cross_validate(X, y, folds=3, workers=2)

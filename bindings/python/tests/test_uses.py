@@ -23,7 +23,7 @@ def optimizer():
     return bdl.Optimizer(model, bdl.Posterior.low_rank(model.parameters, 2), "slang-ggn", 500)
 
 
-# What a callback may not do to what is being trained.
+# Calls that a callback must not make on objects in training.
 changes = {
     "fit": lambda o, x, y: o.fit(x, y, 1),
     "step": lambda o, x, y: o.step(x[:10], y[:10]),

@@ -160,7 +160,7 @@ print(megabytes("VmHWM") - before)
 
 
 def test_images_are_rows(rng):
-    """Of (n, channels, rows, columns), in place where each image is C-contiguous."""
+    """Images of shape (n, channels, rows, columns) are read in place if each is C-contiguous."""
     x = rng.integers(0, 256, (12, 2, 3, 4)).astype("u1")
     y = rng.integers(0, 2, 12)
     for images in (x, x[::2], x[::-1]):

@@ -194,14 +194,14 @@ end
 """
 Sets a function that long calls made by this thread ask, on this thread, whether to go on: fit, observe,
 search, Laplace's approximation, the ELBO, predictions, derivatives, questions about posteriors, metrics,
-saving and loading, and passes over data sets, between their steps or parts, inside steps that take longer
+saving and loading, and passes over data sets, between their steps or chunks, inside steps that take longer
 than 10 ms too, and at most every 10 ms. A call that is ended returns BDL_STOPPED. Training is then as after
 its last completed step, or observed block, or trial. The others have written nothing, or everything if
 they were already writing; the outputs of bdl_posterior_solve(), bdl_posterior_sample() and
 bdl_save_bytes() are then unspecified. Since 0.1.
 
 # Arguments
-- `interrupt`: NULL: nobody is asked
+- `interrupt`: the function; NULL for none
 - `user_data`: handed to it
 """
 function bdl_set_interrupt(interrupt::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}})
@@ -220,7 +220,7 @@ function bdl_interrupted()
 end
 
 """
-For a callback that is about to report failure: why, in a sentence, with which the failed call's
+Called by a callback that is about to report failure: says why, in a sentence with which the failed call's
 bdl_last_error() then ends. Copied, at most 200 bytes of it; forgotten when the callback succeeds. The what()
 of a std::exception that the callback throws takes its place. Since 0.2.
 
@@ -422,7 +422,7 @@ comment. Since 0.1.
     relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
                             sigmoid, softplus, swish
     dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
-                            1 - RATE else, anew for each example and sample (Srivastava et al. 2014)
+                            1 - RATE else, independently for each example and sample (Srivastava et al. 2014)
     batchnorm [momentum 0.1] [eps 1e-5] [noaffine]
                             each channel (feature) minus its mean, over its standard deviation, times a
                             scale, plus a shift (Ioffe, Szegedy 2015). Mean and variance are the
@@ -458,8 +458,8 @@ function bdl_network_count()
 end
 
 """
-The i-th of the networks known by name, published ones. Any out-pointer may be NULL; strings are static.
-Since 0.2.
+Describes the i-th of the networks known by name, which are published ones. Any out-pointer may be NULL; strings
+are static. Since 0.2.
 
 # Arguments
 - `index`: 0 to bdl_network_count() - 1
@@ -476,8 +476,8 @@ function bdl_network_describe(index::Integer, name::Union{Ref{Ptr{UInt8}},DenseA
 end
 
 """
-A network known by name as text for bdl_model_create_network(), which you may edit. Images may be of other
-sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.
+Returns a network known by name as a text for bdl_model_create_network(), which you may edit. Images may have
+other sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.
 
 # Arguments
 - `name`: as bdl_network_describe() gives it; others: BDL_ERROR_INVALID_ARGUMENT naming the nearest
@@ -496,7 +496,7 @@ function bdl_network_description(name::Union{AbstractString,Cstring}, channels::
 end
 
 """
-What the model's layers are, as bdl_model_create_network() reads it, without comments and defaults: two
+Describes the model's layers as a text for bdl_model_create_network(), without comments and defaults: two
 networks with the same text are the same function of their parameters. Since 0.1.
 
 # Arguments
@@ -546,7 +546,7 @@ macro bdl_gradients_fn(f)
 end
 
 """
-What a user's own model is made of. Later versions append members; those that a caller's struct_size does
+Callbacks that make up a user model. Later versions append members; those that a caller's struct_size does
 not reach count as NULL, so programs built with older headers go on working. Since 0.2.
 
     const bdl_model_callbacks callbacks = {.struct_size = sizeof callbacks, .outputs = my_outputs};
@@ -566,12 +566,12 @@ struct bdl_model_callbacks
 end
 
 """
-A model of the caller's own: a simulator, an ODE, a network of another library. Callbacks run on the thread
+Creates a model from callbacks: a simulator, an ODE, a network of another library. Callbacks run on the thread
 of the call that needs them; they must be safe to run concurrently if the caller runs const calls
 concurrently. A callback that throws fails the call. Since 0.2.
 
 # Arguments
-- `dtype`: type of every array the callbacks see
+- `dtype`: type of every array that the callbacks receive
 - `inputs`: columns of x, >= 1
 - `outputs`: number of outputs C, >= 1
 - `parameters`: number of parameters D, >= 1
@@ -589,8 +589,8 @@ function bdl_model_create_user(dtype::Integer, inputs::Integer, outputs::Integer
 end
 
 """
-An independent copy: the same layers, noise and standardisation, of which later changes to either do not
-reach the other. A user's model shares its callbacks and user_data with its copies; `destroy` is called
+Makes an independent copy with the same layers, noise and standardisation; later changes to one do not
+affect the other. A user model shares its callbacks and user_data with its copies; `destroy` is called
 when the last of them is freed. Since 0.2.
 
 # Arguments
@@ -643,21 +643,21 @@ function bdl_model_targets(model::Union{bdl_model,Ptr{bdl_model}})
 end
 
 """
-The bdl_dtype of a model; 0 for NULL. Since 0.1.
+Returns the bdl_dtype of a model; 0 for NULL. Since 0.1.
 """
 function bdl_model_dtype(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_dtype, libbdl), Int32, (Ptr{bdl_model},), model)
 end
 
 """
-The bdl_likelihood of a model; 0 for NULL. Since 0.1.
+Returns the bdl_likelihood of a model; 0 for NULL. Since 0.1.
 """
 function bdl_model_likelihood(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_likelihood, libbdl), Int32, (Ptr{bdl_model},), model)
 end
 
 """
-The bdl_activation that all of a network's activations are, BDL_IDENTITY if it has none; 0 if they differ,
+Returns the bdl_activation of a network, BDL_IDENTITY if it has none; 0 if its layers differ,
 for a user's model and NULL. Since 0.1.
 """
 function bdl_model_activation(model::Union{bdl_model,Ptr{bdl_model}})
@@ -672,7 +672,7 @@ function bdl_model_block_count(model::Union{bdl_model,Ptr{bdl_model}})
 end
 
 """
-The i-th block of theta. Any out-pointer may be NULL. Since 0.1.
+Describes the i-th block of theta. Any out-pointer may be NULL. Since 0.1.
 
 # Arguments
 - `model`: a model
@@ -688,10 +688,10 @@ function bdl_model_block(model::Union{bdl_model,Ptr{bdl_model}}, index::Integer,
 end
 
 """
-Says which of the outputs are classes of y, of a categorical model: the softmax goes over them alone. The
-others have probability 0, no part in gradients and curvature, and are no labels. So one output layer holds
-a head for each task of continual learning: set a task's classes before you train on it, and before you
-predict for it. Whoever has the model follows at once; predictors and other copies keep what they were made
+Sets which outputs of a categorical model are classes of y: the softmax goes over them alone. The
+others have probability 0, do not enter gradients and curvature, and are not valid labels. So one output layer
+holds a head for each task of continual learning: set a task's classes before you train on it, and before you
+predict for it. All handles of the model change at once; predictors and other copies keep what they were made
 with. It is saved with the model. A new model has the classes 0 to outputs - 1. Since 0.2.
 
 # Arguments
@@ -729,7 +729,7 @@ Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one va
 targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
 precision is 0; of Student-t noise it is 1 / scale^2. Training learns it from there unless option
 "learn_noise" is 0, as one value or per output like the value set here. A new model has 1. Where a model
-standardises targets of different scales, one value is shared by the standardised targets if nobody has
+standardises targets of different scales, one value is shared by the standardised targets unless you have
 set it, and one value set here is a value per output. Since 0.1.
 
 # Arguments
@@ -803,8 +803,8 @@ function bdl_model_get_noise_covariance(model::Union{bdl_model,Ptr{bdl_model}}, 
 end
 
 """
-Standardises inside the model: the network sees (x - input_mean) / input_scale and gives
-(f - target_mean) / target_scale, so that x and y, and everything that functions say of them (outputs f,
+Standardises inside the model: the network receives (x - input_mean) / input_scale and gives
+(f - target_mean) / target_scale, so that x and y, and all results that depend on them (outputs f,
 Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data
 is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a
 posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value
@@ -867,7 +867,7 @@ function bdl_model_get_standardization(model::Union{bdl_model,Ptr{bdl_model}}, i
 end
 
 """
-Draws initial parameters of a network. An optimizer does this by itself for a posterior that has
+Draws initial parameters of a network. An optimizer does this automatically for a posterior that has
 not been set. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
@@ -881,7 +881,7 @@ function bdl_model_initialize(model::Union{bdl_model,Ptr{bdl_model}}, scheme::In
 end
 
 """
-Outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running
+Computes outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running
 statistics belong to a posterior. Since 0.1.
 
 # Arguments
@@ -895,7 +895,7 @@ function bdl_model_evaluate(model::Union{bdl_model,Ptr{bdl_model}}, parameters::
 end
 
 """
-log p(y_i | x_i, theta) of each example, normalising constants included. Since 0.1.
+Computes log p(y_i | x_i, theta) of each example, with all constants. Since 0.1.
 
 # Arguments
 - `model`: a model
@@ -909,7 +909,7 @@ function bdl_model_log_likelihood(model::Union{bdl_model,Ptr{bdl_model}}, parame
 end
 
 """
-Gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row per example. Training
+Computes gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row per example. Training
 never forms them; they are for the caller's own algorithms and checks. Since 0.1.
 
 # Arguments
@@ -924,7 +924,7 @@ function bdl_model_gradient_rows(model::Union{bdl_model,Ptr{bdl_model}}, paramet
 end
 
 """
-Jacobian of the outputs f with respect to theta, exact: by back-propagation, for user models from
+Computes the exact Jacobian of the outputs f with respect to theta: by back-propagation, for user models from
 their gradients callback (BDL_ERROR_UNSUPPORTED without one). Since 0.1.
 
 # Arguments
@@ -942,7 +942,7 @@ function bdl_model_jacobian(model::Union{bdl_model,Ptr{bdl_model}}, parameters::
 end
 
 """
-H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
+Computes H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
 forming H, at a few times the cost of a gradient per vector (Pearlmutter 1994, Fast exact
 multiplication by the Hessian). Where the slope of an activation jumps, the second derivative
 counts as 0. BDL_ERROR_UNSUPPORTED: user models, convolutions, pooling, crops. Since 0.1.
@@ -964,8 +964,8 @@ function bdl_model_hessian_vector_product(model::Union{bdl_model,Ptr{bdl_model}}
 end
 
 """
-The same Hessian written out, for small D: it is exactly symmetric, but for networks with hidden
-units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as there. Since 0.1.
+Computes that Hessian itself, for small D: it is exactly symmetric, but for networks with hidden
+units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as for the product. Since 0.1.
 
 # Arguments
 - `model`: a network
@@ -1335,14 +1335,14 @@ function bdl_posterior_rank(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
 end
 
 """
-The bdl_family of a posterior; 0 for NULL. Since 0.1.
+Returns the bdl_family of a posterior; 0 for NULL. Since 0.1.
 """
 function bdl_posterior_family(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_posterior_family, libbdl), Int32, (Ptr{bdl_posterior},), posterior)
 end
 
 """
-The bdl_dtype of a posterior; 0 for NULL. Since 0.1.
+Returns the bdl_dtype of a posterior; 0 for NULL. Since 0.1.
 """
 function bdl_posterior_dtype(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_posterior_dtype, libbdl), Int32, (Ptr{bdl_posterior},), posterior)
@@ -1501,7 +1501,7 @@ end
 
 """
 Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
-factor is found anew where its matrix is given without it; most callers leave factors alone. Since 0.1.
+factor is recomputed if its matrix is given without it; most callers leave factors alone. Since 0.1.
 
 # Arguments
 - `posterior`: a posterior; it is not blank any more
@@ -1535,7 +1535,7 @@ function bdl_posterior_marginal_variance(posterior::Union{bdl_posterior,Ptr{bdl_
 end
 
 """
-A block of Sigma. Since 0.1.
+Computes a block of Sigma. Since 0.1.
 
 # Arguments
 - `posterior`: a posterior
@@ -1558,7 +1558,7 @@ function bdl_posterior_solve(posterior::Union{bdl_posterior,Ptr{bdl_posterior}},
 end
 
 """
-Draws from q. Row i depends on (seed, first + i) only, to the bit, so draws can be made in any number of calls.
+Draws from q. Row i depends only on (seed, first + i), exactly, so draws can be made in any number of calls.
 Cost O(D L) per draw. Since 0.1.
 
 # Arguments
@@ -1660,14 +1660,14 @@ function bdl_method_count()
 end
 
 """
-The i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1.
+Returns the i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1.
 """
 function bdl_method_name(index::Integer)
     return text(ccall((:bdl_method_name, libbdl), Ptr{UInt8}, (Int64,), index))
 end
 
 """
-What a method is for. Any out-pointer may be NULL; strings are static. Since 0.2.
+Describes a method. Any out-pointer may be NULL; strings are static. Since 0.2.
 
 # Arguments
 - `name`: a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
@@ -1676,7 +1676,7 @@ What a method is for. Any out-pointer may be NULL; strings are static. Since 0.2
   ("diagonal" is a low-rank posterior of rank 0), or "dropout"
 - `is_stream`: receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
 - `is_exact`: receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
-  it as an epoch, and ends by itself at the optimum (option "tolerance"); there are no
+  it as an epoch, and ends at the optimum (option "tolerance"); there are no
   single steps. The noise is fixed, or with option "learn_noise" = 1 its precision is part
   of the optimum
 - `prediction`: receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
@@ -1690,7 +1690,7 @@ function bdl_method_describe(name::Union{AbstractString,Cstring}, families::Unio
 end
 
 """
-How a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear
+Says how a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear
 models with Gaussian noise by BDL_LINEARIZED and others with one output by BDL_QUADRATURE, which are exact.
 Since 0.2.
 
@@ -1704,11 +1704,11 @@ function bdl_method_prediction(name::Union{AbstractString,Cstring}, model::Union
 end
 
 """
-The method to take where you have no wish of your own. Since 0.1.
+Suggests a method. Since 0.1.
 
 # Arguments
 - `model`: the network; for generalised linear models of one output "exact-full" is better
-- `posterior`: what is to learn
+- `posterior`: the posterior to learn
 - `is_stream`: 0: "slang" for classes (its curvature costs one row an example, however many classes there
   are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
   (rank 0), "ekf" (full) or "bong" (moment parameters); dropout fails with
@@ -1720,7 +1720,7 @@ function bdl_method_suggest(model::Union{bdl_model,Ptr{bdl_model}}, posterior::U
 end
 
 """
-What to train a model with where you name the method, the posterior's family, both or neither: the defaults
+Suggests how to train a model if you name the method, the posterior's family, both or neither: the defaults
 of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.
 
 Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models
@@ -1755,16 +1755,16 @@ function bdl_preset_count()
 end
 
 """
-The i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2.
+Returns the i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2.
 """
 function bdl_preset_name(index::Integer)
     return text(ccall((:bdl_preset_name, libbdl), Ptr{UInt8}, (Int64,), index))
 end
 
 """
-Published settings by name: "vogn-resnet18" are those of VOGN for ResNet-18 on CIFAR-10. Options that depend
-on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be NULL;
-strings are static. Since 0.2.
+Describes published settings by name: "vogn-resnet18" are those of VOGN for ResNet-18 on CIFAR-10. Options that
+depend on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be
+NULL; strings are static. Since 0.2.
 
 # Arguments
 - `name`: a preset's name; others fail with BDL_ERROR_INVALID_ARGUMENT
@@ -1785,7 +1785,7 @@ function bdl_default_count()
 end
 
 """
-Defaults of estimators that depend on nothing: "hidden" units, "epochs", "samples" of predictions,
+Describes defaults of estimators that do not depend on data: "hidden" units, "epochs", "samples" of predictions,
 "input_rate" and "hidden_rate" of dropout, "seed"; and of those for images "image_epochs" and
 "image_samples". Any out-pointer may be NULL; strings are static. Since 0.2.
 
@@ -1800,18 +1800,18 @@ function bdl_default_describe(index::Integer, name::Union{Ref{Ptr{UInt8}},DenseA
 end
 
 """
-New optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
-if it is learned, the model's noise precision. A method that does not go with the model or the posterior is
-refused here, with BDL_ERROR_UNSUPPORTED, and not first by a step. A blank posterior becomes one of the
+Creates an optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
+if it is learned, the model's noise precision. A method that does not support the model or the posterior is
+refused here, with BDL_ERROR_UNSUPPORTED, not only at the first step. A blank posterior becomes one of the
 model's point parameters and running statistics, if it has any (posterior.h); BDL_ERROR_SHAPE for one of a
 network that has others. Since 0.1.
 
 # Arguments
-- `model`: what is learned; NULL: only bdl_optimizer_step_rows() will be used
+- `model`: the model to learn; NULL if only bdl_optimizer_step_rows() will be used
 - `posterior`: of the model's dtype and number of parameters
 - `method`: a method's name; bdl_method_describe() says which posteriors it is for
 - `data_size`: N, the number of examples in the whole data set: it weighs the likelihood against
-  the prior. It plays no part in streams
+  the prior. It has no effect on streams
 - `optimizer`: receives the handle; free with bdl_optimizer_free()
 """
 function bdl_optimizer_create(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, method::Union{AbstractString,Cstring}, data_size::Integer, optimizer::Union{Ref{Ptr{bdl_optimizer}},DenseArray{Ptr{bdl_optimizer}},Ptr{Cvoid}})
@@ -1828,14 +1828,14 @@ function bdl_optimizer_free(handle::bdl_optimizer)
 end
 
 """
-The name of the optimizer's method, static; "" for NULL. Since 0.1.
+Returns the name of the optimizer's method, static; "" for NULL. Since 0.1.
 """
 function bdl_optimizer_method(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
     return text(ccall((:bdl_optimizer_method, libbdl), Ptr{UInt8}, (Ptr{bdl_optimizer},), optimizer))
 end
 
 """
-N, as given to bdl_optimizer_create(); 0 for NULL. Since 0.1.
+Returns N, as given to bdl_optimizer_create(); 0 for NULL. Since 0.1.
 """
 function bdl_optimizer_data_size(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
     return ccall((:bdl_optimizer_data_size, libbdl), Int64, (Ptr{bdl_optimizer},), optimizer)
@@ -1845,7 +1845,7 @@ end
 Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Options, method, model and
 posterior must go together after each call, for what the method is for (bdl_optimizer_fit(), or
 bdl_optimizer_observe() by methods and rules for streams): else BDL_ERROR_UNSUPPORTED, and nothing has
-changed. Where the way from one valid combination to another leads through one that is not,
+changed. If the way from one valid combination to another leads through one that is not,
 bdl_optimizer_set_text() sets several options at once. Since 0.1.
 """
 function bdl_optimizer_set_double(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::Union{AbstractString,Cstring}, value::Real)
@@ -1868,7 +1868,7 @@ end
 
 """
 Sets options from text, "learning_rate=0.1 rule=bbb": words name=value between blanks, numbers as C writes
-them. All are set or, on any error, which names the word, none; they need go together only in the end.
+them. All are set or, on any error, which names the word, none; only the final combination must be valid.
 Since 0.2.
 """
 function bdl_optimizer_set_text(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, text::Union{AbstractString,Cstring})
@@ -1932,12 +1932,12 @@ function bdl_optimizer_set_prior(optimizer::Union{bdl_optimizer,Ptr{bdl_optimize
 end
 
 """
-Takes a posterior as the prior, mean and whole precision: what was learned from other data before these,
-say. The prior is fixed then, and "learn_prior" plays no part, until an option that defines the prior is
+Makes a posterior the prior, with its mean and whole precision: one that was learned from earlier data,
+for example. The prior is then fixed, and "learn_prior" has no effect, until an option that defines the prior is
 set. A blank posterior starts from the prior's mean; a stream (bdl_optimizer_observe()) from the whole
-prior, which plays no part in one that has begun. The ELBO, its KL divergence and checkpoints have it.
+prior, which has no effect on a stream that has begun. The ELBO, its KL divergence and checkpoints use it.
 
-Exactly that prior is what full and full-moment posteriors are learned with. Layerwise-full and diagonal
+Full and full-moment posteriors are learned with exactly that prior. Layerwise-full and diagonal
 ones maximise the ELBO with it over their own families. Low-rank posteriors of any rank take low-rank and
 diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
 any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
@@ -1967,16 +1967,16 @@ end
 """
 Restarts: mean = a network initialisation (options "initialization", "seed"; 0 without a network),
 U = 0, precision = option "initial_precision", step counter 0, momentum and Adam's averages 0, scales as
-the options say. fit and step do this by themselves when the posterior is blank. Since 0.1.
+the options say. fit and step do this automatically if the posterior is blank. Since 0.1.
 """
 function bdl_optimizer_initialize(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
     return ccall((:bdl_optimizer_initialize, libbdl), Cint, (Ptr{bdl_optimizer},), optimizer)
 end
 
 """
-One step on the caller's minibatch. The step is taken whole or, on any error, not at all. If training runs
-away, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are
-taken as they are, whatever the options say of augmentation: here the caller chooses them. Since 0.1.
+Takes one step on the caller's minibatch, whole or, on any error, not at all. If training
+diverges, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are
+used without augmentation, whatever the options say, as the caller chooses them. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer with a model
@@ -1993,7 +1993,7 @@ precision becomes the generalised Gauss-Newton matrix of all the data plus the p
 Ritter, Botev, Barber 2018). A full posterior keeps all of it, a layerwise one its blocks, a diagonal one its
 diagonal, a low-rank one also its L largest eigenpairs, a Kronecker-factored one its factors. The mean should
 be a mode: option "laplace" calls this at the end of every fit, and method "laplace" is "map" with that
-option. With option "shards" it adds up parts of the data, which ranks share
+option. With option "shards" it adds up shards of the data, which ranks divide among them
 (bdl_optimizer_set_communicator()). Since 0.1.
 
 # Arguments
@@ -2007,7 +2007,7 @@ function bdl_optimizer_laplace(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}
 end
 
 """
-One step from the caller's own gradient rows of -log p: M examples under S parameter samples make
+Takes one step from the caller's own gradient rows of -log p: M examples under S parameter samples make
 n = M S rows, and the gradient estimate is N / n times their sum. Scales are not learned from rows.
 Since 0.1.
 
@@ -2039,27 +2039,27 @@ epochs unless option "total_steps" plans a longer course. Steps after a course k
 its final rates.
 
 Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than asked
-for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones go on from the posterior
-when fit is called again, to the same optimum though not with the same bits.
+for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones continue from the posterior
+when fit is called again, to the same optimum up to rounding.
 
 Images ("input CHANNELS ROWS COLUMNS") may be augmented: options "augment_pad" and "augment_flip" shift and
-mirror each one, anew in each epoch, as a function of seed, epoch and the row of x alone. N stays what it
-is. What looks at the data besides the minibatches, as Laplace's approximation does, and all predictions
-see the images as they are. Since 0.1.
+mirror each one, differently in each epoch, as a function of seed, epoch and the row of x. N does not change.
+Everything else that reads the data, such as Laplace's approximation, and all predictions
+use the original images. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer with a model
 - `x`: n x inputs; n is usually N, and must be for methods "exact-*"
 - `y`: n x targets
 - `epochs`: passes over the data, >= 1; 0 finishes an interrupted fit (of this process or a
-  checkpoint) and gives the same bits as if it had never been interrupted,
-  unless training runs away: a checkpoint has no earlier good state to go back to
+  checkpoint) with the results of a fit that was never interrupted,
+  unless training diverges: a checkpoint has no earlier good state to go back to
 - `progress`: may be NULL
 - `user_data`: handed to progress
 
 # Returns
 BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training
-that runs away goes back to its last good state: with option "guard", to go on with half the
+that diverges goes back to its last good state: with option "guard", to continue with half the
 learning rate; without it, or after ten times, the call returns BDL_ERROR_DIVERGED
 """
 function bdl_optimizer_fit(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, epochs::Integer, progress::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}})
@@ -2075,7 +2075,7 @@ function bdl_optimizer_request_stop(optimizer::Union{bdl_optimizer,Ptr{bdl_optim
 end
 
 """
-Where training is. Any out-pointer may be NULL. Since 0.1.
+Reads the progress of training. Any out-pointer may be NULL. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
@@ -2088,7 +2088,7 @@ function bdl_optimizer_progress(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer
 end
 
 """
-The ELBO's two parts as training sees them: free of cost, but noisy. Since 0.1.
+Reads training's running estimates of the ELBO's two terms: free of cost, but noisy. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer that has taken a step with its model
@@ -2101,7 +2101,7 @@ function bdl_optimizer_running_elbo(optimizer::Union{bdl_optimizer,Ptr{bdl_optim
 end
 
 """
-The ELBO's two parts on given data. Since 0.1.
+Computes the ELBO's two terms on given data. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer with a model
@@ -2121,7 +2121,7 @@ end
 Lets training start from a Gaussian or Student-t noise of each target's own: option
 "initial_noise_precision" (where it is 0, 100 for networks with hidden units and 1 for others and on
 streams) over the variance of the target. bdl_optimizer_fit() and bdl_optimizer_step() start with one noise
-of all (standardised) targets by themselves, bdl_optimizer_observe() with that of the model. It does
+of all (standardised) targets automatically, bdl_optimizer_observe() with that of the model. It does
 nothing for other likelihoods, where the noise was set, and where "learn_noise" is 0 (but on streams).
 Since 0.2.
 
@@ -2160,7 +2160,7 @@ function bdl_optimizer_memory(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}
 end
 
 """
-Number of steps in which option "guard" held something back; 0 for NULL. On small data most steps of the
+Returns the number of steps that option "guard" has limited; 0 for NULL. On small data most steps of the
 first half are usual. Since 0.1.
 """
 function bdl_optimizer_guarded_steps(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
@@ -2168,8 +2168,8 @@ function bdl_optimizer_guarded_steps(optimizer::Union{bdl_optimizer,Ptr{bdl_opti
 end
 
 """
-How training makes the noise of a low-rank-moment posterior in each of the network's layers, as option
-"noise_estimator" says, and whether the law of an example's outputs there is that of a draw of the
+Says how training makes the noise of a low-rank-moment posterior in each of the network's layers, as option
+"noise_estimator" says, and whether the distribution of an example's outputs there is that of a draw of the
 parameters. It is, but for "local" in convolutions of more than one position. Since 0.2.
 
 # Arguments
@@ -2206,8 +2206,8 @@ function bdl_optimizer_diagnose(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer
 end
 
 """
-Rows of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free(). Memory
-that you have mapped is fine. Values are checked when they are read. Since 0.2.
+Makes a data set of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free().
+Memory that you have mapped is fine. Values are checked when they are read. Since 0.2.
 
 # Arguments
 - `x`: n x inputs, any layout
@@ -2227,7 +2227,8 @@ whenever it is asked for a row. It may say why it failed by bdl_set_callback_mes
 - `user_data`: as given to bdl_dataset_from_callback()
 - `rows`: count numbers from 0 to n - 1
 - `count`: how many rows
-- `x`: count x inputs, doubles, row-major without gaps: x.data[i * inputs + j]
+- `x`: count x inputs, doubles, row-major without gaps: x.data[i * inputs Maps NumPy's files (.npy)
+  instead of reading them: the system loads and drops pages as needed, so theyj]
 - `y`: count x targets likewise. Either has NULL data where it is not wanted
 
 # Returns
@@ -2241,7 +2242,7 @@ macro bdl_read_fn(f)
 end
 
 """
-Rows that a function of yours reads, computes or fetches from elsewhere. Since 0.2.
+Makes a data set whose rows a callback reads, computes or fetches from elsewhere. Since 0.2.
 
 # Arguments
 - `rows`: n, 1 to 2^52
@@ -2258,7 +2259,7 @@ function bdl_dataset_from_callback(rows::Integer, inputs::Integer, targets::Inte
 end
 
 """
-NumPy's files (.npy), mapped and not read: the system fetches what is needed and drops what is not, so they
+Maps NumPy's files (.npy) instead of reading them: the system loads and drops pages as needed, so they
 may be larger than memory. Elements are floating-point numbers (f2, f4, f8), integers (i1 to i8, u1 to u8)
 or truth values (b1), in either byte order, in C or Fortran order. Types that bdl_dtype lacks are
 converted row by row when they are read; integers beyond 2^53 are rounded to doubles. One dimension is one
@@ -2281,8 +2282,8 @@ function bdl_dataset_from_npy(x_path::Union{AbstractString,Cstring}, y_path::Uni
 end
 
 """
-The same from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32,
-U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since
+As bdl_dataset_from_npy(), from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16,
+I8, U64, U32, U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since
 0.2.
 
 # Arguments
@@ -2326,10 +2327,10 @@ function bdl_dataset_targets(dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
 end
 
 """
-Blocks for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and
+Sets blocks, for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and
 row groups of Parquet files do. An epoch of bdl_optimizer_fit_dataset() then takes the blocks of
 consecutive rows in random order, and shuffles the rows of `window` blocks at a time. So minibatches come
-from one window, or two where one ends within a minibatch, and whoever keeps the last `window` blocks reads
+from one window, or two if one ends within a minibatch, and a source that keeps the last `window` blocks reads
 each block once an epoch. The larger the window, the better the shuffling. Since 0.2.
 
 # Arguments
@@ -2343,7 +2344,7 @@ function bdl_dataset_set_block(dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, row
 end
 
 """
-Reads rows, as they are: for predictions and metrics part by part. Since 0.2.
+Reads rows without standardisation, for predictions and metrics in chunks. Since 0.2.
 
 # Arguments
 - `dataset`: a data set
@@ -2357,7 +2358,7 @@ function bdl_dataset_read(dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, rows::Un
 end
 
 """
-Between which numbers the targets lie, in one pass over y: of class numbers, the largest says how many classes
+Finds the ranges of the targets in one pass over y: the largest class number says how many classes
 there are. Since 0.2.
 
 # Arguments
@@ -2397,7 +2398,7 @@ function bdl_optimizer_start_noise_dataset(optimizer::Union{bdl_optimizer,Ptr{bd
 end
 
 """
-As bdl_optimizer_fit() on arrays of the same rows, with the same bits; blocks (bdl_dataset_set_block())
+As bdl_optimizer_fit() on arrays of these rows, with identical results; blocks (bdl_dataset_set_block())
 change the order. Before the first step the targets of likelihoods with a noise precision are read once,
 for where it starts, unless it was set or is not learned. Laplace's approximation (option "laplace") reads
 the data several times at the end. The methods "exact-*" read all rows in their order in each iteration, a
@@ -2431,7 +2432,7 @@ function bdl_optimizer_laplace_dataset(optimizer::Union{bdl_optimizer,Ptr{bdl_op
 end
 
 """
-As bdl_optimizer_elbo(), on a data set: the expectation is summed over parts of 1024 rows, under the same
+As bdl_optimizer_elbo(), on a data set: the expectation is summed over chunks of 1024 rows, under the same
 posterior samples. Since 0.2.
 """
 function bdl_optimizer_elbo_dataset(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, samples::Integer, seed::Integer, expected_log_likelihood::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, kl::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
@@ -2452,7 +2453,7 @@ With option "guard" (the default) the mean goes only as far as the observation's
 become less likely by it; bdl_optimizer_guarded_steps() counts where that held it back.
 
 Option "score" says how the one-step-ahead log density of each row is computed before it is used. Momentum,
-schedules, "curvature_rate" and the learning of scales play no part, nor does the data size. Since 0.1.
+schedules, "curvature_rate", the learning of scales and the data size have no effect. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer with a model, of any method
@@ -2498,14 +2499,14 @@ function bdl_optimizer_set_process_noise(optimizer::Union{bdl_optimizer,Ptr{bdl_
 end
 
 """
-Prequential (one-step-ahead) scores since the optimizer was initialised: means over what was observed, each
+Reads prequential (one-step-ahead) scores since the optimizer was initialised: means over all observations, each
 row judged before it was used. Any out-pointer may be NULL. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer with a model
 - `count`: receives the number of rows scored
 - `log_density`: receives the mean log density of a row, in nats; NaN if count is 0
-- `error`: receives the share of misclassified targets, or (Gaussian, Poisson) the root mean
+- `error`: receives the fraction of misclassified targets, or (Gaussian, Poisson) the root mean
   squared error of the prediction at the mean of theta; NaN if count is 0
 """
 function bdl_optimizer_prequential(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, count::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, log_density::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, error::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
@@ -2520,7 +2521,7 @@ function bdl_optimizer_shortened_steps(optimizer::Union{bdl_optimizer,Ptr{bdl_op
 end
 
 """
-What a bdl_draws_fn is asked for.
+Kinds of draws that a bdl_draws_fn makes.
 
 - `BDL_DRAW_PARAMETERS` = 1: rows ~ q, the posterior samples of the mc- estimates
 - `BDL_DRAW_PROBES` = 2: rows of +-1, independent with mean 0 (Hutchinson probes)
@@ -2539,10 +2540,10 @@ numbers, or those of another program.
 
 # Arguments
 - `user_data`: as given to bdl_optimizer_set_draws()
-- `kind`: what is asked for
+- `kind`: kind of the draws
 - `step`: number of the step or observation, from 0
 - `iteration`: inner iteration, from 0
-- `q`: the belief to draw from; only valid during the call
+- `q`: the posterior to draw from; only valid during the call
 - `draws`: S x D, of the posterior's dtype, to be written
 
 # Returns
@@ -2595,7 +2596,7 @@ const bdl_predict_method_names = Dict{Cint,String}(
 )
 
 """
-Mean and the two kinds of variance of y; their sum is Var[y | x]. A row that overflows is infinite (above).
+Computes the mean and the two kinds of variance of y, whose sum is Var[y | x]. A row that overflows is infinite.
 For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED implies
 E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
 
@@ -2610,7 +2611,7 @@ function bdl_predict(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bd
 end
 
 """
-Quantiles of y (noise included); infinite where a row overflows (above). BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
+Computes quantiles of y, noise included; infinite if a row overflows. BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
 BDL_STUDENT_T: exact for the predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with
 at least that probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
 
@@ -2623,7 +2624,8 @@ function bdl_predict_quantiles(model::Union{bdl_model,Ptr{bdl_model}}, posterior
 end
 
 """
-Central interval that holds y with the given probability: quantiles (1 -+ probability) / 2. Since 0.1.
+Computes the central interval that holds y with the given probability: quantiles (1 -+ probability) / 2. Since
+0.1.
 
 # Arguments
 - `probability`: in (0, 1)
@@ -2635,7 +2637,7 @@ function bdl_predict_interval(model::Union{bdl_model,Ptr{bdl_model}}, posterior:
 end
 
 """
-Class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:
+Computes class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:
 BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are those of the probit
 approximation; the mutual information of BDL_BERNOULLI is integrated over q(f | x) exactly, and that of
 BDL_CATEGORICAL is BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
@@ -2651,8 +2653,8 @@ function bdl_predict_classes(model::Union{bdl_model,Ptr{bdl_model}}, posterior::
 end
 
 """
-log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity where the density
-is below the doubles or the row overflows (above). Since 0.1.
+Computes log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity if the
+density underflows or the row overflows. Since 0.1.
 
 # Arguments
 - `y`: n x targets
@@ -2663,7 +2665,7 @@ function bdl_predict_log_density(model::Union{bdl_model,Ptr{bdl_model}}, posteri
 end
 
 """
-Draws of y by BDL_MONTE_CARLO: for each example, draw k comes from parameter draw k. For BDL_CATEGORICAL
+Draws y by BDL_MONTE_CARLO: for each example, draw k comes from parameter draw k. For BDL_CATEGORICAL
 the draws are class numbers. Since 0.1.
 
 # Arguments
@@ -2689,8 +2691,8 @@ function bdl_predict_draws_by(model::Union{bdl_model,Ptr{bdl_model}}, posterior:
 end
 
 """
-The law q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the likelihood (and
-its noise): what filters need. Any likelihood. Since 0.1.
+Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the
+likelihood (and its noise), as filters need it. For any likelihood. Since 0.1.
 
 # Arguments
 - `mean`: receives n x C: f(x; mu)
@@ -2701,8 +2703,8 @@ function bdl_predict_output_distribution(model::Union{bdl_model,Ptr{bdl_model}},
 end
 
 """
-Arguments as those of bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY where the draws need more than
-there is. Since 0.2.
+Creates a predictor; arguments are as for bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY if the draws need
+more than there is. Since 0.2.
 
 # Arguments
 - `predictor`: receives the predictor, to be freed with bdl_predictor_free()
@@ -2712,7 +2714,7 @@ function bdl_predictor_create(model::Union{bdl_model,Ptr{bdl_model}}, posterior:
 end
 
 """
-One predictor of a deep ensemble: J members that were trained independently, by any methods
+Creates a predictor of a deep ensemble: J members that were trained independently, by any methods
 (Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is
 the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own
 standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives the bits
@@ -2856,7 +2858,7 @@ function bdl_metric_ece(probabilities::Union{bdl_matrix,MatrixView}, y::Union{bd
 end
 
 """
-The reliability diagram that the calibration error sums up. Since 0.2.
+Computes the reliability diagram that the calibration error summarises. Since 0.2.
 
 # Arguments
 - `probabilities`: n x K, or n x 1: P(y = 1)
@@ -2911,28 +2913,28 @@ function bdl_metric_aupr(positive::Union{bdl_matrix,MatrixView}, negative::Union
 end
 
 """
-The false positive rate where the true positive rate is at least tpr; "FPR95" for tpr = 0.95. Since 0.2.
+Computes the false positive rate at a true positive rate of at least tpr; "FPR95" for tpr = 0.95. Since 0.2.
 
 # Arguments
 - `positive`: n x 1 scores
 - `negative`: m x 1 scores
 - `tpr`: in (0, 1]
-- `fpr`: receives the share of negatives whose score is at least the threshold
-- `threshold`: receives the largest score that a share tpr of the positives reaches; may be NULL
+- `fpr`: receives the fraction of negatives whose score is at least the threshold
+- `threshold`: receives the largest score that a fraction tpr of the positives reaches; may be NULL
 """
 function bdl_metric_fpr(positive::Union{bdl_matrix,MatrixView}, negative::Union{bdl_matrix,MatrixView}, tpr::Real, fpr::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, threshold::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_metric_fpr, libbdl), Cint, (bdl_matrix, bdl_matrix, Cdouble, Ptr{Cdouble}, Ptr{Cdouble},), positive, negative, tpr, fpr, threshold)
 end
 
 """
-The least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2.
+Computes the least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2.
 """
 function bdl_metric_detection_error(positive::Union{bdl_matrix,MatrixView}, negative::Union{bdl_matrix,MatrixView}, error::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_metric_detection_error, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), positive, negative, error)
 end
 
 """
-The ROC curve, from (0, 0) to (1, 1). Since 0.2.
+Computes the ROC curve, from (0, 0) to (1, 1). Since 0.2.
 
 # Arguments
 - `positive`: n x 1 scores
@@ -2946,7 +2948,7 @@ function bdl_metric_roc_curve(positive::Union{bdl_matrix,MatrixView}, negative::
 end
 
 """
-How certain a row of probabilities is, as a score.
+Measures of how certain a row of probabilities is.
 
 - `BDL_SCORE_CONFIDENCE` = 1: the largest probability
 - `BDL_SCORE_ENTROPY` = 2: minus the entropy, in nats
@@ -2960,8 +2962,8 @@ const bdl_score_names = Dict{Cint,String}(
 )
 
 """
-Whether certainty tells right predictions from wrong ones: the AUROC of right (positive) against wrong. Since
-0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.
+Measures whether certainty separates right predictions from wrong ones: the AUROC of right (positive) against
+wrong. Since 0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.
 
 # Arguments
 - `probabilities`: n x K, or n x 1: P(y = 1)
@@ -2974,8 +2976,8 @@ function bdl_metric_auroc_correct(probabilities::Union{bdl_matrix,MatrixView}, y
 end
 
 """
-How well certainty tells examples of the training distribution (positive) from others. Later versions append
-members; those that a caller's struct_size does not cover are not written:
+Measures of how well certainty separates examples of the training distribution (positive) from others. Later
+versions append members; those that a caller's struct_size does not cover are not written:
 
     bdl_ood_report report = {.struct_size = sizeof report};
 
@@ -3002,7 +3004,7 @@ struct bdl_ood_report
 end
 
 """
-Out-of-distribution detection by certainty. Since 0.2.
+Measures out-of-distribution detection by certainty. Since 0.2.
 
 # Arguments
 - `inside`: n x K probabilities of examples of the training distribution (n x 1: P(y = 1))
@@ -3015,9 +3017,9 @@ function bdl_metric_ood(inside::Union{bdl_matrix,MatrixView}, outside::Union{bdl
 end
 
 """
-The temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation data
-(Guo et al. 2017): above 1 where predictions are too certain. Since 0.2. It is at a limit where the data know
-no best one, as with logits that are right everywhere, and 1 where it makes no difference.
+Finds the temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation
+data (Guo et al. 2017); it is above 1 if predictions are too certain. Since 0.2. It is at a limit if the data
+determine no best one, as with logits that are right everywhere, and 1 where it makes no difference.
 
 # Arguments
 - `logits`: n x K, K >= 2; log probabilities serve as well
@@ -3029,7 +3031,7 @@ function bdl_temperature_fit(logits::Union{bdl_matrix,MatrixView}, y::Union{bdl_
 end
 
 """
-log softmax(logits / T), row by row. Since 0.2.
+Computes log softmax(logits / T), row by row. Since 0.2.
 
 # Arguments
 - `logits`: n x K, K >= 2; log probabilities serve as well
@@ -3061,10 +3063,10 @@ function bdl_metric_crps(draws::Union{bdl_matrix,MatrixView}, y::Union{bdl_matri
 end
 
 """
-How values are spread over a range.
+Scale on which values are distributed evenly over a range.
 
-- `BDL_SCALE_LINEAR` = 1: evenly
-- `BDL_SCALE_LOG` = 2: their logarithms evenly: for precisions, rates, sizes; limits > 0
+- `BDL_SCALE_LINEAR` = 1: the values themselves
+- `BDL_SCALE_LOG` = 2: their logarithms: for precisions, rates, sizes; limits > 0
 """
 const bdl_scale = Cint
 const BDL_SCALE_LINEAR = Cint(1)
@@ -3075,10 +3077,10 @@ const bdl_scale_names = Dict{Cint,String}(
 )
 
 """
-New search. It copies the prototype's model, family of posteriors, method, options and
+Creates a search. It copies the prototype's model, family of posteriors, method, options and
 bdl_optimizer_set_prior(): what happens to the prototype later does not matter, and a search never changes
 it. Every trial starts blank, as after bdl_optimizer_initialize(). The data size of a trial is the
-prototype's, times the share of the rows that it trains on. Since 0.1.
+prototype's, times the fraction of the rows that it trains on. Since 0.1.
 
 # Arguments
 - `prototype`: an optimizer with a model. Without bdl_search_set_workers(), folds are trained on as many
@@ -3113,7 +3115,7 @@ offering the nearest. Since 0.1.
 - `option`: name of a real option that has no range yet
 - `low`: smallest value, within the option's own range
 - `high`: largest value, likewise, > low
-- `scale`: how values are spread between them
+- `scale`: scale on which values are distributed between them
 """
 function bdl_search_add_double(search::Union{bdl_search,Ptr{bdl_search}}, option::Union{AbstractString,Cstring}, low::Real, high::Real, scale::Integer)
     return ccall((:bdl_search_add_double, libbdl), Cint, (Ptr{bdl_search}, Cstring, Cdouble, Cdouble, Cint,), search, option, low, high, scale)
@@ -3139,10 +3141,10 @@ function bdl_search_add_choice(search::Union{bdl_search,Ptr{bdl_search}}, option
 end
 
 """
-How many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a batch.
-Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them
+Sets how many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a
+batch. Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them
 (Ginsbourger, Le Riche, Carraro 2010, Kriging is well-suited to parallelize optimization). It changes which
-values are tried, whoever trains them; so it is fixed before the first trial. Of random trials, which need no
+values are tried, so it is fixed before the first trial. Of random trials, which need no
 scores, as many are trained at the same time as there are workers for. Since 0.2.
 
 # Arguments
@@ -3154,8 +3156,8 @@ function bdl_search_set_parallel_trials(search::Union{bdl_search,Ptr{bdl_search}
 end
 
 """
-How many threads of the library's own train the folds of trials in later runs, the calling thread among them.
-Results have the same bits whatever the number. Each worker trains on one thread, and holds a model, a
+Sets how many threads train the folds of trials in later runs, the calling thread among them.
+Results do not depend on it. Each worker trains on one thread, and holds a model, a
 posterior and an optimizer's memory (bdl_optimizer_memory()) of its own. A Bayesian trial has work for K
 workers, a batch of B for K B. A user model has one worker, the thread of bdl_search_run(), whatever is set:
 its callbacks need not be safe to call from several threads. Since 0.2.
@@ -3169,11 +3171,11 @@ function bdl_search_set_workers(search::Union{bdl_search,Ptr{bdl_search}}, worke
 end
 
 """
-From now on bdl_search_run() is a collective call (bdl/communicator.h): all ranks make it, with the same
+Makes bdl_search_run() a collective call (bdl/communicator.h): all ranks make it, with the same
 arguments and data, on searches that are the same in everything but workers. The folds of each batch are
 dealt to the ranks in turn, and all ranks end with the same trials, whatever their number. Random trials
 come in batches, too: as many as give all ranks the same number of folds, at least parallel_trials.
-Progress is reported on rank 0. Where ranks differ, all of them fail and name the difference; where one rank
+Progress is reported on rank 0. If ranks differ, all of them fail and name the difference; if one rank
 fails, it has its own error, and the others have BDL_ERROR_PEER; the trials kept are the same on all. A stop
 on any rank is BDL_STOPPED on all, when the others have trained their folds of the batch. A communicator that
 gives up after a while must wait for as long as a batch may take. Any method can be searched so: each
@@ -3181,7 +3183,7 @@ fold is trained by one rank alone. Since 0.2.
 
 # Arguments
 - `search`: a search
-- `communicator`: NULL: alone again
+- `communicator`: the ranks; NULL to search alone again
 """
 function bdl_search_set_communicator(search::Union{bdl_search,Ptr{bdl_search}}, communicator::Union{bdl_communicator,Ptr{bdl_communicator}})
     return ccall((:bdl_search_set_communicator, libbdl), Cint, (Ptr{bdl_search}, Ptr{bdl_communicator},), search, communicator)
@@ -3246,7 +3248,7 @@ function bdl_search_trial_count(search::Union{bdl_search,Ptr{bdl_search}})
 end
 
 """
-What a trial has tried and how it went. Any out-pointer may be NULL. Since 0.1.
+Reads a trial's values and result. Any out-pointer may be NULL. Since 0.1.
 
 # Arguments
 - `search`: a search
@@ -3265,7 +3267,7 @@ function bdl_search_trial(search::Union{bdl_search,Ptr{bdl_search}}, trial::Inte
 end
 
 """
-The number of the trial with the highest score; BDL_ERROR_UNSUPPORTED if no trial has one. Since 0.1.
+Finds the trial with the highest score; BDL_ERROR_UNSUPPORTED if no trial has one. Since 0.1.
 """
 function bdl_search_best(search::Union{bdl_search,Ptr{bdl_search}}, trial::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
     return ccall((:bdl_search_best, libbdl), Cint, (Ptr{bdl_search}, Ptr{Int64},), search, trial)
@@ -3285,9 +3287,9 @@ function bdl_search_apply(search::Union{bdl_search,Ptr{bdl_search}}, trial::Inte
 end
 
 """
-Which fold each row is in, to repeat a trial or to score it otherwise: fold k was left out of the training
-on folds k + 1, ..., K - 1, 0, ..., k - 1, in this order and within a fold in the order of the rows. Since
-0.1.
+Says which fold each row is in, to repeat a trial or to score it otherwise: fold k was left out of the training
+on folds k values are tried, so it is fixed before the first trial. Of random trials, which need no1, ..., K - 1,
+0, ..., k - 1, in this order and within a fold in the order of the rows. Since 0.1.
 
 # Arguments
 - `search`: a search
@@ -3367,7 +3369,7 @@ function bdl_communicator_free(handle::bdl_communicator)
 end
 
 """
-Which rank this is, of how many. Any out-pointer may be NULL. Since 0.2.
+Reads this rank and the number of ranks. Any out-pointer may be NULL. Since 0.2.
 
 # Arguments
 - `communicator`: a communicator
@@ -3379,7 +3381,7 @@ function bdl_communicator_size(communicator::Union{bdl_communicator,Ptr{bdl_comm
 end
 
 """
-What the communicator has done so far. Any out-pointer may be NULL. Since 0.2.
+Reads what the communicator has done so far. Any out-pointer may be NULL. Since 0.2.
 
 # Arguments
 - `communicator`: a communicator
@@ -3393,7 +3395,7 @@ function bdl_communicator_statistics(communicator::Union{bdl_communicator,Ptr{bd
 end
 
 """
-For libraries on top of this one, such as libbdl_mpi: a function of theirs has failed. Since 0.2.
+Reports that a function of a library on top of this one, such as libbdl_mpi, has failed. Since 0.2.
 
 # Arguments
 - `status`: an error, which is returned
@@ -3474,7 +3476,7 @@ function bdl_load(path::Union{AbstractString,Cstring}, user_model::Union{bdl_mod
 end
 
 """
-Which parts a checkpoint holds, each 1 or 0, by its header: tensors are not read. Any out-pointer may be NULL.
+Says which parts a checkpoint holds, each 1 or 0. Only its header is read. Any out-pointer may be NULL.
 Since 0.1.
 
 # Arguments
@@ -3492,7 +3494,7 @@ function bdl_checkpoint_parts(path::Union{AbstractString,Cstring}, model::Union{
 end
 
 """
-The contents of the file that bdl_save() would write, in memory: for pickling, data bases, messages. Since
+Writes the contents of the file that bdl_save() would make to memory: for pickling, data bases, messages. Since
 0.1.
 
 # Arguments
@@ -3523,8 +3525,8 @@ function bdl_version()
 end
 
 """
-Whether a program compiled with the headers of this version may use the library: BDL_OK, or
-BDL_ERROR_UNSUPPORTED where the library is older than the headers, or the headers older than the first of the
+Checks that a program compiled with the headers of this version may use the library: returns BDL_OK, or
+BDL_ERROR_UNSUPPORTED if the library is older than the headers, or the headers are older than the first of the
 library's SONAME (docs/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.
 """
 function bdl_check_version(major::Integer, minor::Integer, patch::Integer)
@@ -3532,7 +3534,7 @@ function bdl_check_version(major::Integer, minor::Integer, patch::Integer)
 end
 
 """
-How the library was built and which BLAS answers in this process, as one line of text, for
+Describes how the library was built and which BLAS this process uses, in one line of text, for
 bug reports and benchmarks. The string is static. Since 0.1.
 """
 function bdl_build_info()

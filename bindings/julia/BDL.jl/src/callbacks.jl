@@ -1,4 +1,4 @@
-# What the library calls back: functions of C, below which there are frames of C++. (They stand before their users: a
+# Functions that the library calls back: functions of C, below which there are frames of C++. (They stand before their users: a
 # pointer to a function can be made of what exists already.)
 
 """
@@ -39,7 +39,7 @@ function called_back(work, failed::Int32)
     was_back = call.is_back
     try
         call.is_back = true
-        # What a callback asks of the library may ask in turn: interrupts are in already.
+        # Calls of the library that a callback makes may ask for interrupts in turn, which are handled already.
         return was_back ? work() : reenable_sigint(work)
     catch e
         keep!(call, e)

@@ -60,10 +60,10 @@ function load_parts(read, wanted::NamedTuple, user::Union{Model,Nothing})
         model, q, optimizer = map((T, out) -> T(out[], keep), types, outs)
         wanted.model && user !== nothing && LibBDL.bdl_model_free(model)
         owner = wanted.model ? something(user, Model(model)) : nothing
-        belief = wanted.posterior ? Posterior(q) : nothing
-        wanted.optimizer || return (model = owner, posterior = belief, optimizer = nothing)
+        learned = wanted.posterior ? Posterior(q) : nothing
+        wanted.optimizer || return (model = owner, posterior = learned, optimizer = nothing)
         optimizer.keep = (handle(owner), q)
-        return (model = owner, posterior = belief, optimizer = Optimizer(optimizer, owner, belief))
+        return (model = owner, posterior = learned, optimizer = Optimizer(optimizer, owner, learned))
     end
 end
 

@@ -1,4 +1,4 @@
-# What a posterior says of its parameters.
+# Means, variances, draws and densities of a posterior.
 
 row_of(q::Posterior) = Vector{dtype(q)}(undef, length(q))
 

@@ -1,4 +1,4 @@
-# What a classifier knows that it does not know: entropies, scores of positives against negatives, temperatures.
+# Uncertainty of classifiers: entropies, scores of positives against negatives, temperatures.
 
 """
     entropies(probabilities)

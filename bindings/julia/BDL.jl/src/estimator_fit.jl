@@ -162,10 +162,10 @@ end
 "Posterior and optimizer of n rows, as the settings say or suits the model."
 function optimizer_for(model, n, s)
     training = suggest_training(model, n; method = s.method, family = s.posterior)
-    optimizer = Optimizer(model, belief_for(model, training, s), training.method, n; seed = s.seed)
+    optimizer = Optimizer(model, posterior_for(model, training, s), training.method, n; seed = s.seed)
     set_text!(optimizer, training.options)
     set!(optimizer; s.options...)
-    s.prior === nothing || set_prior!(optimizer, belief_of(s.prior))
+    s.prior === nothing || set_prior!(optimizer, posterior_of(s.prior))
     return optimizer
 end
 
@@ -185,9 +185,9 @@ end
 
 has_scale(likelihood) = likelihood in (:gaussian, :heteroscedastic, :student_t)
 
-belief_of(prior::Posterior) = prior
-belief_of(prior::BayesianNetwork) = prior.posterior
-belief_of(other) =
+posterior_of(prior::Posterior) = prior
+posterior_of(prior::BayesianNetwork) = prior.posterior
+posterior_of(other) =
     throw(InvalidArgumentError("prior is a $(typeof(other)); it must be a Posterior or a fitted estimator"))
 
 "By the data, or as the estimator whose posterior is the prior: parameters mean the same in both."
@@ -203,7 +203,7 @@ class_count(found::AbstractVector, y) = length(found)
 class_count(::Nothing, y) = throw(ShapeError("y has $(size(y, 2)) columns; categorical labels are a vector"))
 class_count(::Nothing, data::Dataset) = throw(ShapeError("the data set has $(ntargets(data)) targets; labels are one"))
 
-function belief_for(model, training, settings)
+function posterior_for(model, training, settings)
     family = training.family
     input, hidden = settings.dropout
     family === :dropout && return Posterior(model; family = family, input_rate = input, hidden_rate = hidden)

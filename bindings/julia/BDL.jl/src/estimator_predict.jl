@@ -1,4 +1,4 @@
-# What an estimator says of new data.
+# Predictions of estimators.
 
 """
     predict(m, X; kind = nothing, interval = nothing, std = false, levels = (0.05, 0.5, 0.95), method = nothing,

@@ -33,8 +33,8 @@ predictions are in their own units: with `standardize` the network sees standard
 - `rank`: of the posterior's precision, 5 unless it is given; `posterior` names another family ([`describe_method`](@ref)) than
   the first that the method is for
 - `dropout`: of a dropout posterior, the rate of hidden units, or those of inputs and hidden units
-- `prior`: what is believed before these data, another estimator, of which posterior (mean and whole precision) and
-  standardisation are taken, or a `Posterior`
+- `prior`: another estimator, whose posterior (mean and whole precision) and standardisation are used, or a
+  `Posterior`
 - `samples`: posterior draws of each prediction
 - `options...`: of the [`Optimizer`](@ref), such as `learning_rate`
 

@@ -1,4 +1,4 @@
-# What Model, Posterior, Optimizer, Predictor, Search, Dataset and Communicator have in common: each holds one handle.
+# Functions common to Model, Posterior, Optimizer, Predictor, Search, Dataset and Communicator: each holds one handle.
 
 abstract type Owner end
 

@@ -4,7 +4,7 @@
 function check_is_option(m::BayesianNetwork, name)
     is_option(name) && return nothing
     name == "hidden" && m isa BayesianGLM &&
-        throw(UnknownOptionError("a generalised linear model has no hidden units: BayesianMLP has them"))
+        throw(UnknownOptionError("a generalised linear model has no hidden units: use BayesianMLP"))
     nearest = nearest_word(name, [collect(keywords(m)); [option.name for option in option_table()]])
     throw(UnknownOptionError(string(estimator_name(m), " has no keyword or option \"", name, "\"",
         nearest === nothing ? "" : ", did you mean \"$nearest\"?")))

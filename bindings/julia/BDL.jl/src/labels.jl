@@ -56,9 +56,9 @@ function check_are_classes(found, rows, keyword)
     length(found) > max(10, rows / 2) || return nothing
     many = "$(length(found)) different values in $rows rows"
     all(value -> value isa Real, found) && !all(isinteger, found) &&
-        throw(LabelError("y is real numbers, $many, and no classes: $keyword = :gaussian is for numbers"))
+        throw(LabelError("y has real numbers, $many, not classes: use $keyword = :gaussian"))
     all(is_text_of_number, found) &&
-        throw(LabelError("y is text of numbers, $many, and no classes: parse.(Float64, y) makes numbers of it"))
+        throw(LabelError("y has texts of numbers, $many, not classes: pass parse.(Float64, y)"))
     @warn "y has a class for nearly every row: $many"
     return nothing
 end

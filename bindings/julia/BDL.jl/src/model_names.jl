@@ -1,4 +1,4 @@
-# What a model's inputs, targets and classes are called: saved with it, for every language.
+# Names of a model's inputs, targets and classes, which are saved with it for every language.
 
 """
     input_names(model)

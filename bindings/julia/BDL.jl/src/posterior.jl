@@ -2,7 +2,7 @@
     Posterior(D; family = :low_rank, rank = min(5, D), dtype = Float64)
     Posterior(model; family = :low_rank, rank = min(5, D), input_rate = 0, hidden_rate = 0.1)
 
-A Gaussian belief q over D parameters, or over those of a model, N(0, I) at first and blank: training initialises it.
+A Gaussian posterior q over D parameters, or over those of a model, N(0, I) at first and blank: training initialises it.
 
 - `:low_rank`: precision U U' + diag(d) with U of `rank` columns; rank 0 is diagonal
 - `:full`: dense precision; `:full_moment`, `:diagonal_moment`: steps change the covariance instead
@@ -170,7 +170,7 @@ Base.copy(q::Posterior) = Posterior(create(out -> LibBDL.bdl_posterior_copy(hand
     set!(posterior; mean, variance)              # :diagonal_moment
     set!(posterior; mean)                        # :dropout, layerwise ones (see set_tensors!)
 
-Sets what is believed; each family takes its own parts. `low_rank` (D x L) may be left out: U = 0.
+Sets the Gaussian; each family has its own arguments. `low_rank` (D x L) may be left out: U = 0.
 
 # Examples
 ```julia

@@ -112,7 +112,7 @@ shortened_steps(optimizer)  # 0
 """
 shortened_steps(optimizer::Optimizer) = Int(LibBDL.bdl_optimizer_shortened_steps(alive(optimizer)))
 
-"What the trampoline finds: the user's source of draws and the belief's type."
+"Argument of the trampoline: the user's source of draws and the posterior's type."
 mutable struct Draws
     source::Any
     dtype::DataType
@@ -122,11 +122,11 @@ function on_draws(data::Ptr{Cvoid}, kind::Cint, step::Int64, iteration::Int64, q
     draws::bdl_matrix_out)::Int32
     return called_back(Int32(-1)) do
         user = unsafe_pointer_to_objref(data)::Draws
-        belief = map((LibBDL.bdl_posterior_mean, LibBDL.bdl_posterior_marginal_variance)) do read
+        moments = map((LibBDL.bdl_posterior_mean, LibBDL.bdl_posterior_marginal_variance)) do read
             filled(view -> read(q, view), Vector{user.dtype}(undef, draws.cols), look_row)
         end
         what, n = symbol(DRAW_KINDS, kind), Int(draws.rows)
-        found = user.source(what, Int(step), Int(iteration), belief[1], sqrt.(belief[2]), n)
+        found = user.source(what, Int(step), Int(iteration), moments[1], sqrt.(moments[2]), n)
         turned = bdl_matrix_out(draws.data, draws.dtype, 0, draws.cols, draws.rows, draws.col_stride, draws.row_stride)
         answer(found, turned, user.dtype, "draws")
     end

@@ -1,4 +1,4 @@
-# What must raise, and what it must raise: nothing may crash, print or go unnoticed. `BDLError` where any will do.
+# Calls that must raise, and the error each must raise: none may crash, print or pass. `BDLError` stands for any error.
 
 const CLOSED_MODEL, CLOSED_Q = Model((3, 1)), Posterior(3)
 const CLOSED_OPTIMIZER = Optimizer(Model((3, 1)), Posterior(4), 60)
@@ -249,7 +249,7 @@ bad_use_calls() = [
     InvalidArgumentError => () -> fit(BayesianMLP, X, y; progress = "bar"),
 ]
 
-# What has been added since: metrics, families, networks.
+# Calls added later: metrics, families, networks.
 bad_additions() = [
     BDLError => () -> rmse([1.0], [1.0, 2.0]),
     BDLError => () -> auroc([1.0], Float64[]),

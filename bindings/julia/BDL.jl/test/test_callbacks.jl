@@ -100,7 +100,7 @@ let freed = Ref(0), users = Any[]
             inputs = 3, parameters = 3)
         return Optimizer(model, Posterior(model), 60)
     end
-    # What is compiled for the first of a kind may keep its types for ever.
+    # Code that is compiled for the first of a kind may keep its types for ever.
     foreach(kind -> push!(users, user_of(kind)), repeat([:draws, :model], 3))
     foreach(_ -> GC.gc(), 1:3)
     @test freed[] == 0
@@ -122,7 +122,7 @@ let optimizer = small_optimizer(steps = 0), asked = Any[]
     GC.gc()
     step!(optimizer, X, y)
     @test asked == [(:parameters, 0, 2)]
-    # What a source asks of the library late in a step asks for interrupts in turn.
+    # A call that a source makes late in a step asks for interrupts in turn.
     function slow(kind, step, iteration, m, s, n)
         start = time()
         while time() < start + 0.03 end

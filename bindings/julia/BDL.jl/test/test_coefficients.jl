@@ -10,7 +10,7 @@ let f = X * [1, -1, 0.5], three = [v < -0.5 ? :u : v < 0.5 ? :v : :w for v in f]
             kind === :glm ? fit(BayesianGLM, X, y; family = family, epochs = 1, progress = false, options...) :
             fit(BayesianMLP, X, y; likelihood = family, hidden = kind, epochs = 1, progress = false, options...)
         catch e
-            e isa Union{UnsupportedError,DivergedError} || rethrow()  # methods for one output; streams that run away
+            e isa Union{UnsupportedError,DivergedError} || rethrow()  # methods for one output; streams that diverge
             nothing
         end
     fits = 0

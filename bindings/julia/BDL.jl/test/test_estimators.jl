@@ -14,7 +14,7 @@ let (x, target, x_test, y_test) = yacht()
     @test all(part -> occursin(part, text), ("6-50-1 relu", "ELBO", "noise", "diagnosis", "rank 5"))
     @test repr(m) == "BayesianMLP(6-50-1, gaussian, 277 examples)"
 
-    # The same by its parts: the defaults are those of the handles.
+    # Training by handles gives equal results: the defaults agree.
     model = standardize!(Model((6, 50, 1)), x, target)
     optimizer = fit!(Optimizer(model, Posterior(model; rank = 5), "slang-ggn", 277; seed = 1), x, target)
     @test vec(predict(model, optimizer.posterior, x_test).mean) == predict(m, x_test)

@@ -73,7 +73,7 @@ function make_and_drop(times)
     end
     GC.gc()
 end
-# What nobody frees grows in every round, by some 40 MB; the heap's own ups and downs do not.
+# A leak grows in every round, by some 40 MB; variations of the heap do not.
 make_and_drop(200)
 let rounds = 3, growth = zeros(rounds)
     for k in 1:rounds

@@ -1,4 +1,4 @@
-# What errors say: in Julia's numbers, in a line, and what to do.
+# Error messages: with Julia's numbers, in one line, saying what to do.
 
 said(call) =
     try
@@ -75,7 +75,7 @@ let big = ones(10^5), q = Posterior(3)
     end
 end
 
-# What is given in the wrong way is told the right one.
+# Wrong arguments get a message that names the right ones.
 let m = fit(BayesianGLM, X, y; progress = false), many = string.("label ", 1:1000)
     @test occursin("transpose", said(() -> fit(BayesianGLM, permutedims(X), y)))
     @test occursin("X[i:i, :]", said(() -> predict(m, X[1, :])))

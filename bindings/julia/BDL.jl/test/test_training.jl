@@ -14,7 +14,7 @@ let model = Model((3, 1); bias = false), q = Posterior(model; family = :full)
     @test vec(p.epistemic_variance) ≈ diag(X[1:5, :] * cov(q) * X[1:5, :]')
     @test all(p.noise_variance .≈ 0.01)
 
-    # The same by a filter, one observation after the other.
+    # A filter, one observation after the other.
     stream = set!(Posterior(model; family = :full); mean = zeros(3), precision = 2.0 * I(3))
     filter = Optimizer(model, stream, "ekf", 1)
     scores = observe!(filter, X, y)

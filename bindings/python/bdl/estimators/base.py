@@ -1,4 +1,4 @@
-"""What the estimators have in common."""
+"""Base class of the estimators."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
     history_: History
     n_features_in_: int
 
-    # What the kinds of estimators differ in.
+    # Methods in which the kinds of estimators differ.
 
     def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
         """The targets as the library takes them; ``known``: as those of former calls."""
@@ -68,7 +68,7 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
         """X with one example per row; ``known``: as those of former calls."""
         return X
 
-    # What is known.
+    # State of the estimator.
 
     def _is_fitted(self) -> bool:
         return hasattr(self, "optimizer_")
@@ -132,7 +132,7 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
         if optimizer is None or optimizer.model is None:
             raise ValueError(f"{os.fspath(path)!r} has no optimizer with a model, expected one of a trained estimator")
         if not cls._accepts(optimizer.model):
-            raise ValueError(f"{os.fspath(path)!r} holds {optimizer.model}, which is no model of {cls.__name__}")
+            raise ValueError(f"{os.fspath(path)!r} holds {optimizer.model}, which is not a model of {cls.__name__}")
         estimator = cls(**cls._parameters_of(optimizer))
         estimator.optimizer_, estimator.history_ = optimizer, {}
         estimator.n_features_in_ = optimizer.model.inputs
@@ -153,5 +153,5 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
         raise NotImplementedError
 
     def _loaded(self) -> None:
-        """What a checkpoint does not say."""
+        """Attributes that a checkpoint does not have."""
         raise NotImplementedError

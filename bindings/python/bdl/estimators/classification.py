@@ -37,7 +37,7 @@ class PredictsClasses:
         return numbers
 
     def _numbered_classes(self, data: Dataset, known: bool) -> Dataset:
-        """Of a data set, labels are numbers of classes already."""
+        """Checks the classes of a data set, whose labels are class numbers already."""
         if known:
             if not np.array_equal(self.classes_, np.arange(len(self.classes_))):
                 raise ValueError(f"labels of a data set are 0, 1, ..., not the classes of former calls {brief_list(self.classes_)}")
@@ -60,7 +60,7 @@ class PredictsClasses:
         return self._all_classes(self._class_distribution(X).probabilities)
 
     def _all_classes(self, probabilities: np.ndarray) -> np.ndarray:
-        """Of both classes, where the model has the second's."""
+        """Returns probabilities of both classes if the model has only the second's."""
         return np.hstack([1 - probabilities, probabilities]) if probabilities.shape[1] == 1 else probabilities
 
     def _predict_labels(self, X: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What changes between versions of scikit-learn."""
+"""Adapters for differences between versions of scikit-learn."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _validated_dataset(estimator: Any, data: Dataset, y: Any, reset: bool) -> tu
 
 
 def arrays_of(estimator: Any, X: Any, y: Any, reset: bool, what: str) -> tuple[np.ndarray, np.ndarray]:
-    """The same for what takes arrays only."""
+    """As above, for estimators that accept only arrays."""
     if isinstance(X, Dataset):
         raise TypeError(f"{what} takes arrays, X is a data set")
     return validated_data(estimator, X, y, reset)

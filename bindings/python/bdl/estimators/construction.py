@@ -57,7 +57,7 @@ def targets_of(y: Any) -> int:
 
 
 def names_of(y: Any) -> list[str] | None:
-    """What the columns of a table or a series are called, where all of them are by text."""
+    """Returns the names of the columns of a table or a series if all of them are texts."""
     names = list(y.columns) if hasattr(y, "columns") else [getattr(y, "name", None)]
     return names if names and all(isinstance(name, str) and name for name in names) else None
 
@@ -94,7 +94,7 @@ def prior_of(prior: Any) -> Posterior | None:
 
 
 def standardize(model: Model, x: np.ndarray, targets: np.ndarray, prior: Any) -> None:
-    """By the data, or as the fit whose posterior is the prior: parameters mean the same in both."""
+    """Standardises by the data, or as the fit whose posterior is the prior, so that parameters mean the same in both."""
     if not isinstance(prior, Optimizer):
         return model.standardize(x, None if isinstance(x, Dataset) else targets)
     parts = prior.model.standardization

@@ -129,7 +129,7 @@ class BayesianConv(BayesianEstimator):
 
 
 def _shape_of(model: Model) -> images.Shape | None:
-    """Of a network's images."""
+    """Returns the shape of a network's images."""
     numbers = tuple(map(int, model.description.splitlines()[0].split()[1:]))
     return numbers if len(numbers) == 3 else None
 

@@ -30,7 +30,7 @@ PARAMETERS = """
 
 
 class DeepEnsemble(MetaEstimatorMixin, BaseEstimator):
-    """What ensembles have in common. ``estimators_`` are the members."""
+    """Base class of ensembles. ``estimators_`` are the members."""
 
     estimators_: list[Any]
 
@@ -62,7 +62,7 @@ class DeepEnsemble(MetaEstimatorMixin, BaseEstimator):
         x, y = validated_data(first, first._rows(X, known=True), y, reset=False)
         return predict_log_density(*self._handles(), x, first._encode(y, known=True), **self._how())
 
-    # What predictions ask for.
+    # Methods that predictions use.
 
     def _handles(self) -> Any:
         check_is_fitted(self, "estimators_")

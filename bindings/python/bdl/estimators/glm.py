@@ -108,7 +108,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         self.warm_start = warm_start
         self.verbose = verbose
 
-    # What it is.
+    # Properties by which scikit-learn knows the kind of estimator.
 
     @property
     def _estimator_type(self) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import brief
 
-# What images usually have.
+# Usual numbers of channels of images.
 _CHANNELS = (1, 3, 4)
 
 Shape = tuple[int, int, int]

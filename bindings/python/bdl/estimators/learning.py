@@ -27,12 +27,12 @@ _READ_TOGETHER = 4096
 
 
 class Learns:
-    """``fit`` and ``partial_fit`` for BayesianEstimator, which says what the kinds of estimators differ in."""
+    """``fit`` and ``partial_fit`` of BayesianEstimator, which has the methods in which kinds of estimators differ."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Trains on the data, arrays or a ``Dataset`` in place of both (docs/data.md): from the beginning, or with ``warm_start`` from where training is. Ctrl-C ends it with
-        what has been learned so far, and so does training that has run away, by a ``DivergedError``. What else is wrong
-        with the result is a ``ConvergenceWarning`` of scikit-learn."""
+        """Trains on the data, arrays or a ``Dataset`` in place of both (docs/data.md): from the beginning, or with ``warm_start`` from where training is. Ctrl-C and
+        divergence (a ``DivergedError``) keep what has been learned so far. Other problems of the result are a
+        ``ConvergenceWarning`` of scikit-learn."""
         goes_on = self.warm_start and self._is_fitted()
         former = dict(vars(self))
         try:
@@ -202,7 +202,7 @@ class Learns:
             self._has_trained()
 
     def _has_trained(self) -> None:
-        """What is known after training."""
+        """Sets the attributes that are known after training."""
         self.n_iter_ = int(self.optimizer_.progress.epoch)
 
     def _split(self, x: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, Validation]:
@@ -235,7 +235,7 @@ class Learns:
 
     def _observe_all(self, x: np.ndarray, targets: np.ndarray) -> None:
         if self.early_stopping:
-            raise ValueError(f"early_stopping is for epochs, which method {self.method!r} for streams has none of")
+            raise ValueError(f"early_stopping needs epochs, but method {self.method!r} is for streams: set early_stopping=False")
         self._observe(x, targets)
 
     def _observe(self, x: Any, targets: Any) -> None:
@@ -247,6 +247,6 @@ class Learns:
         self.history_.setdefault("log_density", []).append(float(np.mean(log_density)))
 
     def _minibatches(self, rows: int) -> Iterator[slice]:
-        """Of the size that fit takes, in order, nearly equal."""
+        """Returns slices of nearly equal size, as fit has them, in order."""
         count = -(-rows // self.optimizer_.minibatch)
         return (slice(i * rows // count, (i + 1) * rows // count) for i in range(count))

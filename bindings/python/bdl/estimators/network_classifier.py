@@ -14,7 +14,7 @@ from .classification import PredictsClasses
 
 
 class NetworkClassifier(ClassifierMixin, PredictsClasses):
-    """What their classifiers have in common."""
+    """Base class of their classifiers."""
 
     def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
         return self._encode_labels(y, known, classes)

@@ -32,7 +32,7 @@ def with_noise(constructor: Any) -> inspect.Signature:
 
 
 class NetworkRegressor(RegressorMixin, PredictsNumbers):
-    """What their regressors have in common."""
+    """Base class of their regressors."""
 
     noise: str
 

@@ -1,4 +1,4 @@
-"""What the parameters mean that all networks have."""
+"""Documentation of the parameters that all networks have."""
 
 LEARNING = """method : str, default="auto"
         How the posterior is learned, one of ``bdl.methods()``. Those for streams learn each row once, in order,
@@ -10,8 +10,8 @@ LEARNING = """method : str, default="auto"
         "low_rank_moment", "layerwise_low_rank_moment", "kronecker" or "dropout"; "auto" is the one that the method is for,
         "low_rank" if it takes any.
     prior : Posterior or Optimizer, default=None
-        What is believed before these data: the posterior of a fit to others, with its mean and whole precision. Of
-        another estimator's ``optimizer_`` the standardisation is taken, too. None: N(0, 1 / precision), learned.
+        The posterior of a fit to earlier data, with its mean and whole precision. Another estimator's ``optimizer_``
+        also gives its standardisation. None: N(0, 1 / precision), learned.
     rank : int, default=None
         Of a low-rank posterior; None is 5, and 0 for methods of mean-field posteriors."""
 

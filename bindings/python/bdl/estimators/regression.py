@@ -30,7 +30,7 @@ class PredictsNumbers:
 
     def _predict_numbers(self, X: Any, return_std: bool, interval: float | None, quantiles: Any) -> Any:
         if bool(return_std) + (interval is not None) + (quantiles is not None) > 1:
-            raise ValueError("return_std, interval and quantiles are answers to different questions: ask one")
+            raise ValueError("pass only one of return_std, interval and quantiles")
         x, handles, how = self._inputs(X), self._handles(), self._how()
         if interval is not None:
             limits = predict_interval(*handles, x, interval, **how)

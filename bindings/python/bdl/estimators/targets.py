@@ -51,7 +51,7 @@ def check_are_classes(classes: np.ndarray, rows: int) -> None:
         return
     many = f"{len(classes)} different values in {rows} rows"
     if _are_text_of_numbers(classes):
-        raise ValueError(f"y is text of numbers, {many}, and no classes: y.astype(float) makes numbers of it")
+        raise ValueError(f"y has texts of numbers, {many}, not classes: pass y.astype(float)")
     warnings.warn(f"y has a class for nearly every row: {many}", stacklevel=2)
 
 

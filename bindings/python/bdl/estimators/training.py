@@ -29,7 +29,7 @@ class Validation(NamedTuple):
     constant: float  # the score of predictions that do not look at x
 
     def score(self, optimizer: Optimizer) -> float:
-        """Mean log predictive density, from the same draws at every epoch; -inf of a network that has run away."""
+        """Mean log predictive density, from the same draws at every epoch; -inf if the network has diverged."""
         handles = optimizer.model, optimizer.posterior
         method = "monte_carlo" if describe_method(optimizer.method).prediction == "monte_carlo" else "plug_in"
         try:
@@ -38,7 +38,7 @@ class Validation(NamedTuple):
             return -np.inf
         return float(np.mean(density))
 
-    def has_run_away(self, score: float, first: float) -> bool:
+    def has_diverged(self, score: float, first: float) -> bool:
         """Far below a constant's score and below that of the first epoch, where the noise is not learned yet."""
         usual = min(self.constant, first)
         return not score > usual - 10 * (1 + abs(usual))
@@ -67,16 +67,16 @@ class Course:
         self._history, self._bar = history, bar
         self._validation, self._first_counted = validation, first_counted
         self._best, self._stale, self._state = -np.inf, 0, None
-        self._first_score, self._ran_away = None, False
+        self._first_score, self._diverged = None, False
 
     def run(self, optimizer: Optimizer, x: np.ndarray, y: np.ndarray, epochs: int) -> None:
         optimizer.fit(x, None if isinstance(x, Dataset) else y, epochs, self._epoch_ends)
-        if self._ran_away:
-            raise DivergedError("training ran away: the score on held-out data fell far below a constant's")
+        if self._diverged:
+            raise DivergedError("training diverged: the score on held-out data fell far below that of a constant prediction")
 
     def best(self, optimizer: Optimizer) -> Optimizer:
         """The state to keep: the present one, or another optimizer if an earlier state was better."""
-        if self._state is None or (self._stale == 0 and not self._ran_away):
+        if self._state is None or (self._stale == 0 and not self._diverged):
             return optimizer
         return _load_optimizer(self._state, True)
 
@@ -94,8 +94,8 @@ class Course:
         self._record("validation_log_density", score)
         if self._first_score is None:
             self._first_score = score if np.isfinite(score) else 0.0
-        self._ran_away = self._validation.has_run_away(score, self._first_score)
-        if self._ran_away:
+        self._diverged = self._validation.has_diverged(score, self._first_score)
+        if self._diverged:
             return True
         if epoch < self._first_counted:
             return False

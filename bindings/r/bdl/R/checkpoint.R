@@ -24,7 +24,7 @@ bdl_load <- function(path, user_model = NULL) {
   load_checkpoint(file_name(path), user_model, parts[["model"]], parts[["posterior"]], parts[["optimizer"]])
 }
 
-# What is no string goes on as it is: the wrapper says what is wrong with it.
+# Passes on anything that is no string, as the wrapper then says what is wrong.
 file_name <- function(path) if (is.character(path)) path.expand(path) else path
 
 checkpoint_bytes <- function(optimizer) {

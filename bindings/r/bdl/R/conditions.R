@@ -38,7 +38,7 @@ some_of <- function(words) {
   if (length(words) > 8) paste0(shown, ", ... (", length(words), " in all)") else shown
 }
 
-# What is wrong with a fit: of class "bdl_warning".
+# Warns about a fit, with class "bdl_warning".
 warn_of <- function(message) {
   warning(structure(class = c("bdl_warning", "warning", "condition"), list(message = message, call = NULL)))
 }

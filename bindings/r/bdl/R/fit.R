@@ -164,7 +164,7 @@ train <- function(optimizer, x, y, epochs, has_kl, verbose) {
   history_of(rows)
 }
 
-# Of a data set, so many rows at a time are in memory.
+# Observes all rows; of a data set, 4096 at a time are in memory.
 observe_all <- function(optimizer, x, y) {
   if (!is_dataset(x)) return(bdl_observe(optimizer, x, y, score = FALSE))
   together <- 4096

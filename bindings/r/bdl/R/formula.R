@@ -87,7 +87,7 @@ bdl.bdl_dataset <- function(x, family = NULL, method = NULL, rank = NULL, hidden
 
 bdl_glm <- function(x, ...) {
   call <- match.call()
-  if (!is.null(call$hidden)) refuse("a generalised linear model has no hidden units: bdl() takes them")
+  if (!is.null(call$hidden)) refuse("a generalised linear model has no hidden units: use bdl() for networks")
   call[[1L]] <- quote(bdl::bdl)
   names(call)[names(call) == "x"] <- ""
   call$hidden <- quote(integer(0))
@@ -140,7 +140,7 @@ without_intercept <- function(x) {
   x
 }
 
-# By their names, where both have some.
+# Selects columns by name if both have names.
 columns_of <- function(newdata, names) {
   if (is.null(names) || is.null(colnames(newdata))) return(newdata)
   missing <- setdiff(names, colnames(newdata))
@@ -163,5 +163,5 @@ inputs_of <- function(object, newdata, na.action) {
 # A network is given by its layers, or by the sizes of hidden ones.
 check_network <- function(network, image, has_hidden) {
   if (is.null(network) && !is.null(image)) refuse("image is for a network that is given by its layers: network =")
-  if (!is.null(network) && has_hidden) refuse("network says what its layers are: hidden and activation do not go with it")
+  if (!is.null(network) && has_hidden) refuse("network gives all layers: do not pass hidden or activation with it")
 }

@@ -1,4 +1,4 @@
-# What all handles share. They are freed when R's collector finds them unused; close() does it at once.
+# Functions of all handles. R's collector frees unused ones; close() frees one at once.
 
 close.bdl_handle <- function(con, ...) invisible(bdl_handle_close(con))
 

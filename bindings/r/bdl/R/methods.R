@@ -1,4 +1,4 @@
-# What is asked of any fitted model.
+# Methods of all fitted models.
 
 print.bdl <- function(x, ...) {
   cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
@@ -21,13 +21,13 @@ headline <- function(object) {
     "generalised linear model"
   }
   rank <- object$settings$rank
-  belief <- if (identical(rank, "dropout")) "dropout" else
+  posterior <- if (identical(rank, "dropout")) "dropout" else
     paste("covariance", if (is.character(rank)) rank else if (rank == 0) "diagonal" else paste("rank", rank))
   sprintf("Bayesian %s, %s likelihood, %.0f parameters\nMethod %s, posterior %s, %d examples", what,
-          likelihood_name(object$family, object$settings), object$parameters, object$settings$method, belief, nobs(object))
+          likelihood_name(object$family, object$settings), object$parameters, object$settings$method, posterior, nobs(object))
 }
 
-# Of the noise that training has learned; NULL for other likelihoods, and where it differs between examples.
+# Standard deviation of the noise that training has learned; NULL for other likelihoods, and if it differs between examples.
 noise_sd <- function(object) {
   if (object$family != "gaussian" || object$settings$noise != "gaussian") return(NULL)
   outputs <- object$response$outputs
@@ -35,7 +35,7 @@ noise_sd <- function(object) {
   sqrt(diag(covariance))
 }
 
-# Of Student-t noise; NULL for other noises.
+# Degrees of freedom of Student-t noise; NULL for other noise.
 degrees_of_freedom <- function(object) {
   if (object$family == "gaussian" && object$settings$noise == "student_t") {
     bdl_model_get_degrees_of_freedom(handles_of(object)$model)
@@ -86,7 +86,7 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
 }
 
 # The list that it is would become a matrix of lists.
-as.matrix.bdl <- function(x, ...) refuse("a fit is no matrix: coef(), vcov() and predict() say what is in it")
+as.matrix.bdl <- function(x, ...) refuse("a fit is not a matrix: use coef(), vcov() or predict()")
 
 nobs.bdl <- function(object, ...) if (is.null(object$rows)) nrow(object$response$y) else object$rows
 

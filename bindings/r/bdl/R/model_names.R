@@ -1,4 +1,4 @@
-# What a model's inputs, targets and classes are called: saved with it, for every language.
+# Names of a model's inputs, targets and classes, which are saved with it for every language.
 
 bdl_names <- function(model) {
   list(inputs = read_names(model, BDL_INPUT, bdl_model_inputs(model)),
@@ -58,7 +58,7 @@ class_type <- function(classes) {
   if (is.double(classes)) BDL_CLASS_REAL else BDL_CLASS_TEXT
 }
 
-# Of a fit: columns of x and of the response, and the values that classes stand for.
+# Names of a fit: columns of x and of the response, and the values that classes stand for.
 name_model <- function(model, x, response) {
   if (!is_dataset(x) && !is.null(colnames(x))) bdl_set_names(model, inputs = colnames(x))
   if (!is.null(response$names)) bdl_set_names(model, targets = response$names)

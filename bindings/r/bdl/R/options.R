@@ -2,7 +2,7 @@
 
 bdl_methods <- function() vapply(seq_len(bdl_method_count()) - 1, bdl_method_name, "")
 
-# Of estimators, the same in every language.
+# Defaults of estimators, equal in every language.
 default_values <- local({
   values <- NULL
   function() {

@@ -47,7 +47,7 @@ check_values <- function(y, family) {
          ": family ", family, " takes ", takes, call = sys.call(-3), kind = "label")
 }
 
-# Of a data set, where classes are numbers from 0.
+# Response of a data set, in which classes are numbers from 0.
 dataset_response <- function(data, family) {
   targets <- bdl_dataset_targets(data)
   if (targets == 0) refuse("the data set has no response", call = sys.call(-2))
@@ -95,11 +95,11 @@ check_are_classes <- function(values, rows, call) {
   if (length(values) <= max(10, rows / 2)) return(invisible())
   many <- paste0(length(values), " different values in ", rows, " rows")
   if (is.numeric(values) && any(values %% 1 != 0, na.rm = TRUE)) {
-    refuse("the response is real numbers, ", many, ', and no classes: family = "gaussian" is for numbers', call = call, kind = "label")
+    refuse("the response has real numbers, ", many, ', not classes: use family = "gaussian"', call = call, kind = "label")
   }
   if (!is.numeric(values) && !anyNA(suppressWarnings(as.numeric(as.character(values))))) {
     numbers <- if (is.factor(values)) "as.numeric(as.character())" else "as.numeric()"
-    refuse("the response is text of numbers, ", many, ", and no classes: ", numbers, " makes numbers of it", call = call, kind = "label")
+    refuse("the response has texts of numbers, ", many, ", not classes: pass ", numbers, call = call, kind = "label")
   }
   warn_of(paste("the response has a class for nearly every row:", many))
 }

@@ -1354,7 +1354,7 @@ static swig_module_info swig_module = {swig_types, 44, 0, 0, 0, 0};
   (!strncmp(function, "bdl_save", 8) || !strcmp(argument, "user_model") || \
    (strstr(function, "_set_communicator") && !strcmp(argument, "communicator")) || \
    (!strcmp(function, "bdl_optimizer_create") && !strcmp(argument, "model")))
-/* What is given a communicator. */
+/* Arguments that are communicators. */
 #define BDLR_OWNER_bdl_optimizer_set_communicator optimizer
 #define BDLR_OWNER_bdl_search_set_communicator search
 

@@ -20,7 +20,7 @@ static void free_handle(SEXP handle) {
   if (tag == Rf_install(names[BDLR_COMMUNICATOR])) bdl_communicator_free(address);
 }
 
-/* What is protected with the pointer: the number of the call whose callback made the handle, and R functions
+/* Values protected with the pointer: the number of the call whose callback made the handle, and R functions
    and arrays that the library may use. It is not R_PreserveObject()'s list that keeps those: a function whose
    environment holds the handle would never be collected. */
 enum { MADE_IN, FUNCTIONS, DRAWS, RANKS, X, Y, KEPT };

@@ -1,4 +1,4 @@
-/* What the generated wrapper is made of: values of R become C ones and back, failures become R conditions,
+/* Functions of which the generated wrapper is made: values of R become C ones and back, failures become R conditions,
    and R code that the library calls may jump without jumping over the library. */
 #ifndef BDLR_SUPPORT_H
 #define BDLR_SUPPORT_H
@@ -28,7 +28,7 @@ void bdlr_call_end(bdlr_call* call);
 double bdlr_current_call(void); /* 0: none */
 /* Runs body; 0 if it returned, 1 if it jumped (now or earlier in this call): make the library return. */
 int bdlr_protected(SEXP (*body)(void*), void* data);
-/* The same for what other processes wait for: also while a jump waits, which goes on later. Then the body's
+/* As above, for calls that other processes wait for: also while a jump waits, which goes on later. Then the body's
    own jump, for which there is this other token, is dropped. */
 int bdlr_protected_always(SEXP (*body)(void*), void* data, SEXP token);
 
@@ -51,7 +51,7 @@ void bdlr_keep_draws(SEXP handle, SEXP draws);
 void bdlr_keep_communicator(SEXP handle, SEXP communicator);
 void bdlr_keep_array(SEXP handle, int which, SEXP array); /* 0: x, 1: y; not to be collected or written to */
 void bdlr_inherit(SEXP made, SEXP from); /* made: a handle, a list with handles, or anything else */
-/* Of a list of lists (model, posterior), in memory of R_alloc(); what is made of them keeps their functions.
+/* Converts a list of lists (model, posterior), in memory of R_alloc(); what is made of them keeps their functions.
  */
 const bdl_model** bdlr_members(SEXP value, const bdl_posterior*** posteriors, int64_t* count,
                                const char* function, const char* argument);
@@ -59,7 +59,7 @@ void bdlr_inherit_members(SEXP made, SEXP members);
 void bdl_handle_close(SEXP handle);
 int32_t bdl_handle_is_open(SEXP handle);
 
-/* Of libbdl_mpi (mpi.c). */
+/* Functions of libbdl_mpi (mpi.c). */
 bdl_status bdl_mpi_start_world(double timeout, bdl_communicator** communicator);
 bdl_status bdl_mpi_from_fortran(int32_t handle, double timeout, bdl_communicator** communicator);
 
@@ -76,7 +76,7 @@ SEXP bdlr_from_string(const char* value); /* NULL: R's NULL */
 bdl_matrix bdlr_matrix(SEXP value, int vector_is_row, const char* function, const char* argument);
 bdl_matrix_out bdlr_matrix_out(SEXP dimensions, SEXP* result, const char* function, const char* argument);
 const int64_t* bdlr_integers(SEXP value, int64_t* count, const char* function, const char* argument);
-/* Of a named list of matrices, in memory of R_alloc(); vectors are rows. */
+/* Converts a named list of matrices, in memory of R_alloc(); vectors are rows. */
 const char** bdlr_tensors(SEXP value, bdl_matrix** matrices, int64_t* count, const char* function,
                           const char* argument);
 SEXP bdlr_bytes_out(SEXP capacity, const char* function, const char* argument);

@@ -89,7 +89,7 @@ bad_arrays <- alist(
   bdl_error_shape = bdl_metric_crps(matrix(0, 3, 4), 1:2 + 0)
 )
 
-# What has been added since: metrics, families, networks, noise.
+# Calls added later: metrics, families, networks, noise.
 bad_additions <- alist(
   bdl_error = bdl_metric_nll(matrix(c(1, 0), 1), 1),
   bdl_error = bdl_calibration_curve(matrix(0.5, 3, 2), c(0, 1, 1), bins = 0),
@@ -286,7 +286,7 @@ bad_formulas <- alist(
 
 bad_calls <- c(bad_handles, bad_arrays, bad_additions, bad_scalars, bad_options, bad_files, bad_user_models, bad_formulas)
 
-# What the calls are made on.
+# Objects on which the calls are made.
 bad_call_space <- function() {
   space <- new.env(parent = environment(toy))
   evalq({
