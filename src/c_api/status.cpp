@@ -80,8 +80,8 @@ bdl_status report_exception(const char* function) {
 
 const char* bdl_status_name(bdl_status status) {
   switch (bdl::enum_number(status)) {
-#define BDL_STATUS(name, number, meaning)                                                \
-  case BDL_##name:                                                                       \
+#define BDL_STATUS(name, number, meaning)                                                 \
+  case BDL_##name:                                                                        \
     static_assert(BDL_##name == number && static_cast<int>(bdl::Status::name) == number); \
     return "BDL_" #name;
 #include "base/status.def"

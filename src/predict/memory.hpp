@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "steps/beliefs.hpp"
 #include "likelihood/gaussian_integrals.hpp"
 #include "linalg/dense/symmetric_root.hpp"
 #include "model/model.hpp"

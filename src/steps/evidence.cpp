@@ -155,8 +155,9 @@ Evidence<T> EvidenceEstimator<T>::estimate_exactly(const Posterior<T>& q, const 
 
 template <class T>
 bool EvidenceEstimator<T>::sums_together(const Posterior<T>& q, const Options& options) const {
-  return gives_rows(options.curvature) && !is_exact(options.curvature) && options.rule != Rule::map && options.mean_update != MeanUpdateOption::unprojected &&
-         q.is_diagonal() && rows_->has_sums_together();
+  return gives_rows(options.curvature) && !is_exact(options.curvature) && options.rule != Rule::map &&
+         options.mean_update != MeanUpdateOption::unprojected && q.is_diagonal() &&
+         rows_->has_sums_together();
 }
 
 template <class T>

@@ -116,8 +116,8 @@ class EvidenceEstimator {
   void sample(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options, DrawSource<T>& draws,
               Scratch& scratch, Evidence<T>& evidence);
 
-  /// Forms g and the diagonal of H in one pass over the rows, for batches of a posterior that asks for no more, where that is
-  /// cheaper than one after the other.
+  /// Forms g and the diagonal of H in one pass over the rows, for batches of a posterior that asks for no
+  /// more, where that is cheaper than one after the other.
   void sum_rows(const Posterior<T>& q, const Options& options, Scratch& scratch, Evidence<T>& evidence) const;
 
   Estimator<T>& rows() { return *rows_; }

@@ -58,7 +58,8 @@ template <class T>
 StepEvidence<T> MinibatchEvidence<T>::with_sums(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                                                 const Evidence<T>& evidence) {
   StepEvidence<T> out{evidence, misfits(evidence.outputs, batch.y, request.scratch), {}, {}};
-  if (out.evidence.gradient.empty()) estimator_.sum_rows(request.q, request.options, request.scratch, out.evidence);
+  if (out.evidence.gradient.empty())
+    estimator_.sum_rows(request.q, request.options, request.scratch, out.evidence);
   if (request.learned.any()) sum_scales(request, batch, evidence, out);
   return out;
 }

@@ -30,7 +30,8 @@ void find_observed(DataSet& data, const Standardization& units, bool together, I
   }
 }
 
-/// Moves time on, without an observation; the next one is made at that time.
+}  // namespace
+
 template <class T>
 void move_time(Optimizer<T>& optimizer, Index steps) {
   optimizer.check_use(Use::stream);
@@ -42,17 +43,12 @@ void move_time(Optimizer<T>& optimizer, Index steps) {
   optimizer.state.is_ahead = true;
 }
 
-/// Time has passed as for an observation, but nothing was seen.
 template <class T>
 void skip(Optimizer<T>& optimizer) {
   if (!optimizer.state.is_ahead) move_time(optimizer, 1);
   optimizer.state.is_ahead = false;
 }
 
-/// One observation, which stands in batch_x() and batch_y(); missing targets are NaN, and examples without
-/// any target are not there. Time moves one step on before it, unless it has been moved. `scores` receives
-/// the one-step-ahead log density of each example, if option "score" asks for one; fails with ERROR_DIVERGED
-/// where its size is beyond the largest.
 template <class T>
 void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> scores, double largest_score) {
   optimizer.check_use(Use::stream);
@@ -90,8 +86,6 @@ void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> sc
   state.prequential += sums;
   ++state.step;
 }
-
-}  // namespace
 
 template <class T>
 void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutArray& log_density) {
@@ -148,7 +142,9 @@ void forecast(Optimizer<T>& optimizer, Index steps) {
 
 #define BDL_INSTANTIATE(T)                                                           \
   template void observe(Optimizer<T>&, const Array&, const Array&, const OutArray&); \
-  template void forecast(Optimizer<T>&, Index);
+  template void forecast(Optimizer<T>&, Index);                                      \
+  template void observe_block(Optimizer<T>&, Index, std::span<double>, double);      \
+  template void move_time(Optimizer<T>&, Index);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

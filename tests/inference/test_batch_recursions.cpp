@@ -127,8 +127,8 @@ void rules_without_the_divergence_are_not_for_batches(void**) {
     const Dense before = column_of(std::as_const(*q).mean());
     expect_error(Status::ERROR_UNSUPPORTED, method,
                  [&] { step_on(optimizer, transposed(data.x), transposed(data.y)); });
-    optimizer.rows_to_fill(2);
-    expect_error(Status::ERROR_UNSUPPORTED, "observe", [&] { optimizer.step_rows(); });
+    rows_to_fill(optimizer, 2);
+    expect_error(Status::ERROR_UNSUPPORTED, "observe", [&] { step_on_rows(optimizer); });
     assert_same("mean", column_of(std::as_const(*q).mean()), before);
   }
 }

@@ -46,9 +46,9 @@ void fitting_steps_on_every_minibatch_in_turn(void**) {
   const Data data;
   const auto fitted = make_optimizer(), stepped = make_optimizer();
   assert_true(fit(*fitted, data.inputs(), data.targets(), 3, silent) == Status::OK);
-  stepped->initialize();
+  initialize(*stepped);
   ArrayData targets({}, data.targets());
-  stepped->start_noise(targets);
+  start_noise(*stepped, targets);
   stepped->state.plan = {0, 15};
   stepped->state.batches = 5;
   Minibatches minibatches(stepped->options(), examples);
@@ -160,7 +160,7 @@ void data_must_fit_the_model(void**) {
 void diagnosis_measures_how_far_training_went(void**) {
   const Data data;
   const auto optimizer = make_optimizer();
-  optimizer->initialize();
+  initialize(*optimizer);
   const Dense start = column_of(std::as_const(*optimizer->posterior()).mean());
   assert_non_null(std::strstr(diagnose(*optimizer).message, "no step"));
   fit(*optimizer, data.inputs(), data.targets(), 40, silent);
@@ -242,7 +242,7 @@ void diagnosis_names_what_is_wrong(void**) {
   says(diagnosed(40, [](O& o) { o.state.learning_step = 0; }), "lower learn_from");
   const auto rise = [](O& o, double first, double average) {
     const double now = o.state.running_log_likelihood, n = static_cast<double>(o.data_size());
-    o.state.arrival = {10, now - first * n, now - average * n};
+    o.state.convergence = {10, now - first * n, now - average * n};
   };
   says(diagnosed(40, [&](O& o) { rise(o, 3, 0.16); }), "still rises");
   assert_string_equal(diagnosed(40, [&](O& o) { rise(o, 2, 0.14); }), "");
@@ -251,7 +251,7 @@ void diagnosis_names_what_is_wrong(void**) {
 
 /// The average that training is compared with: the k-th value has weight k.
 void arrival_is_a_weighted_average(void**) {
-  Arrival arrival;
+  Convergence arrival;
   double sum = 0, weights = 0;
   for (int k = 1; k <= 9; ++k) {
     const double value = std::sin(k) - 20;
@@ -277,10 +277,10 @@ void short_fits_have_not_arrived(void**) {
   optimizer->model()->likelihood.set_noise_precision(std::vector<double>{100});
   fit(*optimizer, data.inputs(), data.targets(), 2, silent);
   assert_non_null(std::strstr(diagnose(*optimizer).message, "still rises"));
-  assert_int_equal(optimizer->state.arrival.steps, optimizer->state.running_steps);
+  assert_int_equal(optimizer->state.convergence.steps, optimizer->state.running_steps);
   fit(*learner, data.inputs(), data.targets(), 40, silent);
   assert_string_equal(diagnose(*learner).message, "");
-  assert_int_equal(learner->state.arrival.steps, learner->state.step - learner->state.learning_step + 1);
+  assert_int_equal(learner->state.convergence.steps, learner->state.step - learner->state.learning_step + 1);
 }
 
 }  // namespace

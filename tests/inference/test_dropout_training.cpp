@@ -289,12 +289,12 @@ void what_does_not_fit_is_refused(void**) {
   optimizer.set_options(first_order_options(Rule::map, EstimateKind::mc_reparam, DescentOption::sgd));
   optimizer.set_draws(std::make_shared<KnownDraws<double>>());
   expect_error(Status::ERROR_UNSUPPORTED, "masks", [&] { step_on(optimizer, data.x, data.y); });
-  fill(optimizer.rows_to_fill(1), Dense(13, 1, 1));
-  expect_error(Status::ERROR_UNSUPPORTED, "rows", [&] { optimizer.step_rows(); });
+  fill(rows_to_fill(optimizer, 1), Dense(13, 1, 1));
+  expect_error(Status::ERROR_UNSUPPORTED, "rows", [&] { step_on_rows(optimizer); });
   optimizer.set_options(first_order_options(Rule::bong, EstimateKind::lin_hess, DescentOption::sgd));
   double score = 0;
-  expect_error(Status::ERROR_UNSUPPORTED, "stream", [&] { optimizer.observe(1, {&score, 1}); });
-  expect_error(Status::ERROR_UNSUPPORTED, "stream", [&] { optimizer.forecast(1); });
+  expect_error(Status::ERROR_UNSUPPORTED, "stream", [&] { observe_block(optimizer, 1, {&score, 1}); });
+  expect_error(Status::ERROR_UNSUPPORTED, "stream", [&] { move_time(optimizer, 1); });
   assert_int_equal(optimizer.state.step, 0);
 }
 

@@ -104,7 +104,7 @@ void steps_are_those_of_the_spec(void**) {
       options.learning_rate = 0.05;
       options.curvature_rate = 0.2;
       optimizer.set_options(options);
-      optimizer.initialize();
+      initialize(optimizer);
       ReferenceStep reference(rank, column_of(std::as_const(*q).mean()), 2, Dense(5, 1, 0.7),
                               options.momentum);
       for (std::uint64_t t = 0; t < 8; ++t) {

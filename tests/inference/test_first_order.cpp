@@ -225,16 +225,16 @@ void averages_are_of_one_kind_of_step(void**) {
       Random random(96);
       const Dense rows[] = {random.normal(5, 3), random.normal(5, 3), random.normal(5, 3)};
       optimizer.set_options(second);
-      fill(optimizer.rows_to_fill(3), rows[0]);
-      optimizer.step_rows();
+      fill(rows_to_fill(optimizer, 3), rows[0]);
+      step_on_rows(optimizer);
       optimizer.set_options(first);
-      fill(optimizer.rows_to_fill(3), rows[1]);
-      optimizer.step_rows();
+      fill(rows_to_fill(optimizer, 3), rows[1]);
+      step_on_rows(optimizer);
       Optimizer<double> fresh(nullptr, optimizer.posterior()->clone(), find_method("slang"), 50);
       for (Optimizer<double>* each : {&optimizer, &fresh}) {
         each->set_options(second);
-        fill(each->rows_to_fill(3), rows[2]);
-        each->step_rows();
+        fill(rows_to_fill(*each, 3), rows[2]);
+        step_on_rows(*each);
       }
       assert_same("means", column_of(std::as_const(*optimizer.posterior()).mean()),
                   column_of(std::as_const(*fresh.posterior()).mean()));
@@ -300,7 +300,7 @@ void what_does_not_fit_is_refused(void**) {
   fill(optimizer->batch_x(1), columns_of(data.x, 0, 1));
   fill(optimizer->batch_y(1), columns_of(data.y, 0, 1));
   double score = 0;
-  expect_error(Status::ERROR_UNSUPPORTED, "map", [&] { optimizer->observe(1, {&score, 1}); });
+  expect_error(Status::ERROR_UNSUPPORTED, "map", [&] { observe_block(*optimizer, 1, {&score, 1}); });
 }
 
 }  // namespace

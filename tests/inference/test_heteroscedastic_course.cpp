@@ -90,7 +90,7 @@ void going_on_does_not_hold_them_again(void**) {
   Watched watched{&learner};
   fit(*learner.optimizer, data.inputs(), data.targets(), 2, {watch, &watched});
   assert_true(watched.freed == learner.optimizer->state.step - 15);
-  learner.optimizer->initialize();
+  initialize(*learner.optimizer);
   assert_false(learner.model->likelihood.log_precision_is_free());
 }
 
@@ -124,7 +124,7 @@ void failed_steps_leave_them_held(void**) {
     fill(o.batch_x(20), columns_of(data.x, 0, 20));
     fill(o.batch_y(20), columns_of(data.y, 0, 20));
     for (Index i = 0; i < 20; ++i) o.batch_y(20)(0, i) *= scale;
-    o.step(20);
+    take_step(o, 20);
   };
   while (o.state.step < 2) step(1);
   assert_false(learner.model->likelihood.log_precision_is_free());
@@ -142,7 +142,7 @@ void every_observation_frees_them(void**) {
   std::vector<double> score(1);
   fill(learner.optimizer->batch_x(1), columns_of(data.x, 0, 1));
   fill(learner.optimizer->batch_y(1), columns_of(data.y, 0, 1));
-  learner.optimizer->observe(1, score);
+  observe_block(*learner.optimizer, 1, score);
   assert_true(learner.model->likelihood.log_precision_is_free());
 }
 
@@ -200,17 +200,17 @@ void streams_learn_them(void**) {
       for (Index i = 0; i < examples; ++i) {
         fill(learner.optimizer->batch_x(1), columns_of(data.x, i, 1));
         fill(learner.optimizer->batch_y(1), columns_of(data.y, i, 1));
-        learner.optimizer->observe(1, score);
+        observe_block(*learner.optimizer, 1, score);
         assert_true(std::isfinite(score[0]));
       }
     assert_true(learner.model->likelihood.log_precision_is_free());
     assert_learned(method, learner, 1.5);
-    skipping.optimizer->initialize();
+    initialize(*skipping.optimizer);
     fill(skipping.optimizer->batch_x(1), columns_of(data.x, 0, 1));
     skipping.optimizer->batch_y(1)(0, 0) = not_a_number;
     const Dense before = dense_precision(*skipping.optimizer->posterior());
     if (method[0] == 'r') continue;  // exact Hessians see the outputs of a row together
-    skipping.optimizer->observe(1, score);
+    observe_block(*skipping.optimizer, 1, score);
     assert_close("precision", dense_precision(*skipping.optimizer->posterior()), before, 1e-12);
   }
 }

@@ -298,7 +298,7 @@ void a_blank_posterior_starts_from_the_prior(void**) {
   options.curvature_rate = 0;
   optimizer.set_options(options);
   optimizer.set_prior(belief->clone());
-  optimizer.initialize();
+  initialize(optimizer);
   assert_same("mean", mean_of(*q), mean_of(*belief));
   step_on(optimizer, data.x, data.y);
   const Dense start = dense_precision(*belief) + (0.5 * examples) * identity(q->dimension());

@@ -63,8 +63,8 @@ void parts_meet_the_condition_and_are_not_needlessly_small(void**) {
       Dense e(f.rows, 1), moved(f.rows, 1);
       likelihood.gradient(f.values.data(), y.values.data(), e.values.data());
       const double t = std::exp(10 * random.uniform() - 5), limit = repeat % 2 ? 1 : 1.6;
-      const double part = kept_part(likelihood, f.values.data(), y.values.data(), e.values.data(), t, limit,
-                                    moved.values.data());
+      const double part = kept_fraction(likelihood, f.values.data(), y.values.data(), e.values.data(), t,
+                                        limit, moved.values.data());
       assert_true(part > 0 && part <= 1);
       if (part * t * dot(e, e) < 1e-10) continue;  // below the rounding of the loss
       if (!(curvature_along(likelihood, f, y, e, part * t) <= 1.011 * limit))
@@ -82,9 +82,9 @@ void the_part_of_a_squared_error_is_the_newton_step(void**) {
   const Likelihood likelihood = gaussian(1, {4});
   const double f = 3, y = 1, e = 8;  // tau (f - y)
   double moved = 0;
-  assert_true(kept_part(likelihood, &f, &y, &e, 0.25, 1, &moved) == 1);  // to y itself
-  assert_near("half", kept_part(likelihood, &f, &y, &e, 0.5, 1, &moved), 0.5, 1e-12);
-  assert_near("a quarter", kept_part(likelihood, &f, &y, &e, 0.5, 0.5, &moved), 0.25, 1e-12);
+  assert_true(kept_fraction(likelihood, &f, &y, &e, 0.25, 1, &moved) == 1);  // to y itself
+  assert_near("half", kept_fraction(likelihood, &f, &y, &e, 0.5, 1, &moved), 0.5, 1e-12);
+  assert_near("a quarter", kept_fraction(likelihood, &f, &y, &e, 0.5, 0.5, &moved), 0.25, 1e-12);
 }
 
 void a_confident_mistake_has_no_curvature_and_is_held_back(void**) {
@@ -92,9 +92,9 @@ void a_confident_mistake_has_no_curvature_and_is_held_back(void**) {
   const double f = -40, y = 1;
   double e = 0, moved = 0;
   likelihood.gradient(&f, &y, &e);
-  const double part = kept_part(likelihood, &f, &y, &e, 1e6, 1, &moved);
+  const double part = kept_fraction(likelihood, &f, &y, &e, 1e6, 1, &moved);
   assert_true(1e6 * part < 2 * 40 * 1.02 && 1e6 * part > 40 * 0.05);
-  assert_true(kept_part(likelihood, &f, &y, &e, 20, 1, &moved) == 1);
+  assert_true(kept_fraction(likelihood, &f, &y, &e, 20, 1, &moved) == 1);
 }
 
 const std::vector<Index> sizes{2, 3, 1};
@@ -123,7 +123,7 @@ Index check_step(const StepCase& item, const Likelihood& likelihood) {
   options.curvature_rate = 0.1;
   options.guard = 0.8;
   optimizer.set_options(options);
-  optimizer.initialize();
+  initialize(optimizer);
   const Dense start = column_of(std::as_const(*q).mean());
   PosteriorScratch<double> scratch;
   const Index drawn = is_sampled(item.kind) ? samples : 1;
@@ -148,8 +148,8 @@ Index check_step(const StepCase& item, const Likelihood& likelihood) {
       likelihood.gradient(f.values.data(), target.values.data(), e.values.data());
       const Dense g = naive.row(theta, input, e);
       const double t = 0.7 * weight * dot(g, covariance * g) / dot(e, e);
-      const double part = kept_part(likelihood, f.values.data(), target.values.data(), e.values.data(), t,
-                                    0.8, moved.values.data());
+      const double part = kept_fraction(likelihood, f.values.data(), target.values.data(), e.values.data(), t,
+                                        0.8, moved.values.data());
       held += part < 1;
       gradient = gradient + (weight / static_cast<double>(drawn) * part) * g;
     }

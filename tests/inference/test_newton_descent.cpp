@@ -96,7 +96,7 @@ void the_first_minibatch_gives_the_first_curvature(void**) {
   const Regression data;
   Learner learner("vogn", "input 3; dense 1 nobias", BDL_GAUSSIAN,
                   "initial_curvature=0 start_share=0 kl_weight=1 kl_warmup=0 damping=0 curvature_rate=0.01");
-  learner.optimizer.initialize();
+  initialize(learner.optimizer);
   const Dense w = column_of(std::as_const(*learner.q).mean());
   step_on(learner.optimizer, data.x, data.y);
   Dense expected(inputs, 1, delta);

@@ -215,7 +215,7 @@ void steps_are_preconditioned_gradients(void**) {
     options.initial_precision = 1000;  // so that no step of a covariance is shortened
     t.optimizer->set_options(options);
     t.optimizer->set_draws(std::make_shared<MeanDraws>());
-    t.optimizer->initialize();
+    initialize(*t.optimizer);
     const auto estimator = make_estimator<double>(*t.model);
     std::vector<double> s(8), momentum(8),
         statistics(std::as_const(*t.q).statistics().begin(), std::as_const(*t.q).statistics().end());
@@ -285,7 +285,7 @@ void a_run_away_is_taken_back(void**) {
     } catch (const Error& error) {
       assert_true(error.status() == Status::ERROR_DIVERGED);
       assert_true(numbers_of(*t.q) != numbers_of(*start));
-      assert_true(t.optimizer->go_back());
+      assert_true(t.optimizer->watch.go_back(*t.optimizer));
       assert_true(numbers_of(*t.q) == numbers_of(*start));
       return;
     }
@@ -419,7 +419,7 @@ void beliefs_are_priors(void**) {
     Trained<double> first({"slang", family, 2}), second({"slang", family, 2});
     first.step(Problem(), 5);
     second.optimizer->set_prior(first.q->clone());
-    second.optimizer->initialize();
+    initialize(*second.optimizer);
     assert_true(std::ranges::equal(std::as_const(*second.q).mean(), std::as_const(*first.q).mean()));
     assert_true(
         std::ranges::equal(std::as_const(*second.q).statistics(), std::as_const(*first.q).statistics()));

@@ -150,7 +150,7 @@ void streams_of_networks_begin_with_fan_in(void**) {
   const auto start = [](std::shared_ptr<Model<double>> model) {
     auto q = make_posterior<double>(model->parameters(), 0);
     Optimizer<double> optimizer(model, q, find_method("bong"), 1);
-    optimizer.initialize();
+    initialize(optimizer);
     return dense_precision(*q);
   };
   assert_close("network", start(make_network<double>(sizes, Likelihood(BDL_GAUSSIAN, 1))),

@@ -77,14 +77,14 @@ void zero_gradients_train_on(void**) {
       options.initial_precision = 5;
       optimizer.set_options(options);
       for (int step = 0; step < 10; ++step) {
-        fill(optimizer.rows_to_fill(3), Dense(6, 3));
-        optimizer.step_rows();
+        fill(rows_to_fill(optimizer, 3), Dense(6, 3));
+        step_on_rows(optimizer);
         assert_sane(optimizer);
       }
       const double expected = 1 + 4 * std::pow(0.9, 10);
       assert_close("precision", dense_precision(*optimizer.posterior()), expected * identity(6), 1e-5);
-      fill(optimizer.rows_to_fill(3), Random(1).normal(6, 3));
-      optimizer.step_rows();
+      fill(rows_to_fill(optimizer, 3), Random(1).normal(6, 3));
+      step_on_rows(optimizer);
       assert_sane(optimizer);
       assert_true(max_abs(dense_precision(*optimizer.posterior())) > 2 * expected);
     }
@@ -98,8 +98,8 @@ void more_columns_than_rows_train_on(void**) {
       auto& optimizer = *owner;
       Random random(2);
       for (int step = 0; step < 15; ++step) {
-        fill(optimizer.rows_to_fill(count), random.normal(30, count));
-        optimizer.step_rows();
+        fill(rows_to_fill(optimizer, count), random.normal(30, count));
+        step_on_rows(optimizer);
         assert_sane(optimizer);
       }
     }
@@ -113,8 +113,8 @@ void repeated_rows_train_on(void**) {
     const auto owner = optimizer_on_rows<T>(12, 5, method);
     auto& optimizer = *owner;
     for (int step = 0; step < 40; ++step) {
-      fill(optimizer.rows_to_fill(4), row * Dense(1, 4, 1));
-      optimizer.step_rows();
+      fill(rows_to_fill(optimizer, 4), row * Dense(1, 4, 1));
+      step_on_rows(optimizer);
       assert_sane(optimizer);
     }
     const Dense u = dense_of(dynamic_cast<const LowRankPosterior<T>&>(*optimizer.posterior()).u());
@@ -137,7 +137,7 @@ void dead_units_train_on(void**) {
     options.learning_rate = 0.01;
     options.curvature_rate = 0.05;
     optimizer.set_options(options);
-    optimizer.initialize();
+    initialize(optimizer);
     for (Index i = 30; i < 40; ++i) optimizer.posterior()->mean()[static_cast<std::size_t>(i)] = T(-2000);
     Random random(4);
     double lowest = 1;
@@ -200,17 +200,17 @@ void failed_steps_leave_no_trace(void**) {
 void overflowing_means_leave_no_trace(void**) {
   const auto owner = optimizer_on_rows<float>(3, 0, EigenMethod::automatic);
   auto& optimizer = *owner;
-  fill(optimizer.rows_to_fill(2), Random(6).normal(3, 2));
-  optimizer.step_rows();
+  fill(rows_to_fill(optimizer, 2), Random(6).normal(3, 2));
+  step_on_rows(optimizer);
   Options options = optimizer.options();
   options.curvature_rate = 0;
   optimizer.set_options(options);
   const Snapshot<float> before(optimizer);
-  fill(optimizer.rows_to_fill(2), Dense(3, 2, 3e38));
-  expect_error(Status::ERROR_DIVERGED, "not finite", [&] { optimizer.step_rows(); });
+  fill(rows_to_fill(optimizer, 2), Dense(3, 2, 3e38));
+  expect_error(Status::ERROR_DIVERGED, "not finite", [&] { step_on_rows(optimizer); });
   assert_unchanged(optimizer, before);
-  fill(optimizer.rows_to_fill(2), Random(7).normal(3, 2));
-  optimizer.step_rows();
+  fill(rows_to_fill(optimizer, 2), Random(7).normal(3, 2));
+  step_on_rows(optimizer);
   assert_sane(optimizer);
 }
 
@@ -220,13 +220,13 @@ void rows_that_are_not_finite_leave_no_trace(void**) {
     for (const Index rank : {0, 2}) {
       const auto owner = optimizer_on_rows<T>(7, rank, method);
       auto& optimizer = *owner;
-      fill(optimizer.rows_to_fill(3), Random(8).normal(7, 3));
-      optimizer.step_rows();
+      fill(rows_to_fill(optimizer, 3), Random(8).normal(7, 3));
+      step_on_rows(optimizer);
       const Snapshot<T> before(optimizer);
       Dense rows = Random(9).normal(7, 3);
       rows(6, 2) = not_a_number;
-      fill(optimizer.rows_to_fill(3), rows);
-      expect_error(Status::ERROR_DIVERGED, "finite", [&] { optimizer.step_rows(); });
+      fill(rows_to_fill(optimizer, 3), rows);
+      expect_error(Status::ERROR_DIVERGED, "finite", [&] { step_on_rows(optimizer); });
       assert_unchanged(optimizer, before);
     }
 }

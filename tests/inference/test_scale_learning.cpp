@@ -208,7 +208,7 @@ void noise_starts_from_the_variance_of_the_targets(void**) {
     options.initial_noise_precision = initial;
     optimizer.set_options(options);
     ArrayData targets({}, bdl_f64(y.data(), std::ssize(y) / cols, cols));
-    optimizer.start_noise(targets);
+    start_noise(optimizer, targets);
     return model->likelihood.noise_precision(0);
   };
   assert_near("one output", started({1, 3, 1, 3}, 1, false, true), 50, 1e-14);

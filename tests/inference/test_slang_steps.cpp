@@ -57,7 +57,7 @@ std::unique_ptr<Optimizer<double>> make_optimizer(const Options& options, Index 
   auto optimizer = std::make_unique<Optimizer<double>>(make_network<double>(sizes, likelihood), q,
                                                        find_method("slang"), data_size);
   optimizer->set_options(options);
-  optimizer->initialize();
+  initialize(*optimizer);
   return optimizer;
 }
 
@@ -76,8 +76,8 @@ void steps_on_rows_are_those_of_the_spec(void**) {
       for (Index t = 1; t <= steps; ++t) {
         const Index count = 1 + t % 5;
         const Dense rows = random.normal(dimension, count, 0.5);
-        fill(optimizer->rows_to_fill(count), rows);
-        optimizer->step_rows();
+        fill(rows_to_fill(*optimizer, count), rows);
+        step_on_rows(*optimizer);
         const double scale = static_cast<double>(data_size) / static_cast<double>(count);
         reference.take(scale * (rows * Dense(count, 1, 1)), scale * (rows * transposed(rows)),
                        rate(0.05, setting.decay, t), rate(0.2, setting.decay, t));
@@ -157,8 +157,8 @@ void rank_d_is_the_full_family(void**) {
   for (Index t = 0; t < steps; ++t) {
     const Dense rows = random.normal(dimension, 20, 0.5);
     for (Optimizer<double>* optimizer : {low_rank.get(), full.get()}) {
-      fill(optimizer->rows_to_fill(20), rows);
-      optimizer->step_rows();
+      fill(rows_to_fill(*optimizer, 20), rows);
+      step_on_rows(*optimizer);
     }
     assert_close("precision", dense_precision(*low_rank->posterior()), dense_precision(*full->posterior()),
                  1e-9);
@@ -177,8 +177,8 @@ void a_fixed_prior_holds_from_the_first_step(void**) {
   ReferenceStep reference(2, Dense(6, 1), 1.5, prior, 0.9);
   for (Index t = 0; t < steps; ++t) {
     const Dense rows = random.normal(6, 3, 0.5);
-    fill(optimizer.rows_to_fill(3), rows);
-    optimizer.step_rows();
+    fill(rows_to_fill(optimizer, 3), rows);
+    step_on_rows(optimizer);
     const double scale = static_cast<double>(data_size) / 3;
     reference.take(scale * (rows * Dense(3, 1, 1)), scale * (rows * transposed(rows)), 0.05, 0.2);
   }

@@ -184,7 +184,7 @@ void training_learns_scale_and_degrees(void**) {
     if (learns) assert_near(model->likelihood.degrees_of_freedom(), 3, 0.6);
     if (!learns) assert_true(model->likelihood.degrees_of_freedom() == 4);
     assert_near(model->likelihood.noise_precision(0), 4, 0.6);
-    optimizer.initialize();
+    initialize(optimizer);
     assert_true(model->likelihood.degrees_of_freedom() == 4);
   }
 }

@@ -7,7 +7,8 @@
 
 #include "model/network.hpp"
 #include "support/posteriors.hpp"
-#include "train/optimizer.hpp"
+#include "train/start.hpp"
+#include "train/step.hpp"
 
 namespace bdl::testing {
 
@@ -25,9 +26,9 @@ std::shared_ptr<Posterior<T>> make_posterior(Index dimension, Index rank) {
 /// As a step learns it from these samples.
 template <class T>
 void learn_prior_from(const Prior<T>& prior, ConstMatrixView<T> thetas, double weight, Scales& scales) {
-  scales.prior_squares.resize(prior.groups().size());
-  prior.mean_squares(thetas, scales.prior_squares);
-  learn_prior<T>(prior, weight, scales);
+  std::vector<double> squares(prior.groups().size());
+  prior.mean_squares(thetas, squares);
+  scales.learn_prior(prior.groups(), squares, weight);
 }
 
 /// Scales stay as they are, and the posterior starts from precision 1.
@@ -36,6 +37,12 @@ inline Options plain_options() {
   options.learn_prior = options.learn_noise = 0;
   options.initial_precision = 1;
   return options;
+}
+
+/// Returns the memory of the caller's rows, for step_on_rows().
+template <class T>
+MatrixView<T> rows_to_fill(Optimizer<T>& optimizer, Index count) {
+  return optimizer.memory.rows.resize(optimizer.posterior()->dimension(), count);
 }
 
 /// Writes columns into what the optimizer wants filled.
@@ -49,7 +56,7 @@ template <class T>
 void step_on(Optimizer<T>& optimizer, const Dense& x, const Dense& y) {
   fill(optimizer.batch_x(x.cols), x);
   fill(optimizer.batch_y(y.cols), y);
-  optimizer.step(x.cols);
+  take_step(optimizer, x.cols);
 }
 
 /// One slang step in dense matrices. Rank < 0: the full covariance, nothing is truncated.

@@ -152,10 +152,10 @@ void workspace_is_what_the_optimizer_states(void**) {
     const auto q = posterior_for<T>(item, model->parameters());
     const auto before = counting::Held::now();
     const auto optimizer = optimizer_for<T>(item, model, q, 1);
-    const Index stated = optimizer->workspace_bytes(item.examples);
+    const Index stated = memory_estimate(*optimizer, item.examples);
     for (int step = 0; step < 3; ++step) step_on(*optimizer, data.x, data.y);
     check_held(item.name, counting::Held::now().since(before), stated);
-    check_held(item.name, counting::Held::now().since(before), optimizer->workspace_bytes(item.examples));
+    check_held(item.name, counting::Held::now().since(before), memory_estimate(*optimizer, item.examples));
   }
 }
 
@@ -170,7 +170,7 @@ void later_steps_allocate_nothing(void**) {
       fill(optimizer->batch_x(item.examples), data.x);
       fill(optimizer->batch_y(item.examples), data.y);
       const std::size_t before = counting::calls;
-      optimizer->step(item.examples);
+      take_step(*optimizer, item.examples);
       if (step > 1 && counting::calls != before)
         fail_msg("%s: %zu allocations in step %d", item.name, counting::calls - before, step);
     }
@@ -193,7 +193,7 @@ void learning_and_smaller_minibatches_allocate_nothing(void**) {
       fill(optimizer->batch_x(examples), columns_of(data.x, 0, examples));
       fill(optimizer->batch_y(examples), columns_of(data.y, 0, examples));
       const std::size_t before = counting::calls;
-      optimizer->step(examples);
+      take_step(*optimizer, examples);
       if (step > 1 && counting::calls != before)
         fail_msg("curvature %d: %zu allocations in step %d", static_cast<int>(item.curvature),
                  counting::calls - before, step);
@@ -215,12 +215,12 @@ void check_memory_with(const Case& item, std::shared_ptr<const Posterior<T>> pri
     fill(optimizer->batch_x(item.examples), data.x);
     fill(optimizer->batch_y(item.examples), data.y);
     const std::size_t calls = counting::calls;
-    optimizer->step(item.examples);
+    take_step(*optimizer, item.examples);
     if (step > 1 && counting::calls != calls)
       fail_msg("rank %d: %zu allocations in step %d", static_cast<int>(item.rank), counting::calls - calls,
                step);
   }
-  check_held(item.name, counting::Held::now().since(before), optimizer->workspace_bytes(item.examples));
+  check_held(item.name, counting::Held::now().since(before), memory_estimate(*optimizer, item.examples));
 }
 
 struct Variation {
@@ -242,13 +242,13 @@ void check_memory_of(const Variation& variation, Index rank) {
   Options options = optimizer->options();
   variation.change(options);
   optimizer->set_options(options);
-  const Index stated = optimizer->workspace_bytes(item.examples);
+  const Index stated = memory_estimate(*optimizer, item.examples);
   for (int step = 1; step <= 6; ++step) {
     const Index examples = step % 2 == 0 ? 20 : 24;
     fill(optimizer->batch_x(examples), columns_of(data.x, 0, examples));
     fill(optimizer->batch_y(examples), columns_of(data.y, 0, examples));
     const std::size_t calls = counting::calls;
-    optimizer->step(examples);
+    take_step(*optimizer, examples);
     if (step > 2 && counting::calls != calls)
       fail_msg("%s, rank %d: %zu allocations in step %d", item.name, static_cast<int>(rank),
                counting::calls - calls, step);
@@ -292,10 +292,10 @@ void written_rows_are_counted(void**) {
       const Dense rows = Random(58).normal(300, count);
       const auto before = counting::Held::now();
       Optimizer<T> optimizer(nullptr, q, find_method("slang"), 1000);
-      const Index stated = optimizer.workspace_bytes(count);
+      const Index stated = memory_estimate(optimizer, count);
       for (int step = 0; step < 3; ++step) {
-        fill(optimizer.rows_to_fill(count), rows);
-        optimizer.step_rows();
+        fill(rows_to_fill(optimizer, count), rows);
+        step_on_rows(optimizer);
       }
       check_held(item.name, counting::Held::now().since(before), stated);
     }
@@ -316,7 +316,7 @@ void users_models_are_counted(void**) {
         const auto q = posterior_for<T>(item, model->parameters());
         const auto before = counting::Held::now();
         const auto optimizer = optimizer_for<T>(item, model, q, 0);
-        const Index stated = optimizer->workspace_bytes(item.examples);
+        const Index stated = memory_estimate(*optimizer, item.examples);
         for (int step = 0; step < 3; ++step) step_on(*optimizer, data.x, data.y);
         check_held(item.name, counting::Held::now().since(before), stated);
       }
@@ -405,9 +405,9 @@ void steps_on_rows_allocate_nothing(void**) {
     Optimizer<T> optimizer(nullptr, make_posterior<T>(500, rank), find_method("slang"), 1000);
     const Dense rows = Random(54).normal(500, 20);
     for (int step = 1; step <= 6; ++step) {
-      fill(optimizer.rows_to_fill(20), rows);
+      fill(rows_to_fill(optimizer, 20), rows);
       const std::size_t before = counting::calls;
-      optimizer.step_rows();
+      step_on_rows(optimizer);
       assert_true(step <= 1 || counting::calls == before);
     }
   }

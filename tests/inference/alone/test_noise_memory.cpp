@@ -98,11 +98,11 @@ void what_is_held_is_what_is_stated(void**) {
     const Problem<T> problem = problem_of<T>(setting);
     const auto before = counting::Held::now();
     const auto optimizer = optimizer_for<T>(setting, problem.model, problem.q);
-    const Index stated = optimizer->workspace_bytes(examples);
+    const Index stated = memory_estimate(*optimizer, examples);
     for (int step = 0; step < 3; ++step) step_on(*optimizer, problem.data.x, problem.data.y);
     check_held(name_of(setting).c_str(), counting::Held::now().since(before), stated);
     check_held(name_of(setting).c_str(), counting::Held::now().since(before),
-               optimizer->workspace_bytes(examples));
+               memory_estimate(*optimizer, examples));
   }
 }
 
@@ -117,7 +117,7 @@ void later_steps_allocate_nothing(void**) {
       fill(optimizer->batch_x(count), columns_of(problem.data.x, 0, count));
       fill(optimizer->batch_y(count), columns_of(problem.data.y, 0, count));
       const std::size_t before = counting::calls;
-      optimizer->step(count);
+      take_step(*optimizer, count);
       if (step > 1 && counting::calls != before)
         fail_msg("%s: %zu allocations in step %d", name_of(setting).c_str(), counting::calls - before, step);
     }

@@ -53,18 +53,18 @@ void check_steps(const char* text, const Case& item, EigenMethod eigen_method, b
   options.eigen_interval = 3;
   optimizer->set_options(options);
   if (has_prior) optimizer->set_prior(std::shared_ptr<const Posterior<T>>(prior->clone()));
-  const Index stated = optimizer->workspace_bytes(30);
+  const Index stated = memory_estimate(*optimizer, 30);
   for (int step = 1; step <= 6; ++step) {
     const std::size_t calls = counting::calls;
     fill(optimizer->batch_x(30), x);
     fill(optimizer->batch_y(30), y);
-    optimizer->step(30);
+    take_step(*optimizer, 30);
     if (step > 1 && counting::calls != calls)
       fail_msg("%s, %s, %s: %zu allocations in step %d", text, item.method, family_word(item.family),
                counting::calls - calls, step);
   }
   check_held(item.method, counting::Held::now().since(before), stated);
-  check_held(item.method, counting::Held::now().since(before), optimizer->workspace_bytes(30));
+  check_held(item.method, counting::Held::now().since(before), memory_estimate(*optimizer, 30));
 }
 
 /// By the Gram matrix and by the range finder, where there are eigenpairs to find; with a prior of the

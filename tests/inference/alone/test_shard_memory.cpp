@@ -100,7 +100,7 @@ bool check_memory(const Subject& subject, const Method& method, const Kind& kind
   const std::string name = std::string(method.name) + ", " + family_word(kind.family) + " of rank " +
                            std::to_string(kind.rank) + ", " + std::to_string(shards) + " shards, " +
                            variation.name + ", " + subject.text;
-  const Index stated = optimizer->workspace_bytes(minibatch);
+  const Index stated = memory_estimate(*optimizer, minibatch);
   counting::LaterCalls later;
   const Index targets = model->likelihood.targets();
   fit(*optimizer, bdl_f64(data.x.data(), rows, inputs), bdl_f64(data.y.data(), rows, targets), epochs,
@@ -108,7 +108,7 @@ bool check_memory(const Subject& subject, const Method& method, const Kind& kind
   assert_int_equal(later.steps, epochs * rows / minibatch);
   if (later.calls_since > 0) fail_msg("%s: %zu allocations in later steps", name.c_str(), later.calls_since);
   check_held(name.c_str(), counting::Held::now().since(before), stated);
-  check_held(name.c_str(), counting::Held::now().since(before), optimizer->workspace_bytes(minibatch));
+  check_held(name.c_str(), counting::Held::now().since(before), memory_estimate(*optimizer, minibatch));
   return true;
 }
 

@@ -218,7 +218,7 @@ void held_back_steps_allocate_nothing(void**) {
         fill(optimizer.batch_y(1), columns_of(y, t, 1));
         const std::size_t before = counting::calls;
         const Index shortened = optimizer.state.shortened_steps;
-        optimizer.observe(1, score);
+        observe_block(optimizer, 1, score);
         assert_true(t < 2 || optimizer.state.shortened_steps > shortened || counting::calls == before);
       }
       held_back += optimizer.state.guarded_steps;

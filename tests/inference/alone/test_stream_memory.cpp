@@ -43,9 +43,10 @@ void later_observations_allocate_nothing(void**) {
               const Index count = t % 2 == 0 ? 5 : 2;
               observe_columns(optimizer, columns_of(x, 0, count), columns_of(y, 0, count));
               const std::size_t before = counting::calls;
-              if (t % 4 == 0) optimizer.forecast(1);
+              if (t % 4 == 0) move_time(optimizer, 1);
               try {
-                optimizer.observe(count, std::span<double>(scores).first(static_cast<std::size_t>(count)));
+                observe_block(optimizer, count,
+                              std::span<double>(scores).first(static_cast<std::size_t>(count)));
               } catch (const Error& error) {  // rates of a Poisson likelihood may run away
                 assert_true(error.status() == Status::ERROR_DIVERGED && likelihood.kind() == BDL_POISSON);
                 break;
@@ -119,16 +120,16 @@ void workspace_is_what_the_optimizer_states(void**) {
         options.process_noise = item.block > 1 ? 1e-6 : 0;
         options.iterations = item.block > 1 ? 3 : 1;
         optimizer->set_options(options);
-        const Index stated = optimizer->workspace_bytes(item.block), own = q->bytes();
+        const Index stated = memory_estimate(*optimizer, item.block), own = q->bytes();
         for (int t = 0; t < 3; ++t) {
           observe_columns(*optimizer, x, y);
-          optimizer->observe(item.block, scores);
+          observe_block(*optimizer, item.block, scores);
         }
         char name[200];
         std::snprintf(name, sizeof name, "%s, block %ld, rule %d, estimate %d", item.kind.name,
                       static_cast<long>(item.block), static_cast<int>(rule), static_cast<int>(estimate));
         check_held(name, counting::Held::now().since(before), stated);
-        assert_int_equal(optimizer->workspace_bytes(item.block), stated - (q->bytes() - own));
+        assert_int_equal(memory_estimate(*optimizer, item.block), stated - (q->bytes() - own));
       }
 }
 
