@@ -14,6 +14,7 @@ ElrgProblem::ElrgProblem(const Json& problem)
       model(graph, bdl::Likelihood(has_classes() ? BDL_CATEGORICAL : BDL_GAUSSIAN, graph->outputs())),
       examples(std::ssize(problem.at("X"))),
       data_size(problem.at("data_size").get<double>()),
+      averages(graph->parameters()),
       x_(flatten_all(problem.at("X"))),
       y_(flatten_all(problem.at("Y"))) {
   if (!has_classes()) {
@@ -39,7 +40,7 @@ void ElrgProblem::set_options() {
                           : family == "elrg-d" || family == "mf" ? bdl::DiagonalPart::free
                                                                  : bdl::DiagonalPart::fixed;
   rank = family == "k-tied" ? 0 : json.at("rank").get<bdl::Index>();
-  if (is_tied()) first_order.tied().reserve(graph->blocks(), options.tied_rank);
+  if (is_tied()) averages.tied.reserve(graph->blocks(), options.tied_rank);
 }
 
 void ElrgProblem::restart() {
@@ -50,7 +51,7 @@ void ElrgProblem::restart() {
   q = bdl::create_posterior<double>(kind);
   next = bdl::create_posterior<double>(kind);
   prior.clear();
-  if (is_tied()) first_order.tied().restore(tied_of(json.at("parameters")));
+  if (is_tied()) averages.tied.restore(tied_of(json.at("parameters")));
   std::size_t layer = 0;
   bdl::for_each_low_rank_moment(*q, [&](bdl::LowRankMomentPosterior<double>& member, bdl::Index offset) {
     set_block(layer++, member, offset);
@@ -66,7 +67,7 @@ void ElrgProblem::set_block(std::size_t layer, bdl::LowRankMomentPosterior<doubl
     for (bdl::Index i = 0; i < member.dimension(); ++i)
       member.w()(i, k) = root() * of.at("V")[size(i)][size(k)].get<double>();
   Vector s(size(graph->parameters()), 1.0);
-  if (is_tied()) first_order.tied().spread_now(s);
+  if (is_tied()) averages.tied.write_now(s);
   for (bdl::Index i = 0; i < member.dimension(); ++i)
     member.s()[size(i)] = of.contains("log_sigma") && !is_point()
                               ? std::exp(2 * of.at("log_sigma")[size(i)].get<double>())

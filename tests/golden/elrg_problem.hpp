@@ -23,7 +23,7 @@ struct ElrgProblem {
   bdl::Index examples, rank = 0;
   double data_size;
   bdl::Options options;
-  bdl::FirstOrder<double> first_order;
+  bdl::Averages<double> averages;
   std::unique_ptr<bdl::Posterior<double>> q, next;
   Vector prior;  ///< precisions
 

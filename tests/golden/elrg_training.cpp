@@ -116,8 +116,8 @@ class Training {
 
   void compare_tied_gradient() {
     Vector s(size(p_.graph->parameters()));
-    p_.first_order.tied().spread_now(s);
-    const auto gradient = p_.first_order.tied().gradient(all_log_sigma_, s);
+    p_.averages.tied.write_now(s);
+    const auto gradient = p_.averages.tied.gradient(all_log_sigma_, s);
     compare("gradient.tied", {gradient.begin(), gradient.end()}, p_.tied_of(p_.expected().at("gradient")));
   }
 
@@ -142,16 +142,21 @@ class Training {
   }
 
   void move(const Estimate& estimate) {
-    const Vector slope = penalized(estimate);
-    const bdl::DescentStep<double> step{*p_.q, slope, p_.prior, p_.data_size, 0.01, 1, 1, 1};
-    if (p_.is_point()) {
-      const auto mean = p_.first_order.move_mean(step, p_.options);
-      std::ranges::copy(mean, p_.q->mean().begin());
-    } else {
-      p_.first_order.move_low_rank(step, estimate.gradient, p_.options, *p_.next);
+    auto prior = bdl::Prior<double>::fixed(p_.prior);
+    bdl::Scratch scratch;
+    bdl::LeverageGuard<double> guard;
+    bdl::Evidence<double> evidence;
+    evidence.gradient = estimate.gradient.mean;
+    evidence.noise = &estimate.gradient;
+    const bdl::StepInput<double> in{*p_.q,        prior, nullptr, p_.options, {0.01, 0, 1, 1},
+                                    p_.data_size, 1,     false,   scratch,    guard};
+    const auto kind = p_.is_point() ? bdl::StepKind::mean : bdl::StepKind::low_rank_moment;
+    bdl::take_step(kind, in, evidence, p_.averages, p_.next.get());
+    if (p_.is_point())
+      std::ranges::copy(p_.averages.mean.first(p_.q->dimension()), p_.q->mean().begin());
+    else
       p_.q->swap(*p_.next);
-    }
-    p_.first_order.commit();
+    p_.averages.commit(kind, false);
   }
 
   void compare_parameters(const std::string& name) {
@@ -162,7 +167,7 @@ class Training {
                                     compare_block(name + ".", member, offset, layers[layer++]);
                                   });
     if (!p_.is_tied()) return;
-    const auto got = p_.first_order.tied().values();
+    const auto got = p_.averages.tied.values();
     compare(name + ".tied", {got.begin(), got.end()}, p_.tied_of(layers));
   }
 

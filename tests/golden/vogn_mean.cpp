@@ -24,7 +24,7 @@ class AtMean {
         hyperparameters_(file.at("hyperparameters").at("vogn")),
         q_(bdl::create_posterior<double>(
             {bdl::Family::low_rank, problem.parameters(), 0, {}, {}, bdl::points_of(*problem.model)})),
-        evidence_(*problem.model) {
+        estimator_(*problem.model) {
     const auto mean = problem.json.at("mean").get<Vector>();
     std::ranges::copy(mean, q_->mean().begin());
     q_->reset_statistics();
@@ -51,16 +51,17 @@ class AtMean {
                                bdl::EstimateKind kind) {
     bdl::Options options;
     options.curvature = kind;
-    return evidence_.assess(*q_, x, y, options, 1, draws_, {0, 0}, scratch_);
+    options.rule = bdl::Rule::blr;  // which also sums the squares of point parameters
+    bdl::Evidence<double> evidence = estimator_.estimate(*q_, {x, y}, options, draws_, scratch_);
+    evidence.gradient = bdl::gradient_of(evidence, scratch_);
+    return evidence;
   }
   Vector squares(const bdl::Evidence<double>& evidence, double count) {
     Vector out(bdl::at(q_->dimension()));
     bdl::curvature_diagonal<double>(evidence.curvature, out);
-    Vector points(bdl::at(q_->points().parameters()));
-    if (!points.empty()) evidence_.point_squares(points);
     std::size_t k = 0;
     for (const auto& [offset, size] : q_->points().ranges)
-      for (Index i = offset; i < offset + size; ++i) out[bdl::at(i)] = points[k++];
+      for (Index i = offset; i < offset + size; ++i) out[bdl::at(i)] = evidence.point_squares[k++];
     for (double& value : out) value /= count;
     return out;
   }
@@ -70,7 +71,7 @@ class AtMean {
     const auto n = static_cast<double>(problem_.batch);
     const bdl::Evidence<double> evidence =
         assess(problem_.inputs(0), problem_.targets(0), bdl::EstimateKind::lin_ef);
-    const auto f = evidence_.outputs();
+    const auto f = evidence.outputs;
     Vector outputs;
     for (Index i = 0; i < f.cols; ++i) outputs.insert(outputs.end(), f.column(i).begin(), f.column(i).end());
     compare("outputs", outputs, expected.at("outputs"));
@@ -93,8 +94,8 @@ class AtMean {
   void compare_running() {
     q_->reset_statistics();
     for (Index t = 0; t < 3; ++t) {
-      assess(problem_.inputs(t), problem_.targets(t), bdl::EstimateKind::lin_ef);
-      std::ranges::copy(evidence_.statistics(), q_->statistics().begin());
+      const auto evidence = assess(problem_.inputs(t), problem_.targets(t), bdl::EstimateKind::lin_ef);
+      std::ranges::copy(evidence.statistics, q_->statistics().begin());
     }
     Vector expected;
     for (const char* of : {"mean", "variance"})
@@ -165,9 +166,9 @@ class AtMean {
   const VognProblem& problem_;
   const Json& hyperparameters_;
   std::unique_ptr<bdl::Posterior<double>> q_;
-  bdl::EvidenceEstimator<double> evidence_;
+  bdl::EvidenceEstimator<double> estimator_;
   bdl::StreamDraws<double> draws_;
-  bdl::PosteriorScratch<double> scratch_;
+  bdl::Scratch scratch_;
   double worst_ = 0;
 };
 

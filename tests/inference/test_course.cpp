@@ -7,6 +7,7 @@
 #include "support/verify.hpp"
 #include "train/diagnose.hpp"
 #include "train/fit.hpp"
+#include "train/units.hpp"
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "train/fit.hpp"
 #include "train/scales.hpp"
 #include "train/stream.hpp"
+#include "train/units.hpp"
 
 namespace {
 

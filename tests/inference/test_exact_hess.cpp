@@ -43,14 +43,13 @@ void check_evidence(const Likelihood& likelihood, bool bias, Index count) {
   options.curvature = EstimateKind::exact_hess;
   EvidenceEstimator<T> estimator(*model);
   StreamDraws<T> draws;
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   for (const Belief<T>& belief : beliefs<T>(model->parameters(), 72)) {
     const Reference expected =
         expectations(likelihood, belief.mean, belief.covariance, dense_of(x.get()), dense_of(y.get()), 1.7);
-    const Evidence<T> got =
-        estimator.assess(*belief.q, x.get(), y.get(), options, 1.7, draws, {0, 0}, scratch);
+    const Evidence<T> got = estimator.estimate(*belief.q, {x.get(), y.get(), 1.7}, options, draws, scratch);
     const double tolerance = sizeof(T) == 8 ? 3e-13 : 3e-5;
-    assert_close("gradient", column_of(got.gradient), expected.gradient, tolerance);
+    assert_close("gradient", column_of(gradient_of(got, scratch)), expected.gradient, tolerance);
     Dense hessian(model->parameters(), model->parameters());
     got.curvature.rows->add_outer(got.curvature.w, {hessian.values.data(), hessian.rows, hessian.cols});
     mirror_lower<double>({hessian.values.data(), hessian.rows, hessian.cols});

@@ -41,13 +41,13 @@ struct Reparametrized {
   Reparametrized(const Model<T>& model, const Posterior<T>& q, const Examples& data, Index samples) {
     EvidenceEstimator<T> estimator(model);
     KnownDraws<T> draws;
-    PosteriorScratch<T> scratch;
+    Scratch scratch;
     Options options = plain_options();
     options.samples = samples;
     options.curvature = EstimateKind::mc_reparam;
     const Padded<T> x(data.x), y(data.y);
     const Evidence<T> evidence =
-        estimator.assess(q, x.get(), y.get(), options, data.scale, draws, {0, 0}, scratch);
+        estimator.estimate(q, {x.get(), y.get(), data.scale}, options, draws, scratch);
     assert_true(!evidence.curvature.rows && !evidence.curvature.matrix.data);
     gradient = column_of(evidence.gradient);
     h = column_of(evidence.curvature.diagonal);

@@ -232,7 +232,7 @@ void steps_are_those_of_dense_matrices(void**) {
   const auto centred = belief->clone();  // no slope of the KL
   std::ranges::copy(before.values, centred->mean().begin());
   const Dense gradient =
-      column_of(run(start->clone(), *centred)->kronecker_descent().averages().momentum.first(before.rows));
+      column_of(run(start->clone(), *centred)->averages.kfac.now().momentum.first(before.rows));
   const std::shared_ptr<Posterior<double>> q = start->clone();
   const auto optimizer = run(q, *belief);
   const double reg = tau / (10 * examples);

@@ -3,6 +3,7 @@
 #include "steps/averages.hpp"
 #include "support/likelihoods.hpp"
 #include "support/noisy_networks.hpp"
+#include "support/steps.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
 
@@ -131,16 +132,17 @@ void no_curvature_makes_ivon_indefinite(void**) {
   options.descent = DescentOption::ivon;
   options.momentum = 0;
   options.initial_curvature = 1;
-  const Vector gradient(dimension), prior(dimension, delta), pull(dimension);
-  FirstOrder<double> descent;
+  const Vector gradient(dimension), prior(dimension, delta);
+  StepRig<double> rig(prior, options);
   Vector precision(dimension), before(dimension), h(dimension);
   for (Index step = 0; step < 1000; ++step) {
     for (double& value : h) value = std::pow(10, 6 * random.normal()) * random.normal();
-    const double rate = std::pow(10, -3 * random.uniform());
+    rig.options.curvature_rate = std::pow(10, -3 * random.uniform());
     from->precision_diagonal(before);
-    descent.move_newton({*from, gradient, prior, 50, 0.1, step + 1}, {pull, {}, rate, 1, 1, step == 0},
-                        {nullptr, {}, {}, h}, options, *to);
-    descent.commit();
+    Evidence<double> evidence;
+    evidence.gradient = gradient;
+    evidence.curvature.diagonal = h;
+    rig.step(StepKind::ivon, *from, {0.1, 0, 1, 1}, 50, step + 1, evidence, *to, step == 0);
     to->precision_diagonal(precision);
     for (std::size_t i = 0; i < precision.size(); ++i)
       if (!(precision[i] >= 0.4999999 * before[i]))
@@ -149,7 +151,7 @@ void no_curvature_makes_ivon_indefinite(void**) {
     from->swap(*to);
     if (step % 20 == 19) {  // from where there is something to lose
       from->set_isotropic(50);
-      descent.forget();
+      rig.averages.forget();
     }
   }
 }
@@ -180,14 +182,13 @@ void groups_have_layer_noise_of_their_own(void**) {
   std::ranges::copy(mean.values, learner.q->mean().begin());
   Dense x(inputs, 4), y(1, 4);
   for (Index i = 0; i < x.cols; ++i) std::ranges::copy(one.values, x.values.begin() + i * inputs);
-  EvidenceEstimator<double> evidence(*learner.model);
+  EvidenceEstimator<double> estimator(*learner.model);
   StreamDraws<double> draws;
-  PosteriorScratch<double> scratch;
-  const Options& options = learner.optimizer.options();
-  evidence.reserve_groups(*learner.q, options, x.cols);
-  evidence.prepare_groups(*learner.q, ConstMatrixView<double>(x.values.data(), inputs, 4),
-                          ConstMatrixView<double>(y.values.data(), 1, 4), options, 1, draws, {0, 0}, scratch);
-  std::vector<double> outputs(evidence.outputs().data, evidence.outputs().data + 12);
+  Scratch scratch;
+  const Minibatch<double> batch{{x.values.data(), inputs, 4}, {y.values.data(), 1, 4}};
+  const Evidence<double> evidence =
+      estimator.estimate(*learner.q, batch, learner.optimizer.options(), draws, scratch);
+  std::vector<double> outputs(evidence.outputs.data, evidence.outputs.data + 12);
   std::ranges::sort(outputs);
   for (std::size_t i = 1; i < outputs.size(); ++i) assert_true(outputs[i] - outputs[i - 1] > 1e-9);
 }

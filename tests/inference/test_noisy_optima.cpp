@@ -4,6 +4,7 @@
 #include "steps/noisy_estimator.hpp"
 #include "support/likelihoods.hpp"
 #include "support/noisy_beliefs.hpp"
+#include "support/steps.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
 
@@ -81,15 +82,17 @@ void the_divergence_alone_fills_the_prior(void**) {
       member.factorize(scratch);
     });
     const std::vector<double> precision(dimension, 1 / gamma);
-    std::vector<double> slope(dimension), by_w(dimension * rank, 0.0);
-    FirstOrder<double> steps;
+    std::vector<double> gradient(dimension, 0.0), by_w(dimension * rank, 0.0);
+    const NoiseGradient<double> noise{gradient, by_w, {}};
+    Evidence<double> evidence;
+    evidence.gradient = gradient;
+    evidence.noise = &noise;
+    StepRig<double> rig(precision, options);
     constexpr int count = 3000;
     for (int t = 1; t <= count; ++t) {
-      for (std::size_t i = 0; i < slope.size(); ++i) slope[i] = std::as_const(*q).mean()[i] / gamma;
       const double rate = 0.05 * (1 - (t - 1.0) / count);
-      steps.move_low_rank({*q, slope, precision, 1, rate, t}, {{}, by_w, {}}, options, *next);
+      rig.step(StepKind::low_rank_moment, *q, {rate, 0, 1, 1}, 1, t, evidence, *next);
       q->swap(*next);
-      steps.commit();
     }
     for_each_block(*q, [&](LowRankMomentPosterior<double>& member, Index, std::size_t) {
       const Dense w = dense_of(member.w());

@@ -3,6 +3,7 @@
 #include "steps/averages.hpp"
 #include "support/factored_steps.hpp"
 #include "support/full_steps.hpp"
+#include "support/steps.hpp"
 
 namespace {
 
@@ -171,13 +172,16 @@ void ivon_takes_these_steps(void**) {
   Options options;
   options.descent = DescentOption::ivon;
   options.momentum = 0;
-  FirstOrder<double> descent;
+  options.curvature_rate = rate;
+  StepRig<double> rig(prior, options);
   UpdateWorkspace<double> workspace;
   for (int t = 0; t < 10; ++t) {
     std::vector<double> h(size), expected(size), got(size);
     for (double& value : h) value = 200 * random.normal();
-    descent.move_newton({*from, zero, prior, data_size, 0.1, t + 1}, {zero, {}, rate, 1, 1, false},
-                        {nullptr, {}, {}, h}, options, *ivon);
+    Evidence<double> evidence;
+    evidence.gradient = zero;
+    evidence.curvature.diagonal = h;
+    rig.step(StepKind::ivon, *from, {0.1, 0, 1, 1}, data_size, t + 1, evidence, *ivon);
     PosteriorStep<double> step{*from};
     step.m = zero;
     step.curvature.diagonal = h;
@@ -188,7 +192,7 @@ void ivon_takes_these_steps(void**) {
     ivon->precision_diagonal(expected);
     next->precision_diagonal(got);
     assert_close("precision", column_of(got), column_of(expected), 1e-13);
-    descent.forget();
+    rig.averages.forget();
     from->swap(*next);
   }
 }
