@@ -167,7 +167,7 @@ class AtMean {
   std::unique_ptr<bdl::Posterior<double>> q_;
   bdl::EvidenceEstimator<double> evidence_;
   bdl::StreamDraws<double> draws_;
-  bdl::PosteriorScratch<double> scratch_;
+  bdl::Scratch scratch_;
   double worst_ = 0;
 };
 

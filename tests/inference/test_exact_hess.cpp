@@ -15,8 +15,7 @@ constexpr Index inputs = 4;
 /// Any draw is a mistake.
 class NoDraws final : public DrawSource<double> {
  public:
-  void parameters(const Posterior<double>&, DrawPlace, MatrixView<double>,
-                  PosteriorScratch<double>&) override {
+  void parameters(const Posterior<double>&, DrawPlace, MatrixView<double>, Scratch&) override {
     fail_msg("parameters were drawn");
   }
   void probes(const Posterior<double>&, DrawPlace, MatrixView<double>) override {
@@ -43,7 +42,7 @@ void check_evidence(const Likelihood& likelihood, bool bias, Index count) {
   options.curvature = EstimateKind::exact_hess;
   EvidenceEstimator<T> estimator(*model);
   StreamDraws<T> draws;
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   for (const Belief<T>& belief : beliefs<T>(model->parameters(), 72)) {
     const Reference expected =
         expectations(likelihood, belief.mean, belief.covariance, dense_of(x.get()), dense_of(y.get()), 1.7);

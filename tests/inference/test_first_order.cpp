@@ -41,7 +41,7 @@ struct Reparametrized {
   Reparametrized(const Model<T>& model, const Posterior<T>& q, const Examples& data, Index samples) {
     EvidenceEstimator<T> estimator(model);
     KnownDraws<T> draws;
-    PosteriorScratch<T> scratch;
+    Scratch scratch;
     Options options = plain_options();
     options.samples = samples;
     options.curvature = EstimateKind::mc_reparam;

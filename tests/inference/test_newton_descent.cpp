@@ -182,7 +182,7 @@ void groups_have_layer_noise_of_their_own(void**) {
   for (Index i = 0; i < x.cols; ++i) std::ranges::copy(one.values, x.values.begin() + i * inputs);
   EvidenceEstimator<double> evidence(*learner.model);
   StreamDraws<double> draws;
-  PosteriorScratch<double> scratch;
+  Scratch scratch;
   const Options& options = learner.optimizer.options();
   evidence.reserve_groups(*learner.q, options, x.cols);
   evidence.prepare_groups(*learner.q, ConstMatrixView<double>(x.values.data(), inputs, 4),
