@@ -21,8 +21,7 @@ class CallerDraws final : public DrawSource<T> {
   CallerDraws(const CallerDraws&) = delete;
   CallerDraws& operator=(const CallerDraws&) = delete;
   void set_destroy(void (*destroy)(void*)) { destroy_ = destroy; }
-  void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
-                  PosteriorScratch<T>&) override {
+  void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas, Scratch&) override {
     call(BDL_DRAW_PARAMETERS, q, place, thetas);
   }
   void probes(const Posterior<T>& q, DrawPlace place, MatrixView<T> z) override {

@@ -6,7 +6,7 @@
 #include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
-#include "linalg/tall/finite_count.hpp"
+#include "linalg/tall/tall.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "posterior/points.hpp"
@@ -33,7 +33,7 @@ void check_in_parallel(ConstMatrixView<T> columns, const OutArray& array, const 
 /// counts finite numbers.
 template <class T>
 bool counts_all(const Posterior<T>& q) {
-  return dynamic_cast<const LowRankPosterior<T>*>(&q) != nullptr;
+  return q.family() == Family::low_rank;
 }
 
 /// Draws several samples in one pass over the posterior; straight into the caller's memory if it can hold
@@ -42,10 +42,9 @@ template <class T>
 void draw(const Posterior<T>& q, uint64_t seed, Index first, const OutArray& samples) {
   const Index together = std::min<Index>(8, samples.rows);
   const MatrixView<T> out = in_place<T>(samples);
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   FiniteCount finite;
   Buffer<T> thetas(out.data ? 0 : q.dimension() * together);
-  q.reserve(together, scratch);
   for (Index i = 0; i < samples.rows; i += together) {
     const Index count = std::min(together, samples.rows - i);
     const auto columns = out.data ? out.columns(i, count) : thetas.matrix(q.dimension(), count);
@@ -62,10 +61,9 @@ void solve(const Posterior<T>& q, const Array& vectors, const OutArray& solution
   check_range(vectors.rows, 1, largest_size, "a number of rows");
   const MatrixView<T> out =
       share_memory(vectors, NamedArray("solution", solution).view) ? MatrixView<T>() : in_place<T>(solution);
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   FiniteCount finite;
   Buffer<T> copy(out.data ? 0 : vectors.rows * q.dimension());
-  q.reserve(vectors.rows, scratch);
   const auto x = out.data ? out : copy.matrix(q.dimension(), vectors.rows);
   gather(vectors, 0, x);
   read_solution(q, x, scratch);
@@ -126,7 +124,7 @@ bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_m
   return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
     check_output(variance, 1, q.dimension(), "variance");
     Buffer<T> values(q.dimension());
-    PosteriorScratch<T> scratch;
+    Scratch scratch;
     read_marginal_variance(q, values.first(q.dimension()), scratch);
     read_vector<T>(values.first(q.dimension()), variance, "variance");
   });
@@ -139,7 +137,7 @@ bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_
     check_indices(cols, col_count, q.dimension(), "cols");
     check_output(covariance, row_count, col_count, "covariance");
     Buffer<double> block(row_count * col_count);
-    PosteriorScratch<T> scratch;
+    Scratch scratch;
     // A row of the array is a column of the core, so the block is computed transposed.
     covariance_block<T>(q, {cols, static_cast<std::size_t>(col_count)},
                         {rows, static_cast<std::size_t>(row_count)}, block.matrix(col_count, row_count),
@@ -177,7 +175,7 @@ bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix 
     check_apart({{"log_density", log_density}}, {{"parameters", parameters}});
     const Buffer<T> thetas = gathered<T>(parameters);
     Buffer<double> values(parameters.rows);
-    PosteriorScratch<T> scratch;
+    Scratch scratch;
     for (Index i = 0; i < parameters.rows; ++i)
       values.data()[i] =
           bdl::log_density(q, thetas.matrix(q.dimension(), parameters.rows).column(i), scratch);
@@ -206,7 +204,7 @@ bdl_status bdl_posterior_kl_prior(const bdl_posterior* posterior, bdl_matrix pri
     not_null(kl, "kl");
     with(posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
       const Buffer<T> precision = gathered_precision<T>(prior_precision, q.dimension(), "prior_precision");
-      PosteriorScratch<T> scratch;
+      Scratch scratch;
       *kl = checked_result(kl_to_prior(q, precision.first(q.dimension()), scratch), "kl");
     });
   });
@@ -225,7 +223,7 @@ bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, doub
       if ((*to)->dimension() != from.dimension())
         fail(Status::ERROR_SHAPE, "p has %lld parameters, q %lld", static_cast<long long>((*to)->dimension()),
              static_cast<long long>(from.dimension()));
-      PosteriorScratch<T> scratch;
+      Scratch scratch;
       *kl = checked_result(bdl::kl(from, **to, scratch), "kl");
     });
   });

@@ -21,12 +21,10 @@ void DenseRows<T>::reserve(Index dimension, Index count) {
 }
 
 template <class T>
-void DenseRows<T>::reserve_use(Index dimension, Index count, const RowsUse& use) {
-  if (are_few(count, 1)) scratch_.reserve(dimension, count, 1);
-  if (use.gram) reserve_gram(dimension, count);
+void DenseRows<T>::reserve_use(Index, Index count, const RowsUse& use) {
+  if (use.gram) reserve_gram(count);
   if (use.vectors > 0 && are_few(count, use.vectors)) {
-    reserve_project(dimension, count, use.vectors);
-    scratch_.reserve(dimension, count, use.vectors);
+    reserve_project(count, use.vectors);
   }
 }
 
@@ -76,22 +74,18 @@ bool DenseRows<T>::are_few(Index count, Index others) {
 }
 
 template <class T>
-void DenseRows<T>::reserve_gram(Index dimension, Index count) {
-  if (are_few(count, 0))
-    scratch_.reserve(dimension, count, 0);
-  else
-    product_.reserve(count * count);
+void DenseRows<T>::reserve_gram(Index count) {
+  if (!are_few(count, 0)) product_.reserve(count * count);
 }
 
 template <class T>
-void DenseRows<T>::reserve_project(Index dimension, Index count, Index vectors) {
+void DenseRows<T>::reserve_project(Index count, Index vectors) {
   projected_.reserve(vectors * count);
-  scratch_.reserve(dimension, vectors, count);
 }
 
 template <class T>
 void DenseRows<T>::gram(MatrixView<double> out) {
-  reserve_gram(dimension(), count());
+  reserve_gram(count());
   if (are_few(count(), 0)) return tall_gram<T>(matrix_, {}, out, scratch_);
   const auto product = product_.matrix(count(), count());
   syrk(Op::transpose, T(1), matrix_, T(0), product);
@@ -102,7 +96,7 @@ void DenseRows<T>::gram(MatrixView<double> out) {
 template <class T>
 void DenseRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
   if (!are_few(count(), u.cols)) return gemm(Op::transpose, Op::none, T(1), u, matrix_, T(0), out);
-  reserve_project(dimension(), count(), u.cols);
+  reserve_project(count(), u.cols);
   const auto product = projected_.matrix(u.cols, count());
   tall_project<T>(u, matrix_, {}, Divide::by_d, product, scratch_);
   for (Index r = 0; r < count(); ++r)

@@ -49,15 +49,15 @@ class DenseRows final : public ExampleRows<T> {
 
  private:
   static bool are_few(Index count, Index others);
-  void reserve_gram(Index dimension, Index count);
-  void reserve_project(Index dimension, Index count, Index vectors);
+  void reserve_gram(Index count);
+  void reserve_project(Index count, Index vectors);
   void write_gradient(ConstSpan<T> z, Index j, Index n, std::span<T> out) const;
   void combine(ConstMatrixView<T> rows, ConstMatrixView<T> w, MatrixView<T> out);
   ConstMatrixView<T> matrix_;
   Buffer<T> rows_, product_;
   Buffer<double> projected_;
   Scratch scratch_numbers_;
-  TallScratch scratch_;
+  Scratch scratch_;
   Buffer<T> gradient_;
   std::unique_ptr<DenseRows> gradients_;
   std::vector<std::pair<Index, std::unique_ptr<DenseRows>>> parts_;  // by their offsets

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/function_ref.hpp"
 #include "base/view.hpp"
 
 namespace bdl {
@@ -64,18 +63,6 @@ class Rows {
   virtual void project(ConstMatrixView<T> u, MatrixView<T> out) = 0;
   /// out = B W (D x k) for W: n x k.
   virtual void combine(ConstMatrixView<T> w, MatrixView<T> out) = 0;
-  /// more(first parameter, count) of ranges that are all parameters together (but points).
-  using EachRange = FunctionRef<void(Index first, Index count)>;
-  /// combine() and sum_squares(), and then `more` for the same parameters: where ranks divide the work, each
-  /// has its own.
-  virtual void combine_then(ConstMatrixView<T> w, MatrixView<T> out, EachRange more) {
-    combine(w, out);
-    more(0, dimension());
-  }
-  virtual void sum_squares_then(ConstSpan<T> w, std::span<T> out, EachRange more) {
-    sum_squares(w, out);
-    more(0, dimension());
-  }
   /// Lower triangle of out += sum_r w_r b_r b_r^T (D x D).
   virtual void add_outer(ConstSpan<T> w, MatrixView<double> out) = 0;
 

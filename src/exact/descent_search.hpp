@@ -1,6 +1,7 @@
 // The ELBO's maximum over the posteriors of one family, by L-BFGS in coordinates of the family.
 #pragma once
 
+#include "base/plan.hpp"
 #include "exact/coordinates.hpp"
 #include "exact/fixed_point.hpp"
 

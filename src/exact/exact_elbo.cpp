@@ -40,7 +40,6 @@ void ExactElbo::reserve(const Posterior<double>& q) {
 
 void ExactElbo::reserve(const Posterior<double>& q, const RowsUse& use) {
   sums_.reserve(q, use);
-  q.reserve_marginals(scratch_);
   if (sums_.has_rows() || !takes_rows(q)) return;
   factor_.reserve_use(dimension(), dimension(), use);
   ones_.reserve(dimension());
@@ -69,7 +68,7 @@ ExactElbo::Value ExactElbo::finish(const Posterior<double>& q) {
   const Interruptible work;
   const Value value{sums_.log_likelihood(), prior_.kl(q, scratch_)};
   const std::span<double> slope = sums_.slope();
-  prior_.add_slope(q.mean(), slope);
+  prior_.add_slope(q.mean(), slope, scratch_);
   if (!std::isfinite(value.loss()) ||
       !std::ranges::all_of(slope, [](double derivative) { return std::isfinite(derivative); }))
     fail(Status::ERROR_DIVERGED, "the ELBO is not finite");
@@ -94,7 +93,7 @@ void ExactElbo::multiply_target(ConstMatrixView<double> x, MatrixView<double> h,
     std::copy_n(sums_.matrix().data, h.size(), h.data);
   mirror_lower(h);
   gemm(Op::none, Op::none, 1.0, h, x, 0.0, out);
-  for (Index k = 0; k < x.cols; ++k) prior_.add_product(x.column(k), out.column(k));
+  for (Index k = 0; k < x.cols; ++k) prior_.add_product(x.column(k), out.column(k), scratch_);
 }
 
 double ExactElbo::best_noise_precision(const Value& value) const {
@@ -102,22 +101,6 @@ double ExactElbo::best_noise_precision(const Value& value) const {
   const double precision = model_->likelihood.noise_precision(0);
   const double squares = -2 * value.log_likelihood - n * std::log(2 * std::numbers::pi / precision);
   return std::clamp(n * precision / squares, 1e-30, 1e30);
-}
-
-StepSize ExactElbo::step_size(const Posterior<double>& q, const RowShares& shares,
-                              const ProjectionOptions& projection) {
-  const Index dimension = q.dimension();
-  const DenseShape layer{dimension, 1, 0, -1, true};
-  const bool has_rows = ExactSums::has_rows(shares, dimension);
-  StepSize size;
-  size.leaves_prior = true;
-  size.projection = projection;
-  size.has_rows = has_rows || takes_rows(q);
-  if (has_rows)
-    size.rows = rows_cost(shares.rows, OuterRows<double>(layer).cost(shares.rows, 1, 1));
-  else if (size.has_rows)
-    size.rows = DenseRows<double>::cost(dimension, dimension);
-  return size;
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 // maximise. In double, whatever the model is stored in.
 #pragma once
 
+#include "base/plan.hpp"
 #include "curvature/dense_rows.hpp"
 #include "exact/exact_sums.hpp"
 #include "prior/prior.hpp"
@@ -60,12 +61,6 @@ class ExactElbo {
   /// diag(sum_i b_i x_i x_i^T + Lambda_0) for about the most that E[l''_i] can be, until the next evaluation.
   ConstSpan<double> typical_precision() { return sums_.typical_precision(prior_precision(), team_); }
   Index dimension() const { return model_->parameters(); }
-  /// As much as the memory of steps from q depends on.
-  StepSize step_size(const Posterior<double>& q, const ProjectionOptions& projection) const {
-    return step_size(q, sums_.shares(), projection);
-  }
-  static StepSize step_size(const Posterior<double>& q, const RowShares& shares,
-                            const ProjectionOptions& projection);
   /// Of one for posteriors like q, whose steps make this use of the rows; but for the prior's.
   template <class T>
   static Index bytes(const Model<T>& model, const Posterior<double>& q, const RowShares& shares,
@@ -84,7 +79,7 @@ class ExactElbo {
   bool takes_rows_ = false;
   DenseRows<double> factor_;  // of a matrix, as rows
   Buffer<double> ones_;
-  PosteriorScratch<double> scratch_;
+  Scratch scratch_;
 };
 
 }  // namespace bdl

@@ -24,17 +24,7 @@ std::optional<ExactElbo::Value> value_of(Evaluate&& evaluate) {
 
 FixedPoint::FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOptions& projection)
     : elbo_(elbo), q_(q), projection_(projection) {
-  memory_.reserve(q, elbo.step_size(q, projection));
-}
-
-void FixedPoint::Memory::reserve(const Posterior<double>& q, const StepSize& step) {
-  reserve_copy(q, next);
-  for (Buffer<double>* buffer : {&shift, &old_diagonal, &new_diagonal}) buffer->reserve(q.dimension());
-  q.reserve_step(step, workspace);
-}
-
-Index FixedPoint::bytes(const Posterior<double>& q, const StepSize& step) {
-  return bytes_to_reserve<Memory>(q, step);
+  memory_.next = q.clone();
 }
 
 bool FixedPoint::begin() {
@@ -75,7 +65,7 @@ bool FixedPoint::try_step(double part, double least_gain) {
   const auto next = value_of([&] {
     step.curvature = elbo_.curvature();
     elbo_.prior().enter(step);
-    memory_.next->take(step, memory_.workspace);
+    memory_.next->update(step, memory_.scratch);
     return elbo_.evaluate(*memory_.next);
   });
   if (!next) return false;  // too long
@@ -91,7 +81,7 @@ void FixedPoint::measure(double part) {
                          std::minus<>());
   q_.precision_diagonal(before);
   memory_.next->precision_diagonal(after);
-  length_ = std::sqrt(memory_.next->quadratic(shift, memory_.workspace.scratch)) / part;
+  length_ = std::sqrt(memory_.next->quadratic(shift, memory_.scratch)) / part;
   for (std::size_t i = 0; i < before.size(); ++i)
     length_ = std::max(length_, std::abs(after[i] / before[i] - 1) / part);
 }

@@ -34,8 +34,6 @@ class FixedPoint {
   /// standard deviations, sqrt(dmu^T Sigma^-1 dmu), and the largest relative change of diag(Sigma^-1).
   double length() const { return length_; }
   const ExactElbo::Value& value() const { return value_; }
-  /// Of one, beside ELBO and q.
-  static Index bytes(const Posterior<double>& q, const StepSize& step);
 
  private:
   bool try_step(double part, double least_gain);
@@ -45,10 +43,8 @@ class FixedPoint {
   Posterior<double>& q_;
   struct Memory {
     std::unique_ptr<Posterior<double>> next;
-    UpdateWorkspace<double> workspace;
+    Scratch scratch;
     Buffer<double> shift, old_diagonal, new_diagonal;
-    /// For steps by q.
-    void reserve(const Posterior<double>& q, const StepSize& step);
   };
   Memory memory_;
   ProjectionOptions projection_;

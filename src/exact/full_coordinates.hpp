@@ -6,6 +6,7 @@
 // standard deviations grow by factors.
 #pragma once
 
+#include "base/plan.hpp"
 #include "exact/coordinates.hpp"
 #include "posterior/full/full.hpp"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "linalg/blas.hpp"
+#include "linalg/eigen/eigenpairs.hpp"
 
 namespace bdl {
 
@@ -20,8 +21,6 @@ void LowRankChart::reserve(Index dimension, Index rank) {
   values_.reserve(rank);
   products_.reserve(2 * rank * std::max<Index>(rank, 1));
   point_.reserve(dimension * (rank + 2));
-  eigen_.reserve(rank, rank);
-  scratch_.tall.reserve(dimension, rank, 0);
 }
 
 /// With V^T V = R diag(s^2) R^T and r = sqrt(1 + s^2): M = R diag(1 / (1 + r)) R^T for the square root,
@@ -43,7 +42,7 @@ void LowRankChart::center(const LowRankPosterior<double>& q) {
   }
   if (rank_ == 0) return;
   syrk(Op::transpose, 1.0, v, 0.0, square(gram_));
-  if (!eigen_.compute(square(gram_), values_.data(), square(vectors_)))
+  if (!largest_eigenpairs(square(gram_), values_.data(), square(vectors_), scratch_))
     fail(Status::ERROR_DIVERGED, "the low-rank part of the precision is not finite");
   const auto assemble = [&](auto factor, Buffer<double>& to) {
     const auto left = square(products_), vectors = square(vectors_);

@@ -33,8 +33,7 @@ class LowRankChart {
   Buffer<double> least_, mean_, u_, root_d_, v_, start_, unit_, s_;
   Buffer<double> gram_, values_, vectors_, inverse_root_, root_;  // (I + V V^T)^+-1/2 = I + V M V^T
   Buffer<double> products_, point_;
-  DirectEigen eigen_;
-  PosteriorScratch<double> scratch_;
+  Scratch scratch_;
 };
 
 }  // namespace bdl

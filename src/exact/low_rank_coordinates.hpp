@@ -1,6 +1,7 @@
 // Coordinates of low-rank posteriors: their chart, and the derivatives that it pulls back.
 #pragma once
 
+#include "base/plan.hpp"
 #include "exact/coordinates.hpp"
 #include "exact/low_rank_chart.hpp"
 #include "exact/low_rank_gradient.hpp"

@@ -63,7 +63,7 @@ void LowRankGradient::add_factor(ExactElbo& elbo, const LowRankPosterior<double>
   const auto hy = elbo.hessian_products();
   for (Index k = 0; k < rank; ++k) {
     std::ranges::copy(hy.column(k), a.column_data(k));
-    elbo.prior().add_product(std::as_const(y).column(k), a.column(k));
+    elbo.prior().add_product(std::as_const(y).column(k), a.column(k), scratch_);
   }
   gemm(Op::transpose, Op::none, 1.0, y, a, 0.0, c);
   gemm(Op::none, Op::none, 1.0, u, c, 0.0, uc);

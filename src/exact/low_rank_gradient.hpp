@@ -23,6 +23,7 @@ class LowRankGradient {
   ConstMatrixView<double> u_;
   std::span<double> d_;
   Buffer<double> diagonal_, solved_, curved_, mixed_, small_;
+  Scratch scratch_;
 };
 
 }  // namespace bdl

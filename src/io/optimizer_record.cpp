@@ -74,9 +74,11 @@ enum : Index { by_groups = 0, by_parameter = 1, by_posterior = 2 };
 
 template <class T>
 void write_prior(RecordWriter& record, const Prior<T>& prior) {
-  record.integer("prior.fixed", prior.belief() ? by_posterior : prior.is_fixed() ? by_parameter : by_groups);
-  if (prior.belief())
-    write_posterior(record, *prior.belief(), prior_prefix);
+  record.integer("prior.fixed", prior.posterior()  ? by_posterior
+                                : prior.is_fixed() ? by_parameter
+                                                   : by_groups);
+  if (prior.posterior())
+    write_posterior(record, *prior.posterior(), prior_prefix);
   else if (prior.is_fixed())
     record.vector("prior.precision", prior.precision());
   else

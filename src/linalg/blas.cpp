@@ -11,7 +11,7 @@ CBLAS_TRANSPOSE flag(Op op) {
   return op == Op::none ? CblasNoTrans : CblasTrans;
 }
 
-/// BLAS wants a stride of a single column too.
+/// Returns the stride, which BLAS wants of a single column too.
 template <class T>
 int stride(const MatrixView<T>& a) {
   return static_cast<int>(a.cols == 1 ? std::max(a.ld, a.rows) : a.ld);

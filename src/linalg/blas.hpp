@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "base/interrupt.hpp"
 #include "base/view.hpp"
 
 namespace bdl {
@@ -37,7 +36,6 @@ template <class T>
 void mirror_lower(MatrixView<T> a) {
   constexpr Index block = 32;  // rows that stay in the cache while they are read across
   for (Index first = 0; first < a.rows; first += block) {
-    check_loop();
     for (Index j = 0; j < std::min(first + block, a.rows); ++j)
       for (Index i = std::max(first, j + 1); i < std::min(first + block, a.rows); ++i) a(j, i) = a(i, j);
   }

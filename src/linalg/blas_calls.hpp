@@ -7,9 +7,9 @@
 
 namespace bdl {
 
-/// Products of numbers in call_gemm() (interface/gemm.c: SMP_THRESHOLD_MIN times GEMM_MULTITHREAD_THRESHOLD).
+/// Number of products in call_gemm() (interface/gemm.c: SMP_THRESHOLD_MIN times GEMM_MULTITHREAD_THRESHOLD).
 inline constexpr Index most_products = 1 << 18;
-/// Numbers of the matrix in call_gemv() and call_trsv() (interface/gemv.c, trsv.c: fewer than 2304
+/// Size of the matrix in call_gemv() and call_trsv() (interface/gemv.c, trsv.c: fewer than 2304
 /// GEMM_MULTITHREAD_THRESHOLD).
 inline constexpr Index most_numbers = 9216 - 1;
 inline constexpr Index most_rows_of_trsv = 95;

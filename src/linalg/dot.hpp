@@ -6,7 +6,7 @@
 
 namespace bdl {
 
-/// sum_i a_i b_i in the vectors' own type, four vectors of partial sums at a time.
+/// Returns sum_i a_i b_i in the vectors' own type, four vectors of partial sums at a time.
 template <int bytes, class T>
 BDL_ALWAYS_INLINE T dot(const T* a, const T* b, Index count) {
   using Vector = typename VectorOf<T, bytes>::type;

@@ -40,7 +40,7 @@ void copy_and_split(Index size, const double* diagonal, const double* beside, do
   for (Index i = 0; i + 1 < size; ++i) e[i] = std::abs(beside[i]) <= rounding ? 0 : beside[i];
 }
 
-/// By multiple relatively robust representations.
+/// Finds the pairs by multiple relatively robust representations.
 bool find_by_representations(const Pairs& p, const double* diagonal, const double* beside) {
   double *const d = p.numbers + p.size, *const e = d + p.size, *const work = e + p.size;
   copy_and_split(p.size, diagonal, beside, d, e);
@@ -63,7 +63,7 @@ double rayleigh_quotient(ConstSpan<double> v, const double* diagonal, const doub
   return sum;
 }
 
-/// The values may have been found block by block.
+/// Sorts the pairs, which may have been found block by block.
 void sort_descending(double* values, MatrixView<double> vectors) {
   for (Index k = 0; k < vectors.cols; ++k) {
     const Index largest = std::max_element(values + k, values + vectors.cols) - values;
@@ -74,7 +74,8 @@ void sort_descending(double* values, MatrixView<double> vectors) {
   }
 }
 
-/// By bisection and inverse iteration, as LAPACK itself does where there are no such representations.
+/// Finds the pairs by bisection and inverse iteration, as LAPACK itself does where there are no such
+/// representations.
 bool find_by_bisection(const Pairs& p, const double* diagonal, const double* beside) {
   double* const work = p.numbers + p.size;
   int *const blocks = p.integers, *const splits = blocks + p.size, *const more = splits + p.size;
@@ -96,19 +97,15 @@ bool factorize_positive(MatrixView<double> a) {
                              static_cast<int>(a.ld)) == 0;
 }
 
-void TridiagonalScratch::reserve(Index size) {
-  numbers.reserve(pair_numbers * size);
-  integers.reserve(pair_integers * size);
-}
-
 bool largest_tridiagonal_pairs(Index size, const double* diagonal, const double* beside, double* values,
-                               MatrixView<double> vectors, TridiagonalScratch& scratch) {
+                               MatrixView<double> vectors, Scratch& scratch) {
   const auto is_finite = [](double value) { return std::isfinite(value); };
   if (!std::all_of(diagonal, diagonal + size, is_finite) ||
       !std::all_of(beside, beside + size - 1, is_finite))
     return false;  // dstemr would not return
-  scratch.reserve(size);
-  const Pairs p{size, vectors, scratch.numbers.data(), scratch.integers.data()};
+  const Scratch::Frame frame(scratch);
+  const Pairs p{size, vectors, scratch.take<double>(pair_numbers * size).data(),
+                scratch.take<int>(pair_integers * size).data()};
   if (!find_by_representations(p, diagonal, beside) && !find_by_bisection(p, diagonal, beside)) return false;
   for (Index k = 0; k < vectors.cols; ++k) values[k] = rayleigh_quotient(vectors.column(k), diagonal, beside);
   sort_descending(values, vectors);

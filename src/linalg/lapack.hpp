@@ -1,25 +1,18 @@
-// What LAPACK does here; lapack.cpp alone calls it. Its routines for whole symmetric matrices are not called:
-// they use products of BLAS that wake its threads whatever the size (dsymv, dsyr2k), on which results would
-// depend.
+// The only door to LAPACK: lapack.cpp alone calls it. Its routines for whole symmetric matrices are not
+// called: they use products of BLAS that wake its threads whatever the size (dsymv, dsyr2k), on which results
+// would depend.
 #pragma once
 
-#include "base/view.hpp"
+#include "base/scratch.hpp"
 
 namespace bdl {
 
-/// Rows up to which OpenBLAS's dpotrf works on the calling thread.
+/// Number of rows up to which OpenBLAS's dpotrf works on the calling thread.
 inline constexpr Index most_rows_of_potrf = 63;
 
 /// Overwrites the lower triangle of A with its Cholesky factor; what is above is neither read nor written.
 /// False if A is not positive definite. A has at most most_rows_of_potrf rows.
 bool factorize_positive(MatrixView<double> a);
-
-/// Memory of largest_tridiagonal_pairs().
-struct TridiagonalScratch {
-  void reserve(Index size);
-  Buffer<double> numbers;
-  Buffer<int> integers;
-};
 
 /// Writes the vectors.cols largest eigenvalues of a symmetric tridiagonal matrix, in descending order, and
 /// their vectors, orthonormal to 1e-12, by multiple relatively robust representations (dstemr: Dhillon and
@@ -27,6 +20,6 @@ struct TridiagonalScratch {
 /// at the end of those wanted, others may be found. False if the numbers are not finite. It cannot be
 /// interrupted: all pairs of 800 rows take some 0.15 s.
 bool largest_tridiagonal_pairs(Index size, const double* diagonal, const double* beside, double* values,
-                               MatrixView<double> vectors, TridiagonalScratch& scratch);
+                               MatrixView<double> vectors, Scratch& scratch);
 
 }  // namespace bdl

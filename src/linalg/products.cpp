@@ -24,7 +24,7 @@ constexpr Index packed_columns = most_products / (packed_rows<T> * panel_depth);
 // is not transposed pays if the depth is small or the columns are many.
 constexpr Index least_depth = 17, least_packed_columns = 40;
 
-// A copy of a part of a large matrix has all its columns on few pages.
+// A copy of a panel of a large matrix has all its columns on few pages.
 constexpr Index large = 512;
 static_assert(tile_rows * tile_columns * panel_depth <= most_products);
 
@@ -36,9 +36,10 @@ Index rows_of(Op op, Index rows, Index cols) {
   return op == Op::none ? rows : cols;
 }
 
-/// Rows row .. row + rows - 1 and columns column .. of op(A), as a part of A.
+/// Returns rows row .. row + rows - 1 and columns column .. of op(A), as a block of A.
 template <class T>
-ConstMatrixView<T> part(Op op, const ConstMatrixView<T>& a, Index row, Index rows, Index column, Index cols) {
+ConstMatrixView<T> block_of(Op op, const ConstMatrixView<T>& a, Index row, Index rows, Index column,
+                            Index cols) {
   return op == Op::none ? a.block(row, column, rows, cols) : a.block(column, row, cols, rows);
 }
 
@@ -60,8 +61,8 @@ struct Product {
   Index depth = rows_of(op_a, a.cols, a.rows);
 };
 
-/// How a product is cut. It depends on sizes only, and so do results; how many columns make a task does not
-/// concern them.
+/// Sizes of the tiles of a product. They depend on its sizes only, and so do results; how many columns make a
+/// task does not concern them.
 struct Cut {
   Index rows, columns, depth;
   bool packs;
@@ -105,7 +106,7 @@ void transpose_panel(ConstMatrixView<T> a, T* panel) {
     }
 }
 
-/// The tile of C and, of a lower triangle, what of it is below the diagonal or on it.
+/// Computes a tile of C or, of a lower triangle, what of the tile is on the diagonal or below.
 template <class T>
 void multiply_tile(const Product<T>& p, Op op_a, ConstMatrixView<T> a, ConstMatrixView<T> b, Index depth,
                    T beta, Index row, Index rows, Index column, Index columns) {
@@ -116,18 +117,18 @@ void multiply_tile(const Product<T>& p, Op op_a, ConstMatrixView<T> a, ConstMatr
   T values[tile_columns * tile_columns];
   const Index above = column - row, below = std::min(above + columns, rows);
   const MatrixView<T> square{values, below - above, columns, tile_columns};
-  call_gemm(op_a, p.op_b, depth, p.alpha, part(op_a, a, above, square.rows, 0, depth), b, T(0), square);
+  call_gemm(op_a, p.op_b, depth, p.alpha, block_of(op_a, a, above, square.rows, 0, depth), b, T(0), square);
   for (Index j = 0; j < columns; ++j)
     for (Index i = j; i < square.rows; ++i) {
       T& out = p.c(column + i, column + j);
       out = beta == 0 ? square(i, j) : square(i, j) + beta * out;
     }
   if (below < rows)
-    call_gemm(op_a, p.op_b, depth, p.alpha, part(op_a, a, below, rows - below, 0, depth), b, beta,
+    call_gemm(op_a, p.op_b, depth, p.alpha, block_of(op_a, a, below, rows - below, 0, depth), b, beta,
               p.c.block(row + below, column, rows - below, columns));
 }
 
-/// Rows row .. row + rows - 1 of C in columns first .. end - 1.
+/// Computes rows row .. row + rows - 1 of C in columns first .. end - 1.
 template <class T>
 void multiply_rows(const Product<T>& p, const Cut& cut, Index row, Index rows, Index first, Index end) {
   alignas(64) T panel[packed_rows<T> * panel_depth];
@@ -135,20 +136,21 @@ void multiply_rows(const Product<T>& p, const Cut& cut, Index row, Index rows, I
   for (Index k = 0; k < p.depth; k += cut.depth) {
     const ForkGate::Pass pass;
     const Index depth = std::min(cut.depth, p.depth - k);
-    auto a = part(p.op_a, p.a, row, rows, k, depth);
+    auto a = block_of(p.op_a, p.a, row, rows, k, depth);
     if (cut.packs) {
       p.op_a == Op::none ? copy_panel(a, panel) : transpose_panel(a, panel);
       a = {panel, rows, depth, rows};
     }
     for (Index j = first; j < end; j += cut.columns) {
       const Index columns = std::min(cut.columns, p.c.cols - j);
-      multiply_tile(p, cut.packs ? Op::none : p.op_a, a, part(p.op_b, p.b, k, depth, j, columns), depth,
+      multiply_tile(p, cut.packs ? Op::none : p.op_a, a, block_of(p.op_b, p.b, k, depth, j, columns), depth,
                     k == 0 ? p.beta : T(1), row, rows, j, columns);
     }
   }
 }
 
-/// Columns of C in a task: enough tasks for all threads, but none that is not worth handing over.
+/// Returns the number of columns of C in a task: enough tasks for all threads, but none that is not worth
+/// handing over.
 template <class T>
 Index task_columns(const Product<T>& p, const Cut& cut, Index row_tasks) {
   constexpr Index fewest = 1 << 18, most = 1 << 25;  // products; an interrupt is asked between tasks
@@ -159,7 +161,7 @@ Index task_columns(const Product<T>& p, const Cut& cut, Index row_tasks) {
   return std::max((columns + cut.columns - 1) / cut.columns, Index{1}) * cut.columns;
 }
 
-/// A few products are made sooner than BLAS is called.
+/// Computes a few products, which takes less than a call of BLAS.
 template <class T>
 void multiply_plainly(const Product<T>& p) {
   const Index down_a = p.op_a == Op::none ? p.a.ld : 1, along_a = p.op_a == Op::none ? 1 : p.a.ld;
@@ -189,7 +191,7 @@ void multiply_matrices(const Product<T>& p) {
   });
 }
 
-/// BLAS counts in 32 bits.
+/// Fails with ERROR_INVALID_ARGUMENT for matrices that are too long for BLAS, which counts in 32 bits.
 template <class T>
 void check_strides(const Product<T>& p) {
   const Index longest = std::max({p.a.ld, p.b.ld, p.c.ld});

@@ -3,7 +3,6 @@
 // (bdl_bench kernels).
 #include <algorithm>
 
-#include "base/interrupt.hpp"
 #include "base/simd.hpp"
 #include "linalg/blas_calls.hpp"
 #include "parallel/fork_gate.hpp"
@@ -11,7 +10,7 @@
 namespace bdl {
 namespace {
 
-constexpr Index leaf = 8, together = 8, asking_size = 4096;
+constexpr Index leaf = 8, together = 8;
 
 /// A leaf's matrix without its diagonal, whose inverse is apart: unknown j leaves rows[j][i] of itself in
 /// equation i.
@@ -21,7 +20,7 @@ struct Leaf {
   Index size;
   bool forward;
 
-  /// Of op(L) X = B if `left`, of X op(L) = B otherwise.
+  /// The leaf belongs to op(L) X = B if `left`, to X op(L) = B otherwise.
   Leaf(Op op, bool left, ConstMatrixView<double> lower)
       : size(lower.rows), forward((op == Op::none) == left) {
     for (Index j = 0; j < size; ++j) {
@@ -80,7 +79,7 @@ void solve_vector(Op op, ConstMatrixView<double> lower, double* x, Index step) {
   call_trsv(op, lower, x, step);
 }
 
-/// The first half: whole leaves.
+/// Returns the size of the first half: whole leaves.
 Index half(Index size) {
   return (size / 2 + leaf - 1) / leaf * leaf;
 }
@@ -91,7 +90,6 @@ void solve_lower_left(Op op, ConstMatrixView<double> lower, MatrixView<double> b
   if (b.rows == 0 || b.cols == 0) return;
   if (b.cols == 1 && b.rows <= most_rows_of_trsv) return solve_vector(op, lower, b.data, 1);
   if (b.rows <= leaf) return solve_leaf_left(op, lower, b);
-  if (b.rows * b.cols >= asking_size) check_loop();
   const Index n = half(b.rows), rest = b.rows - n;
   const auto first = b.block(0, 0, n, b.cols), second = b.block(n, 0, rest, b.cols);
   const auto beside = lower.block(n, 0, rest, n);
@@ -111,7 +109,6 @@ void solve_lower_right(Op op, ConstMatrixView<double> lower, MatrixView<double> 
   if (b.rows == 1 && b.cols <= most_rows_of_trsv)
     return solve_vector(op == Op::none ? Op::transpose : Op::none, lower, b.data, b.ld);
   if (b.cols <= leaf) return solve_leaf_right(op, lower, b);
-  if (b.rows * b.cols >= asking_size) check_loop();
   const Index n = half(b.cols), rest = b.cols - n;
   const auto first = b.columns(0, n), second = b.columns(n, rest);
   const auto beside = lower.block(n, 0, rest, n);

@@ -41,7 +41,7 @@ void multiply_columns(const VectorProduct<T>& p) {
   });
 }
 
-/// y = alpha A^T x + beta y in `count` places from j on; the next place.
+/// y = alpha A^T x + beta y in `count` places from j on; returns the next place.
 template <int count, class T>
 BDL_ALWAYS_INLINE Index multiply_together(const VectorProduct<T>& p, Index j) {
   constexpr int lanes = 4;  // wider vectors would be mostly empty

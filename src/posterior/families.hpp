@@ -8,17 +8,17 @@
 
 namespace bdl {
 
-/// "low_rank", "full" ... in the order of Family, which begins with 1.
+/// Returns "low_rank", "full" ... in the order of Family, which begins with 1.
 std::span<const char* const> family_words();
 inline const char* family_word(Family family) {
   return family_words()[static_cast<std::size_t>(family) - 1];
 }
 
-/// N(0, I), blank.
+/// Returns N(0, I), blank.
 template <class T>
 std::unique_ptr<Posterior<T>> create_posterior(const PosteriorKind& kind);
 
-/// A posterior of the same kind in the other arithmetic, or in its own.
+/// Returns q in the other arithmetic, or in its own.
 template <class To, class From>
 std::unique_ptr<Posterior<To>> converted(const Posterior<From>& q) {
   auto out = create_posterior<To>(q.kind());

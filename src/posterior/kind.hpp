@@ -1,4 +1,4 @@
-// The families, and what a posterior of each is made with.
+// The families, and what a posterior of each is created with.
 #pragma once
 
 #include <optional>
@@ -20,10 +20,21 @@ enum class Family {
   kronecker = 9
 };
 
-/// Is a rank part of what a posterior of this family is created with?
+/// True if a posterior of this family is created with a rank.
 inline bool has_rank(Family family) {
   return family == Family::low_rank || family == Family::low_rank_moment ||
          family == Family::layerwise_low_rank_moment;
+}
+
+/// True if steps of this family take a Hessian as a matrix.
+inline bool takes_matrix(Family family) {
+  return family == Family::full || family == Family::full_moment || family == Family::layerwise_full;
+}
+
+/// True if the family's parameters are those of the covariance, not of the precision.
+inline bool is_moment(Family family) {
+  return family == Family::full_moment || family == Family::diagonal_moment ||
+         family == Family::low_rank_moment || family == Family::layerwise_low_rank_moment;
 }
 
 /// The weights of a layer as a matrix, outputs x inputs, row-major, and behind them perhaps its bias, which
@@ -50,7 +61,7 @@ struct DropoutLayout {
     Index weights_of_output() const { return inputs_of_group() * taps; }
     Index weights() const { return outputs * weights_of_output(); }
     Index parameters() const { return weights() + (bias ? outputs : 0); }
-    /// The unit that is the first of an output's.
+    /// Returns the first unit of an output.
     Index first_unit(Index output) const { return output / outputs_of_group() * inputs_of_group(); }
     bool operator==(const Layer&) const = default;
   };
@@ -59,11 +70,11 @@ struct DropoutLayout {
   Index parameters() const;
 };
 
-/// Of a multilayer perceptron: inputs, then the outputs of each layer.
+/// Returns the layout of a multilayer perceptron: inputs, then the outputs of each layer.
 DropoutLayout dropout_layout(ConstSpan<Index> sizes, bool bias, double input_rate, double hidden_rate);
 
-/// What a posterior holds of a network that has no uncertainty: point parameters, which only have a mean, and
-/// the running statistics of layers that normalise.
+/// Numbers of a network without uncertainty that a posterior holds: point parameters, which only have a mean,
+/// and the running statistics of layers that normalise.
 struct PointLayout {
   std::vector<ParameterRange> ranges{};  ///< in their order, none next to another
   Index statistics = 0;                  ///< numbers

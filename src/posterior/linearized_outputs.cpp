@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
 #include "linalg/blas.hpp"
+#include "linalg/tall/tall.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
 
-/// Up to here an example is the work of one thread.
+/// Number of parameters up to which an example is the work of one thread.
 constexpr Index most_short_rows = 4096;
 
-/// a^T b in double.
+/// Returns a^T b in double.
 template <class T>
 BDL_ALWAYS_INLINE double dot_in_double(const T* a, const T* b, Index count) {
   constexpr Index lanes = 16;
@@ -22,11 +24,11 @@ BDL_ALWAYS_INLINE double dot_in_double(const T* a, const T* b, Index count) {
     for (Index lane = 0; lane < lanes; ++lane)
       sums[lane] += static_cast<double>(a[i + lane]) * static_cast<double>(b[i + lane]);
   for (; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  for (const double part : sums) sum += part;
+  for (const double each : sums) sum += each;
   return sum;
 }
 
-/// S is symmetric with a diagonal >= 0 but for the rounding of Sigma X.
+/// Makes S symmetric with a diagonal >= 0, as it is but for the rounding of Sigma X.
 void symmetrize(MatrixView<double> s) {
   mirror_lower(s);
   for (Index c = 0; c < s.cols; ++c)
@@ -36,45 +38,33 @@ void symmetrize(MatrixView<double> s) {
 }  // namespace
 
 template <class T>
-void LinearizedOutputs<T>::reserve(const Posterior<T>& q, Index examples) {
-  const Index outputs = model_.outputs(), count = outputs * examples;
-  jacobian_.reserve(examples);
-  q.reserve(count, scratch_);
-  if (q.dimension() > most_short_rows) tall_.reserve(q.dimension(), outputs, outputs);
-  outputs_.reserve(count);
-  mean_.reserve(count);
-  covariances_.reserve(count * outputs);
-  rows_.reserve(q.dimension() * count);
-  solved_.reserve(q.dimension() * count);
-}
-
-template <class T>
 void LinearizedOutputs<T>::compute(const Posterior<T>& q, ConstMatrixView<T> x) {
-  const Index count = model_.outputs() * x.cols;
-  reserve(q, x.cols);
+  const Index outputs = model_.outputs(), count = outputs * x.cols;
   examples_ = x.cols;
-  const auto rows = rows_.matrix(q.dimension(), count), solved = solved_.matrix(q.dimension(), count);
-  jacobian_.compute(q.mean(), x, outputs_.matrix(model_.outputs(), x.cols), rows, q.statistics());
+  const Scratch::Frame frame(scratch_);
+  const auto f = scratch_.matrix<T>(outputs, x.cols), rows = scratch_.matrix<T>(q.dimension(), count),
+             solved = scratch_.matrix<T>(q.dimension(), count);
+  jacobian_.compute(q.mean(), x, f, rows, q.statistics());
   std::copy_n(rows.data, rows.size(), solved.data);
   q.solve(solved, scratch_);
-  std::transform(outputs_.data(), outputs_.data() + count, mean_.data(),
+  std::transform(f.data, f.data + count, mean_.first(count).data(),
                  [](T value) { return static_cast<double>(value); });
-  products(q.dimension());
+  multiply(rows, solved, covariances_.first(count * outputs).data());
 }
 
-/// J_i (Sigma J_i^T); the rows of one example are M columns apart.
+/// Writes J_i (Sigma J_i^T); the rows of one example are M columns apart.
 template <class T>
-void LinearizedOutputs<T>::products(Index dimension) {
-  const Index outputs = model_.outputs(), distance = dimension * examples_;
-  const auto rows_of = [&](const Buffer<T>& all, Index i) {
-    return ConstMatrixView<T>(all.data() + i * dimension, dimension, outputs, distance);
+void LinearizedOutputs<T>::multiply(ConstMatrixView<T> rows, ConstMatrixView<T> solved, double* covariances) {
+  const Index outputs = model_.outputs(), dimension = rows.rows, distance = dimension * examples_;
+  const auto rows_of = [&](ConstMatrixView<T> all, Index i) {
+    return ConstMatrixView<T>(all.data + i * dimension, dimension, outputs, distance);
   };
   const auto block = [&](Index i) {
-    return MatrixView<double>(covariances_.data() + i * outputs * outputs, outputs, outputs);
+    return MatrixView<double>(covariances + i * outputs * outputs, outputs, outputs);
   };
   if (dimension > most_short_rows) {
     for (Index i = 0; i < examples_; ++i)
-      tall_project<T>(rows_of(rows_, i), rows_of(solved_, i), {}, Divide::by_d, block(i), tall_);
+      tall_project<T>(rows_of(rows, i), rows_of(solved, i), {}, Divide::by_d, block(i), scratch_);
   } else {
     parallel_blocks(examples_, task_grain(dimension * outputs * outputs),
                     [&](Index begin, Index count) noexcept {
@@ -82,8 +72,8 @@ void LinearizedOutputs<T>::products(Index dimension) {
                         for (Index i = begin; i < begin + count; ++i)
                           for (Index c = 0; c < outputs; ++c)
                             for (Index b = c; b < outputs; ++b)
-                              block(i)(b, c) = dot_in_double(rows_of(rows_, i).column_data(b),
-                                                             rows_of(solved_, i).column_data(c), dimension);
+                              block(i)(b, c) = dot_in_double(rows_of(rows, i).column_data(b),
+                                                             rows_of(solved, i).column_data(c), dimension);
                       });
                     });
   }

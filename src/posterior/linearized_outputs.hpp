@@ -12,14 +12,13 @@ class LinearizedOutputs {
  public:
   /// The model must outlive it.
   explicit LinearizedOutputs(const Model<T>& model) : model_(model), jacobian_(model) {}
-  /// Memory for batches of that many examples under posteriors like q: compute() allocates nothing then.
-  void reserve(const Posterior<T>& q, Index examples);
-  /// Computes them for the columns of x; an overflowing example does not change the others.
+  /// Computes mean and covariances for the columns of x; an overflowing example does not change the others.
   void compute(const Posterior<T>& q, ConstMatrixView<T> x);
   /// Fails with ERROR_DIVERGED, naming the example, unless all is finite.
   void check() const;
 
-  /// Of the last batch: C x M, and C x C, symmetric, its diagonal >= 0.
+  /// Means of the last batch (C x M), and the covariance of an example (C x C), symmetric with a diagonal >=
+  /// 0.
   ConstMatrixView<double> mean() const { return mean_.matrix(model_.outputs(), examples_); }
   ConstMatrixView<double> covariance(Index i) const {
     const Index outputs = model_.outputs();
@@ -27,14 +26,12 @@ class LinearizedOutputs {
   }
 
  private:
-  void products(Index dimension);
+  void multiply(ConstMatrixView<T> rows, ConstMatrixView<T> solved, double* covariances);
   const Model<T>& model_;
   JacobianRows<T> jacobian_;
   Index examples_ = 0;
-  Buffer<T> outputs_, rows_, solved_;
   Buffer<double> mean_, covariances_;
-  PosteriorScratch<T> scratch_;
-  TallScratch tall_;
+  Scratch scratch_;
 };
 
 }  // namespace bdl

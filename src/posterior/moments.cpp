@@ -25,8 +25,7 @@ std::unique_ptr<FullMomentPosterior<T>> full_covariance_of(const Posterior<T>& q
   const MatrixView<double> covariance = columns.matrix(dimension, dimension);
   for (Index j = 0; j < dimension; ++j)
     for (Index i = 0; i < dimension; ++i) covariance(i, j) = i == j ? 1 : 0;
-  PosteriorScratch<double> scratch;
-  wide->reserve(dimension, scratch);
+  Scratch scratch;
   wide->solve(covariance, scratch);
   auto out = std::make_unique<FullMomentPosterior<T>>(dimension);
   out->set_covariance(covariance);
@@ -37,8 +36,7 @@ std::unique_ptr<FullMomentPosterior<T>> full_covariance_of(const Posterior<T>& q
 template <class T>
 std::unique_ptr<DiagonalMomentPosterior<T>> marginals_of(const Posterior<T>& q) {
   Buffer<T> variance(q.dimension());
-  PosteriorScratch<T> scratch;
-  q.reserve_marginals(scratch);
+  Scratch scratch;
   q.marginal_variance(variance.first(q.dimension()), scratch);
   auto out = std::make_unique<DiagonalMomentPosterior<T>>(q.dimension());
   out->set_variance(std::as_const(variance).first(q.dimension()));

@@ -6,12 +6,12 @@
 
 namespace bdl {
 
-/// The same Gaussian with a dense Sigma, exactly but for rounding.
+/// Returns the same Gaussian with a dense Sigma, exactly but for rounding.
 template <class T>
 std::unique_ptr<FullMomentPosterior<T>> full_covariance_of(const Posterior<T>& q);
 
-/// The independent parameters with the same means and variances: of all diagonal p the one with the smallest
-/// KL(q || p).
+/// Returns independent parameters with the same means and variances, the diagonal p with the smallest KL(q ||
+/// p).
 template <class T>
 std::unique_ptr<DiagonalMomentPosterior<T>> marginals_of(const Posterior<T>& q);
 

@@ -10,7 +10,7 @@
 namespace bdl {
 namespace {
 
-/// visit(number, what it is) of a matrix: rows, and of square ones columns, of the points.
+/// Calls visit(number, its value) for the rows, and of square matrices the columns, of point parameters.
 template <class View, class Visit>
 void visit_matrix(TensorRole role, Index first, const PointLayout& points, const View& values,
                   Visit&& visit) {
@@ -28,7 +28,7 @@ bool has_parameters(const PosteriorTensor<T>& tensor) {
          tensor.role != TensorRole::variance;
 }
 
-/// visit(number, what it is for points).
+/// Calls visit(number, its value) for the numbers of a tensor that stand for point parameters.
 template <class T, class Visit>
 void visit_point_numbers(const PosteriorTensor<T>& tensor, const PointLayout& points, Visit&& visit) {
   if (points.ranges.empty() || !has_parameters(tensor)) return;
@@ -60,15 +60,15 @@ void place_points(const Posterior<T>& q, MatrixView<T> thetas) {
 
 template <class T>
 void isolate_points(const PosteriorTensor<T>& tensor, const PointLayout& points) {
-  visit_point_numbers(tensor, points, []<class S>(S& number, int what) { number = static_cast<S>(what); });
+  visit_point_numbers(tensor, points, []<class S>(S& number, int value) { number = static_cast<S>(value); });
 }
 
 template <class T>
 bool has_isolated_points(const PosteriorTensor<T>& tensor, const PointLayout& points) {
   constexpr double rounding = 1e-4;
   bool all = true;
-  visit_point_numbers(tensor, points, [&](const auto& number, int what) {
-    all = all && std::abs(static_cast<double>(number) - what) <= rounding;
+  visit_point_numbers(tensor, points, [&](const auto& number, int value) {
+    all = all && std::abs(static_cast<double>(number) - value) <= rounding;
   });
   return all;
 }
@@ -84,7 +84,7 @@ void isolate_points(Posterior<T>& q) {
 }
 
 template <class T>
-void read_marginal_variance(const Posterior<T>& q, std::span<T> out, PosteriorScratch<T>& scratch) {
+void read_marginal_variance(const Posterior<T>& q, std::span<T> out, Scratch& scratch) {
   q.marginal_variance(out, scratch);
   fill_points(q.points(), T(0), out);
 }
@@ -96,7 +96,7 @@ void read_precision_diagonal(const Posterior<T>& q, std::span<T> out) {
 }
 
 template <class T>
-void read_solution(const Posterior<T>& q, MatrixView<T> x, PosteriorScratch<T>& scratch) {
+void read_solution(const Posterior<T>& q, MatrixView<T> x, Scratch& scratch) {
   q.solve(x, scratch);
   for (Index j = 0; j < x.cols; ++j) fill_points(q.points(), T(0), x.column(j));
 }
@@ -143,17 +143,17 @@ void check_points_fit(const Posterior<T>& q, const Model<T>& model) {
        model.graph()->first_without(Need::separate_examples).c_str());
 }
 
-#define BDL_INSTANTIATE(T)                                                                       \
-  template void fill_points(const PointLayout&, T, std::span<T>);                                \
-  template void place_points(const Posterior<T>&, MatrixView<T>);                                \
-  template void isolate_points(const PosteriorTensor<T>&, const PointLayout&);                   \
-  template bool has_isolated_points(const PosteriorTensor<T>&, const PointLayout&);              \
-  template void isolate_points(Posterior<T>&);                                                   \
-  template void read_marginal_variance(const Posterior<T>&, std::span<T>, PosteriorScratch<T>&); \
-  template void read_precision_diagonal(const Posterior<T>&, std::span<T>);                      \
-  template void read_solution(const Posterior<T>&, MatrixView<T>, PosteriorScratch<T>&);         \
-  template PointLayout points_of(const Model<T>&);                                               \
-  template void check_adopts(const Posterior<T>&, const Model<T>*);                              \
+#define BDL_INSTANTIATE(T)                                                           \
+  template void fill_points(const PointLayout&, T, std::span<T>);                    \
+  template void place_points(const Posterior<T>&, MatrixView<T>);                    \
+  template void isolate_points(const PosteriorTensor<T>&, const PointLayout&);       \
+  template bool has_isolated_points(const PosteriorTensor<T>&, const PointLayout&);  \
+  template void isolate_points(Posterior<T>&);                                       \
+  template void read_marginal_variance(const Posterior<T>&, std::span<T>, Scratch&); \
+  template void read_precision_diagonal(const Posterior<T>&, std::span<T>);          \
+  template void read_solution(const Posterior<T>&, MatrixView<T>, Scratch&);         \
+  template PointLayout points_of(const Model<T>&);                                   \
+  template void check_adopts(const Posterior<T>&, const Model<T>*);                  \
   template void check_points_fit(const Posterior<T>&, const Model<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

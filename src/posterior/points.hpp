@@ -1,6 +1,6 @@
 // Point parameters: a posterior holds them as independent N(mu_j, 1), with a prior that is the same, so that
-// every family's steps, divergences and determinants are those of the other parameters alone. Here is what
-// keeps them so, and what others see of them: a mean without any variance.
+// every family's steps, divergences and determinants are those of the other parameters alone. These functions
+// keep them so, and show others a mean without any variance.
 #pragma once
 
 #include "model/model.hpp"
@@ -8,15 +8,15 @@
 
 namespace bdl {
 
-/// values = value at the points.
+/// Writes `value` at the point parameters.
 template <class T>
 void fill_points(const PointLayout& points, T value, std::span<T> values);
 
-/// Columns of draws, however they were made, have the mean at the points.
+/// Writes the mean at the point parameters of draws, one a column.
 template <class T>
 void place_points(const Posterior<T>& q, MatrixView<T> thetas);
 
-/// visit(offset, size) of the parameters between points, in order.
+/// Calls visit(offset, size) for the ranges between point parameters, in order.
 template <class Visit>
 void for_each_uncertain(const PointLayout& points, Index dimension, Visit&& visit) {
   Index begin = 0;
@@ -27,7 +27,7 @@ void for_each_uncertain(const PointLayout& points, Index dimension, Visit&& visi
   if (dimension > begin) visit(begin, dimension - begin);
 }
 
-/// visit(j) for each point j of `size` parameters from `first` on, counted from there.
+/// Calls visit(j) for each point parameter among `size` parameters from `first` on, counted from there.
 template <class Visit>
 void for_each_point(const PointLayout& points, Index first, Index size, Visit&& visit) {
   for (const ParameterRange& range : points.ranges) {
@@ -37,46 +37,47 @@ void for_each_point(const PointLayout& points, Index first, Index size, Visit&& 
   }
 }
 
-/// for_each_point() over the parameters of a step.
+/// Calls visit(j) for each point parameter of a step.
 template <class T, class Visit>
 void for_each_point(const PosteriorStep<T>& step, Visit&& visit) {
   for_each_point(step.points ? *step.points : step.from.points(), step.first_parameter, step.from.dimension(),
                  visit);
 }
 
-/// How many parameters have a density.
+/// Returns the number of parameters that have a density.
 template <class T>
 Index uncertain_parameters(const Posterior<T>& q) {
   return q.dimension() - q.points().parameters();
 }
 
-/// The numbers of a tensor, as they stand for points.
+/// Writes the numbers of a tensor that stand for point parameters, N(mu_j, 1).
 template <class T>
 void isolate_points(const PosteriorTensor<T>& tensor, const PointLayout& points);
-/// Do they stand so already, up to rounding?
+/// True if they are those numbers already, up to rounding.
 template <class T>
 bool has_isolated_points(const PosteriorTensor<T>& tensor, const PointLayout& points);
-/// Of all of them: whatever was written, points are N(mu_j, 1) again.
+/// Makes the point parameters N(mu_j, 1) again, whatever was written to the tensors of q.
 template <class T>
 void isolate_points(Posterior<T>& q);
 
-/// What somebody reads: 0 for points, where Sigma^-1 is infinite.
+/// Reads diag(Sigma), diag(Sigma^-1) and X = Sigma X for users: for point parameters 0, and infinite
+/// precisions.
 template <class T>
-void read_marginal_variance(const Posterior<T>& q, std::span<T> out, PosteriorScratch<T>& scratch);
+void read_marginal_variance(const Posterior<T>& q, std::span<T> out, Scratch& scratch);
 template <class T>
 void read_precision_diagonal(const Posterior<T>& q, std::span<T> out);
-/// X = Sigma X.
 template <class T>
-void read_solution(const Posterior<T>& q, MatrixView<T> x, PosteriorScratch<T>& scratch);
+void read_solution(const Posterior<T>& q, MatrixView<T> x, Scratch& scratch);
 
+/// Returns the point parameters and statistics of a model.
 template <class T>
 PointLayout points_of(const Model<T>& model);
 
-/// Fails with ERROR_SHAPE unless q, or what it becomes by adopt(), holds the points of the model, which may
-/// be null.
+/// Fails with ERROR_SHAPE unless q, or what it becomes by adopt(), holds the point parameters of the model,
+/// which may be null.
 template <class T>
 void check_adopts(const Posterior<T>& q, const Model<T>* model);
-/// Fails with ERROR_SHAPE unless it holds them already.
+/// Fails with ERROR_SHAPE unless q holds the point parameters of the model already.
 template <class T>
 void check_points_fit(const Posterior<T>& q, const Model<T>& model);
 

@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/profile.hpp"
-#include "linalg/tall/tall_ranks.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/points.hpp"
 
@@ -97,68 +96,66 @@ void fill_normals(const StreamKey& key, Index begin, MatrixView<T> out) {
 }
 
 template <class T>
-void sample(const Posterior<T>& q, StreamKey key, MatrixView<T> thetas, PosteriorScratch<T>& scratch) {
+void sample(const Posterior<T>& q, StreamKey key, MatrixView<T> thetas, Scratch& scratch) {
   const StageTimer timer(Stage::sample);
-  const Index more = q.factor_normals();
-  scratch.coefficients.reserve(more * thetas.cols);
-  const MatrixView<T> of_factor = scratch.coefficients.matrix(more, thetas.cols);
-  const ShardRange own = own_rows(thetas.rows, scratch.tall);  // color() gets the others from their ranks
-  fill_normals(key, own.first, thetas.block(own.first, 0, own.count(), thetas.cols));
-  fill_normals(key, thetas.rows, of_factor);
-  q.color(q.mean(), thetas, of_factor, scratch);
+  const Scratch::Frame frame(scratch);
+  const auto more = scratch.matrix<T>(q.factor_normals(), thetas.cols);
+  fill_normals(key, 0, thetas);
+  fill_normals(key, thetas.rows, more);
+  q.color(q.mean(), thetas, more, scratch);
   place_points(q, thetas);
 }
 
+namespace {
+
+/// Returns a - b, and 0 at point parameters, taken from the scratch.
 template <class T>
-double log_density(const Posterior<T>& q, ConstSpan<T> theta, PosteriorScratch<T>& scratch) {
-  Buffer<T> shift(q.dimension());
-  std::ranges::transform(theta, q.mean(), shift.data(), std::minus<>());
-  fill_points(q.points(), T(0), shift.first(q.dimension()));
+ConstSpan<T> difference(ConstSpan<T> a, ConstSpan<T> b, const PointLayout& points, Scratch& scratch) {
+  const auto out = scratch.take<T>(std::ssize(a));
+  std::ranges::transform(a, b, out.begin(), std::minus<>());
+  fill_points(points, T(0), out);
+  return out;
+}
+
+}  // namespace
+
+template <class T>
+double log_density(const Posterior<T>& q, ConstSpan<T> theta, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const ConstSpan<T> shift = difference(theta, q.mean(), q.points(), scratch);
   return -(static_cast<double>(uncertain_parameters(q)) * std::log(2 * std::numbers::pi) +
-           q.log_det_covariance() + q.quadratic(shift.first(q.dimension()), scratch)) /
+           q.log_det_covariance() + q.quadratic(shift, scratch)) /
          2;
 }
 
 template <class T>
-StepSize size_of(const PosteriorStep<T>& step) {
-  StepSize size;
-  size.has_rows = step.curvature.rows != nullptr;
-  if (size.has_rows) size.rows = step.curvature.rows->cost();
-  size.descent = step.descent;
-  size.mean_update = step.mean_update;
-  size.low_rank_update = step.low_rank_update;
-  size.leaves_prior = step.leaves_prior();
-  size.has_prior = step.prior != nullptr;
-  size.prior_rank = step.prior ? step.prior->rank() : 0;
-  size.most_rate = step.curvature_rate;
-  size.goes_on = step.goes_on;
-  size.projection = step.projection;
-  return size;
+ConstSpan<T> scaled_weights(const Curvature<T>& curvature, double rate, Scratch& scratch) {
+  const auto out = scratch.take<T>(curvature.rows->count());
+  std::ranges::transform(curvature.w, out.begin(),
+                         [factor = static_cast<T>(rate)](T w) { return factor * w; });
+  return out;
 }
 
 template <class T>
-ConstSpan<T> scaled_weights(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
-  const Index count = step.curvature.rows->count();
-  const T rate = static_cast<T>(step.curvature_rate);
-  std::ranges::transform(step.curvature.w, workspace.weights.data(), [rate](T w) { return rate * w; });
-  return workspace.weights.first(count);
-}
-
-template <class T>
-MatrixView<T> curvature_columns(const Curvature<T>& curvature, double rate, UpdateWorkspace<T>& workspace) {
-  const Index count = curvature.rows->count(), dimension = curvature.rows->dimension();
-  const auto columns = workspace.factor.matrix(dimension, count);
-  for (Index first = 0; first < count; first += most_columns_together) {
-    const Index some = std::min(most_columns_together, count - first);
-    const auto weights = workspace.mixing.matrix(count, some);
+void write_curvature_columns(const Curvature<T>& curvature, double rate, MatrixView<T> out,
+                             Scratch& scratch) {
+  constexpr Index together = 32;  // columns, by n weights each
+  const Index count = curvature.rows->count();
+  for (Index first = 0; first < count; first += together) {
+    const Scratch::Frame frame(scratch);
+    const Index some = std::min(together, count - first);
+    const auto weights = scratch.matrix<T>(count, some);
     std::fill_n(weights.data, weights.size(), T(0));
     for (Index r = 0; r < some; ++r) {
       const auto w = static_cast<double>(curvature.w[static_cast<std::size_t>(first + r)]);
       weights(first + r, r) = static_cast<T>(std::sqrt(rate * w));
     }
-    curvature.rows->combine(weights, columns.columns(first, some));
+    curvature.rows->combine(weights, out.columns(first, some));
   }
-  return columns;
+}
+
+void fail_not_positive(const char* what) {
+  fail(Status::ERROR_DIVERGED, "the posterior %s is not finite and positive definite", what);
 }
 
 double shortened(double kept, bool may_shorten) {
@@ -178,37 +175,37 @@ double entropy(const Posterior<T>& q) {
 }
 
 template <class T>
-double kl_to_prior(const Posterior<T>& q, ConstSpan<T> precision, PosteriorScratch<T>& scratch) {
-  Buffer<T> variance(q.dimension());
-  q.marginal_variance(variance.first(q.dimension()), scratch);
+double kl_to_prior(const Posterior<T>& q, ConstSpan<T> precision, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const auto variance = scratch.take<T>(q.dimension());
+  q.marginal_variance(variance, scratch);
   double sum = -static_cast<double>(uncertain_parameters(q)) - q.log_det_covariance();
   for_each_uncertain(q.points(), q.dimension(), [&](Index offset, Index size) {
     for (Index i = offset; i < offset + size; ++i) {
       const auto k = static_cast<std::size_t>(i);
       const double lambda = static_cast<double>(precision[k]), mean = static_cast<double>(q.mean()[k]);
-      sum += lambda * (static_cast<double>(variance.data()[i]) + mean * mean) - std::log(lambda);
+      sum += lambda * (static_cast<double>(variance[k]) + mean * mean) - std::log(lambda);
     }
   });
   return sum / 2;
 }
 
 template <class T>
-double kl(const Posterior<T>& q, const Posterior<T>& p, PosteriorScratch<T>& scratch) {
+double kl(const Posterior<T>& q, const Posterior<T>& p, Scratch& scratch) {
   if (q.points().ranges != p.points().ranges)
     fail(Status::ERROR_SHAPE, "the two posteriors have different point parameters");
-  Buffer<T> shift(q.dimension());
-  std::ranges::transform(p.mean(), q.mean(), shift.data(), std::minus<>());
-  fill_points(q.points(), T(0), shift.first(q.dimension()));
-  return (p.trace_precision(q, scratch) + p.quadratic(shift.first(q.dimension()), scratch) -
-          static_cast<double>(q.dimension()) + p.log_det_covariance() - q.log_det_covariance()) /
+  const Scratch::Frame frame(scratch);
+  const ConstSpan<T> shift = difference(p.mean(), q.mean(), q.points(), scratch);
+  return (p.trace_precision(q, scratch) + p.quadratic(shift, scratch) - static_cast<double>(q.dimension()) +
+          p.log_det_covariance() - q.log_det_covariance()) /
          2;
 }
 
 template <class T>
 void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<Index> cols,
-                      MatrixView<double> out, PosteriorScratch<T>& scratch) {
-  Buffer<T> column(q.dimension());
-  const auto unit = column.matrix(q.dimension(), 1);
+                      MatrixView<double> out, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const auto unit = scratch.matrix<T>(q.dimension(), 1);
   for (std::size_t j = 0; j < cols.size(); ++j) {
     std::ranges::fill(unit.column(0), T(0));
     unit(cols[j], 0) = 1;
@@ -218,18 +215,29 @@ void covariance_block(const Posterior<T>& q, ConstSpan<Index> rows, ConstSpan<In
   }
 }
 
-#define BDL_INSTANTIATE(T)                                                                    \
-  template class Posterior<T>;                                                                \
-  template void sample(const Posterior<T>&, StreamKey, MatrixView<T>, PosteriorScratch<T>&);  \
-  template double log_density(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);       \
-  template double entropy(const Posterior<T>&);                                               \
-  template StepSize size_of(const PosteriorStep<T>&);                                         \
-  template ConstSpan<T> scaled_weights(const PosteriorStep<T>&, UpdateWorkspace<T>&);         \
-  template MatrixView<T> curvature_columns(const Curvature<T>&, double, UpdateWorkspace<T>&); \
-  template double kl_to_prior(const Posterior<T>&, ConstSpan<T>, PosteriorScratch<T>&);       \
-  template double kl(const Posterior<T>&, const Posterior<T>&, PosteriorScratch<T>&);         \
-  template void covariance_block(const Posterior<T>&, ConstSpan<Index>, ConstSpan<Index>,     \
-                                 MatrixView<double>, PosteriorScratch<T>&);
+template <class T>
+void move_mean_by(Posterior<T>& q, const Posterior<T>& from, const Posterior<T>& metric, double rate,
+                  ConstSpan<T> m, Scratch& scratch) {
+  T* const mean = q.mean().data();
+  std::ranges::copy(m, mean);
+  metric.solve({mean, q.dimension(), 1}, scratch);
+  const T *old = from.mean().data(), length = static_cast<T>(rate);
+  for_each_index(q.dimension(), [=](Index i) BDL_INLINE_LAMBDA { mean[i] = old[i] - length * mean[i]; });
+}
+
+#define BDL_INSTANTIATE(T)                                                                                  \
+  template class Posterior<T>;                                                                              \
+  template void sample(const Posterior<T>&, StreamKey, MatrixView<T>, Scratch&);                            \
+  template double log_density(const Posterior<T>&, ConstSpan<T>, Scratch&);                                 \
+  template double entropy(const Posterior<T>&);                                                             \
+  template ConstSpan<T> scaled_weights(const Curvature<T>&, double, Scratch&);                              \
+  template void write_curvature_columns(const Curvature<T>&, double, MatrixView<T>, Scratch&);              \
+  template double kl_to_prior(const Posterior<T>&, ConstSpan<T>, Scratch&);                                 \
+  template double kl(const Posterior<T>&, const Posterior<T>&, Scratch&);                                   \
+  template void move_mean_by(Posterior<T>&, const Posterior<T>&, const Posterior<T>&, double, ConstSpan<T>, \
+                             Scratch&);                                                                     \
+  template void covariance_block(const Posterior<T>&, ConstSpan<Index>, ConstSpan<Index>,                   \
+                                 MatrixView<double>, Scratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

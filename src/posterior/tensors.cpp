@@ -6,20 +6,19 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/loop_turns.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "posterior/points.hpp"
+#include "posterior/posterior.hpp"
 
 namespace bdl {
 namespace {
 
 template <class T>
 void check_finite(const PosteriorTensor<T>& tensor) {
-  LoopTurns turn;
   tensor.with([&](const auto& view) {
     for (Index j = 0; j < view.cols; ++j)
-      for (Index i = 0; i < view.rows; ++i, turn())
+      for (Index i = 0; i < view.rows; ++i)
         if (!std::isfinite(view(i, j)))
           fail(Status::ERROR_NOT_FINITE, "tensor %s is not finite at row %lld, column %lld (counting from 0)",
                tensor.name, static_cast<long long>(i), static_cast<long long>(j));
@@ -29,10 +28,9 @@ void check_finite(const PosteriorTensor<T>& tensor) {
 template <class T>
 void check_sign(const PosteriorTensor<T>& tensor) {
   const bool may_vanish = tensor.role == TensorRole::variance;
-  LoopTurns turn;
   tensor.with([&](const auto& view) {
     for (Index j = 0; j < view.cols; ++j)
-      for (Index i = 0; i < view.rows; ++i, turn())
+      for (Index i = 0; i < view.rows; ++i)
         if (!(view(i, j) > 0 || (may_vanish && view(i, j) == 0)))
           fail(Status::ERROR_INVALID_ARGUMENT,
                "tensor %s is %g at row %lld, column %lld (counting from 0), expected %s 0", tensor.name,
@@ -45,9 +43,8 @@ void check_sign(const PosteriorTensor<T>& tensor) {
 template <class T>
 void check_symmetric(const PosteriorTensor<T>& tensor) {
   const MatrixView<double> a = tensor.wide;
-  LoopTurns turn;
   for (Index j = 0; j < a.cols; ++j)
-    for (Index i = j + 1; i < a.rows; ++i, turn())
+    for (Index i = j + 1; i < a.rows; ++i)
       if (std::abs(a(i, j) - a(j, i)) > 1e-5 * std::sqrt(std::abs(a(i, i))) * std::sqrt(std::abs(a(j, j))))
         fail(Status::ERROR_INVALID_ARGUMENT,
              "tensor %s is not symmetric at row %lld, column %lld (counting from 0)", tensor.name,
@@ -106,6 +103,15 @@ std::vector<PosteriorTensor<const T>> tensors_of(const Posterior<T>& q) {
 }
 
 template <class T>
+Index tensor_bytes(const Posterior<T>& q) {
+  Index sum = 0;
+  const_cast<Posterior<T>&>(q).tensors([&](const PosteriorTensor<T>& tensor) {
+    tensor.with([&](const auto& view) { sum += view.size() * static_cast<Index>(sizeof(*view.data)); });
+  });
+  return sum;
+}
+
+template <class T>
 void write_tensors(Posterior<T>& q, const TensorSource<T>& source) {
   bool any = false;
   std::optional<PosteriorTensor<T>> new_matrix;  // whose factor is the next tensor
@@ -151,6 +157,7 @@ void convert_tensors(const Posterior<From>& from, Posterior<To>& to) {
   template void Posterior<T>::read_tensors(const TensorVisitor<const T>&) const;  \
   template Index Posterior<T>::tensor_count() const;                              \
   template std::vector<PosteriorTensor<const T>> tensors_of(const Posterior<T>&); \
+  template Index tensor_bytes(const Posterior<T>&);                               \
   template void check_role(const PosteriorTensor<T>&);                            \
   template void write_tensors(Posterior<T>&, const TensorSource<T>&);             \
   template void set_tensors(Posterior<T>&, const TensorSource<T>&);               \

@@ -19,8 +19,8 @@ enum class TensorRole {
   positive,   ///< finite and positive ones
   matrix,     ///< symmetric and positive definite, both triangles held
   statistic,  ///< any finite numbers, of channels and not of parameters
-  variance,   ///< the same, 0 or more
-  factor  ///< lower Cholesky factor of the matrix visited just before: rounding's memory of how it came about
+  variance,   ///< finite numbers of channels, 0 or more
+  factor      ///< lower Cholesky factor of the matrix visited just before, with its rounding
 };
 
 /// S is const where the tensor is only to be read. What describes the family's matrices is in T, what must be
@@ -38,7 +38,7 @@ struct PosteriorTensor {
   bool is_wide() const { return values.ld == 0; }
   Index rows() const { return is_wide() ? wide.rows : values.rows; }
   Index cols() const { return is_wide() ? wide.cols : values.cols; }
-  /// use(view) of the numbers.
+  /// Returns use(view) for the view of the numbers.
   template <class Use>
   decltype(auto) with(Use&& use) const {
     return is_wide() ? use(wide) : use(values);
@@ -65,9 +65,13 @@ PosteriorTensor<S> square_tensor(const char* name, TensorRole role, MatrixView<d
   return {name, role, false, {}, values};
 }
 
-/// The tensors by their numbers.
+/// Returns all tensors, in the order of tensors().
 template <class T>
 std::vector<PosteriorTensor<const T>> tensors_of(const Posterior<T>& q);
+
+/// Returns the bytes of all tensors: of what a posterior holds all but small matrices, such as L x L ones.
+template <class T>
+Index tensor_bytes(const Posterior<T>& q);
 
 /// Fails with ERROR_NOT_FINITE or ERROR_INVALID_ARGUMENT unless the numbers fit the tensor's role.
 template <class T>
@@ -79,7 +83,7 @@ void check_role(const PosteriorTensor<T>& tensor);
 template <class T>
 void write_tensors(Posterior<T>& q, const TensorSource<T>& source);
 
-/// The same, whole or not at all; point parameters keep their numbers but the mean.
+/// Writes as write_tensors() does, but all or nothing; point parameters keep their numbers but the mean.
 template <class T>
 void set_tensors(Posterior<T>& q, const TensorSource<T>& source);
 

@@ -5,6 +5,7 @@
 
 #include "base/interrupt.hpp"
 #include "linalg/blas.hpp"
+#include "linalg/eigen/eigenpairs.hpp"
 #include "predict/memory.hpp"
 #include "predict/overflow.hpp"
 #include "predict/result.hpp"
@@ -39,7 +40,6 @@ void visit_gaussian_outputs(const Query<T>& query, PredictMemory<T>& memory, Gau
   const Index chunk = fitting(limits.jacobians, rows, std::min(limits.examples, query.x.rows));
   if (!memory.linearized) memory.linearized.emplace(model);
   LinearizedOutputs<T>& outputs = *memory.linearized;
-  outputs.reserve(query.posterior, chunk);
   for (Index first = 0; first < query.x.rows; first += chunk) {
     check_interrupt();
     const auto x = memory.x.matrix(model.inputs(), std::min(chunk, query.x.rows - first));
@@ -92,7 +92,7 @@ void visit_linearized_samples(const Query<T>& query, PredictMemory<T>& memory, M
              root = memory.root.matrix(outputs, outputs);
   const auto visit_draws = [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
     if (overflows(m, s)) return visit(i, one_gaussian(m, s));
-    if (!memory.root_finder.compute(s, negligible, root))
+    if (!symmetric_root(s, negligible, root, memory.scratch))
       fail(Status::ERROR_DIVERGED,
            "the covariance of the model's outputs for example %lld (counting from 0) has no root",
            static_cast<long long>(i));

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "likelihood/gaussian_integrals.hpp"
-#include "linalg/dense/symmetric_root.hpp"
 #include "model/model.hpp"
 #include "posterior/linearized_outputs.hpp"
 #include "predict/mixture_quantile.hpp"
@@ -40,7 +39,7 @@ struct PredictMemory {
 
   Buffer<T> thetas;  ///< draws [first_draw, last_draw)
   Index first_draw = 0, last_draw = 0;
-  PosteriorScratch<T> posterior;
+  Scratch scratch;         ///< of operations of the posterior
   Buffer<double> normals;  ///< for method linearized_monte_carlo
   Index normals_drawn = 0;
   std::vector<double> weights;  ///< equal weights of draws
@@ -50,7 +49,6 @@ struct PredictMemory {
   Scratch passes;                       ///< of forward passes
   Buffer<double> mixture, root;
   std::optional<LinearizedOutputs<T>> linearized;
-  SymmetricRoot root_finder;
   NormalRule rule, information_rule;
   std::optional<Likelihood> one_output;  ///< for one logit at a time
 

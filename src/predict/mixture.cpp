@@ -88,7 +88,7 @@ class Draws {
     if (query_.spec.method == BDL_PLUG_IN)
       std::ranges::copy(query_.posterior.mean(), out.data);
     else
-      sample(query_.posterior, key, out, memory_.posterior);
+      sample(query_.posterior, key, out, memory_.scratch);
     memory_.last_draw = first + count;
   }
   const Query<T>& query_;

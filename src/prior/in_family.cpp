@@ -1,4 +1,4 @@
-// Posteriors as posteriors of other families: what steps and streams of these take as prior.
+// A prior posterior as a posterior of another family, as steps and streams of that family take it.
 #include <algorithm>
 #include <vector>
 
@@ -15,12 +15,12 @@ namespace {
 [[noreturn]] void fail_rank(Index rank) {
   fail(Status::ERROR_UNSUPPORTED,
        "a stream of a rank %lld posterior cannot begin with this prior, expected a diagonal prior or a "
-       "low-rank one "
-       "of no larger rank: use a full posterior, or one of the prior's family and rank",
+       "low-rank "
+       "one of no larger rank: use a full posterior, or one of the prior's family and rank",
        static_cast<long long>(rank));
 }
 
-/// Beside its own kind only what is diagonal.
+/// True if the family holds, beside its own kind, only diagonal precisions.
 bool holds_diagonals(Family family) {
   return family == Family::low_rank_moment || family == Family::layerwise_low_rank_moment ||
          family == Family::kronecker;
@@ -37,7 +37,7 @@ template <class Visit>
 void for_each_column(const Posterior<double>& q, Index first, Index size, Visit&& visit) {
   Buffer<double> unit(q.dimension()), column(q.dimension());
   std::fill_n(unit.data(), q.dimension(), 0.0);
-  PosteriorScratch<double> scratch;
+  Scratch scratch;
   for (Index j = first; j < first + size; ++j) {
     unit.data()[j] = 1;
     q.multiply_precision(std::as_const(unit).first(q.dimension()), column.first(q.dimension()), scratch);
@@ -46,7 +46,7 @@ void for_each_column(const Posterior<double>& q, Index first, Index size, Visit&
   }
 }
 
-/// The block of Sigma^-1 of these parameters.
+/// Returns the block of Sigma^-1 of these parameters.
 Buffer<double> precision_block(const Posterior<double>& q, Index first, Index size) {
   Buffer<double> block(size * size);
   for_each_column(q, first, size, [&](Index j, ConstSpan<double> column) {
@@ -56,22 +56,22 @@ Buffer<double> precision_block(const Posterior<double>& q, Index first, Index si
 }
 
 template <class T>
-void write_low_rank(const Posterior<T>& belief, LowRankPosterior<T>& out) {
-  const Index dimension = belief.dimension();
+void write_low_rank(const Posterior<T>& prior, LowRankPosterior<T>& out) {
+  const Index dimension = prior.dimension();
   Buffer<T> d(dimension);
-  if (belief.is_diagonal()) {
-    belief.precision_diagonal(d.first(dimension));
+  if (prior.is_diagonal()) {
+    prior.precision_diagonal(d.first(dimension));
     return out.set_precision({}, std::as_const(d).first(dimension));
   }
-  if (belief.family() != Family::low_rank || belief.rank() > out.rank()) fail_rank(out.rank());
-  const LowRankPosterior<T>& low_rank = as_low_rank(belief);
+  if (prior.family() != Family::low_rank || prior.rank() > out.rank()) fail_rank(out.rank());
+  const LowRankPosterior<T>& low_rank = as_low_rank(prior);
   out.set_precision(low_rank.u(), low_rank.d());
 }
 
-/// The matrices of full families, in the order of their tensors.
+/// Writes the matrices of full families, in the order of their tensors.
 template <class T>
-void write_matrices(const Posterior<T>& belief, Posterior<T>& out) {
-  const auto wide = converted<double>(belief);
+void write_matrices(const Posterior<T>& prior, Posterior<T>& out) {
+  const auto wide = converted<double>(prior);
   Index first = 0;
   write_tensors<T>(out, [&](const PosteriorTensor<T>& tensor) {
     if (tensor.role != TensorRole::matrix) return false;
@@ -94,42 +94,41 @@ void write_matrices(const Posterior<T>& belief, Posterior<T>& out) {
 }  // namespace
 
 template <class T>
-bool is_of_kind(const Posterior<T>& belief, const PosteriorKind& kind) {
-  const PosteriorKind own = belief.kind();
-  return own.family == kind.family && own.rank == kind.rank && own.blocks == kind.blocks &&
-         own.matrices == kind.matrices;
+bool is_of_kind(const Posterior<T>& prior, const PosteriorKind& kind) {
+  const PosteriorKind has = prior.kind();
+  return has.family == kind.family && has.rank == kind.rank && has.blocks == kind.blocks &&
+         has.matrices == kind.matrices;
 }
 
 template <class T>
-std::unique_ptr<Posterior<T>> in_family(const Posterior<T>& belief, const PosteriorKind& kind) {
+std::unique_ptr<Posterior<T>> in_family(const Posterior<T>& prior, const PosteriorKind& kind) {
   auto out = create_posterior<T>(kind);
-  if (is_of_kind(belief, kind)) {
-    out->assign(belief);
+  if (is_of_kind(prior, kind)) {
+    out->assign(prior);
   } else if (out->takes_matrix()) {
-    write_matrices(belief, *out);
+    write_matrices(prior, *out);
   } else if (out->is_diagonal() || holds_diagonals(kind.family)) {
-    if (!out->is_diagonal() && !belief.is_diagonal()) fail_covariance(kind.family);
+    if (!out->is_diagonal() && !prior.is_diagonal()) fail_covariance(kind.family);
     Buffer<T> diagonal(kind.dimension);
-    belief.precision_diagonal(diagonal.first(kind.dimension));
+    prior.precision_diagonal(diagonal.first(kind.dimension));
     out->set_diagonal(std::as_const(diagonal).first(kind.dimension), {});
   } else {
-    write_low_rank(belief, dynamic_cast<LowRankPosterior<T>&>(*out));
+    write_low_rank(prior, static_cast<LowRankPosterior<T>&>(*out));
   }
-  std::ranges::copy(belief.mean(), out->mean().begin());
+  std::ranges::copy(prior.mean(), out->mean().begin());
   return out;
 }
 
 template <class T>
-void check_holds(const Posterior<T>& q, const Posterior<T>& belief) {
+void check_holds(const Posterior<T>& q, const Posterior<T>& prior) {
   if (!q.is_diagonal() && q.family() != Family::layerwise_full) return;  // in_family() has refused the others
-  if (q.is_diagonal() && belief.is_diagonal()) return;
+  if (q.is_diagonal() && prior.is_diagonal()) return;
   const PosteriorKind kind = q.kind();
-  if (belief.family() == kind.family && belief.rank() <= q.rank() && belief.kind().blocks == kind.blocks)
-    return;
+  if (prior.family() == kind.family && prior.rank() <= q.rank() && prior.kind().blocks == kind.blocks) return;
   std::vector<Index> ends(
       kind.blocks.empty() ? std::vector<Index>(static_cast<std::size_t>(kind.dimension), 1) : kind.blocks);
   for (std::size_t k = 1; k < ends.size(); ++k) ends[k] += ends[k - 1];
-  for_each_column(*converted<double>(belief), 0, kind.dimension, [&](Index j, ConstSpan<double> column) {
+  for_each_column(*converted<double>(prior), 0, kind.dimension, [&](Index j, ConstSpan<double> column) {
     const auto end = std::ranges::upper_bound(ends, j);
     const Index from = end == ends.begin() ? 0 : end[-1];
     for (Index i = 0; i < kind.dimension; ++i)

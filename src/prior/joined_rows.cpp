@@ -6,18 +6,11 @@
 
 namespace bdl {
 
+/// out += of_columns.
 template <class T>
-void JoinedRows<T>::reserve(Index dimension, Index columns, Index n, const RowsUse& use) {
-  part_.reserve(dimension * std::max<Index>(use.vectors, 1));
-  if (use.gram) cross_.reserve(columns * n);
-  columns_.reserve_use(dimension, columns, use);
-}
-
-/// out += what part_ holds.
-template <class T>
-void JoinedRows<T>::add(MatrixView<T> out) {
+void JoinedRows<T>::add(ConstMatrixView<T> of_columns, MatrixView<T> out) {
   for (Index k = 0; k < out.cols; ++k) {
-    const T* const from = part_.data() + k * out.rows;
+    const T* const from = of_columns.column_data(k);
     T* const to = out.column_data(k);
     for_each_index(out.rows, [=](Index i) BDL_INLINE_LAMBDA { to[i] += from[i]; });
   }
@@ -32,9 +25,9 @@ template <class T>
 void JoinedRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   const auto n = static_cast<std::size_t>(rows_->count());
   rows_->sum_squares(w.first(n), out);
-  part_.reserve(dimension());
-  columns_.sum_squares(w.subspan(n), part_.first(dimension()));
-  add({out.data(), dimension(), 1});
+  const auto squares = of_columns_.matrix(dimension(), 1);
+  columns_.sum_squares(w.subspan(n), squares.column(0));
+  add(squares, {out.data(), dimension(), 1});
 }
 
 template <class T>
@@ -42,7 +35,6 @@ void JoinedRows<T>::gram(MatrixView<double> out) {
   const Index n = rows_->count(), k = columns_.count();
   rows_->gram(out.block(0, 0, n, n));
   columns_.gram(out.block(n, n, k, k));
-  cross_.reserve(k * n);
   const auto cross = cross_.matrix(k, n);
   rows_->project(columns_.matrix(), cross);
   for (Index r = 0; r < n; ++r)
@@ -60,9 +52,9 @@ template <class T>
 void JoinedRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
   const Index n = rows_->count();
   rows_->combine(w.block(0, 0, n, w.cols), out);
-  part_.reserve(dimension() * w.cols);
-  columns_.combine(w.block(n, 0, columns_.count(), w.cols), part_.matrix(dimension(), w.cols));
-  add(out);
+  const auto of_columns = of_columns_.matrix(dimension(), w.cols);
+  columns_.combine(w.block(n, 0, columns_.count(), w.cols), of_columns);
+  add(of_columns, out);
 }
 
 template <class T>
@@ -82,12 +74,13 @@ void JoinedRows<T>::write_row(Index r, Index first, std::span<T> out) const {
 }
 
 template <class T>
-RowsCost JoinedRows<T>::joined(RowsCost rows, Index dimension, Index columns) {
-  const auto d = static_cast<double>(dimension), k = static_cast<double>(columns);
-  rows.gram_flops += k * (rows.product_flops + k * d);
-  rows.product_flops += 2 * k * d;
-  rows.count += columns;
-  return rows;
+RowsCost JoinedRows<T>::cost() const {
+  const auto d = static_cast<double>(dimension()), k = static_cast<double>(columns_.count());
+  RowsCost cost = rows_->cost();
+  cost.gram_flops += k * (cost.product_flops + k * d);
+  cost.product_flops += 2 * k * d;
+  cost.count += columns_.count();
+  return cost;
 }
 
 template class JoinedRows<float>;

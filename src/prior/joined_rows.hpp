@@ -23,17 +23,13 @@ class JoinedRows final : public Rows<T> {
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
   void write_row(Index r, Index first, std::span<T> out) const override;
   Rows<T>& part(Index offset, Index size) override { return parts_.of(*this, offset, size); }
-  RowsCost cost() const override { return joined(rows_->cost(), columns_.dimension(), columns_.count()); }
-  /// Of `columns` columns after rows of that cost.
-  static RowsCost joined(RowsCost rows, Index dimension, Index columns);
-  /// Memory for so many columns after n rows.
-  void reserve(Index dimension, Index columns, Index n, const RowsUse& use);
+  RowsCost cost() const override;
 
  private:
-  void add(MatrixView<T> out);
+  void add(ConstMatrixView<T> of_columns, MatrixView<T> out);
   Rows<T>* rows_ = nullptr;
   DenseRows<T> columns_;
-  Buffer<T> part_, cross_;
+  Buffer<T> of_columns_, cross_;
   RowsParts<T> parts_;
 };
 

@@ -1,13 +1,19 @@
 #include "prior/prior.hpp"
 
 #include <algorithm>
+#include <functional>
 
+#include "base/error.hpp"
+#include "parallel/parallel.hpp"
+#include "posterior/families.hpp"
+#include "posterior/low_rank/low_rank.hpp"
 #include "posterior/points.hpp"
 
 namespace bdl {
 namespace {
 
-/// `index` and `points`: blocks with a prior, and layers of points, before it.
+/// Returns the group of a block that `index` blocks with a prior and `points` layers of point parameters
+/// precede.
 std::size_t group_of(const ParameterBlock& block, std::size_t index, Index points, PriorGroups grouping) {
   switch (grouping) {
     case PriorGroups::shared:
@@ -32,13 +38,43 @@ double scale_of(const ParameterBlock& block, PriorScaling scaling) {
   }
 }
 
+/// Fails unless q can be the prior of posteriors like those.
+template <class T>
+void check_posterior(const Posterior<T>& q, const PosteriorKind& learned) {
+  if (!q.is_gaussian())
+    fail(Status::ERROR_UNSUPPORTED, "the prior is a dropout posterior, expected a Gaussian one");
+  if (learned.family == Family::dropout)
+    fail(Status::ERROR_UNSUPPORTED, "a dropout posterior takes no posterior as prior, expected precisions");
+  if (q.dimension() != learned.dimension)
+    fail(Status::ERROR_SHAPE, "the prior has %lld parameters, expected %lld",
+         static_cast<long long>(q.dimension()), static_cast<long long>(learned.dimension));
+  if (q.points() != learned.points)
+    fail(Status::ERROR_SHAPE,
+         "the prior has other point parameters or running statistics than the posterior");
+}
+
+/// Writes factor gradient for point parameters, which have no prior.
+template <class T>
+void clear_slope(const PointLayout& points, T factor, const T* gradient, T* out) {
+  for (const auto& [offset, size] : points.ranges)
+    std::transform(gradient + offset, gradient + offset + size, out + offset,
+                   [factor](T value) { return factor * value; });
+}
+
+[[noreturn]] void fail_no_room() {
+  fail(Status::ERROR_UNSUPPORTED,
+       "a low-rank posterior needs a low-rank or diagonal prior, which this is not: use a full, "
+       "layerwise-full "
+       "or diagonal posterior, or rule \"map\"");
+}
+
 }  // namespace
 
 template <class T>
 Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Options& options) {
   const bool biases_apart =
       options.prior_groups == PriorGroups::weights_biases || options.prior_groups == PriorGroups::blocks;
-  std::size_t number = 0;  // of a block that has a prior
+  std::size_t number = 0;  // blocks that have a prior
   Index points_before = 0, layer = -1;
   for (const ParameterBlock& block : blocks_of_theta) {
     if (block.is_point) {
@@ -51,24 +87,22 @@ Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Option
     const std::size_t group = group_of(block, number++, points_before, options.prior_groups);
     if (group >= groups_.size()) groups_.resize(group + 1);
     if (group >= group_sizes_.size()) group_sizes_.resize(group + 1);
-    const bool own =
+    const bool is_apart =
         block.is_bias && biases_apart && options.bias_prior_precision >= 1e-30 /* what a float holds */;
     if (group_sizes_[group] == 0)
-      groups_[group] = own ? options.bias_prior_precision : options.prior_precision;
+      groups_[group] = is_apart ? options.bias_prior_precision : options.prior_precision;
     group_sizes_[group] += block.size();
-    parts_.push_back({block.offset, block.size(), group, scale_of(block, options.prior_scaling)});
+    ranges_.push_back({block.offset, block.size(), group, scale_of(block, options.prior_scaling)});
     dimension_ += block.size();
   }
-  precision_.reserve(dimension_);
   fill_points(points_, T(1), precision_.first(dimension_));
-  spread_groups();
+  write_precision();
 }
 
 template <class T>
 Prior<T> Prior<T>::fixed(ConstSpan<T> precision) {
   Prior prior;
   prior.dimension_ = static_cast<Index>(precision.size());
-  prior.precision_.reserve(prior.dimension_);
   prior.fix(precision);
   return prior;
 }
@@ -76,39 +110,174 @@ Prior<T> Prior<T>::fixed(ConstSpan<T> precision) {
 template <class T>
 void Prior<T>::fix(ConstSpan<T> precision) {
   fixed_ = enters_ = true;
-  belief_.reset();
+  posterior_.reset();
   in_family_.reset();
-  is_joined_ = false;
-  scratch_ = {};
-  std::ranges::copy(precision, precision_.data());
+  joined_.reset();
+  std::ranges::copy(precision, precision_.first(dimension_).begin());
   fill_points(points_, T(1), precision_.first(dimension_));
 }
 
 template <class T>
 void Prior<T>::set_groups(ConstSpan<double> values) {
   std::ranges::copy(values, groups_.begin());
-  spread_groups();
+  write_precision();
 }
 
 template <class T>
-void Prior<T>::spread_groups() {
-  for (const Part& part : parts_)
-    std::fill_n(precision_.data() + part.offset, part.size, static_cast<T>(part.scale * groups_[part.group]));
+void Prior<T>::write_precision() {
+  for (const Range& range : ranges_)
+    std::fill_n(precision_.data() + range.offset, range.size,
+                static_cast<T>(range.scale * groups_[range.group]));
 }
 
 template <class T>
 void Prior<T>::mean_squares(ConstMatrixView<T> thetas, std::span<double> out) const {
   std::ranges::fill(out, 0.0);
   for (Index s = 0; s < thetas.cols; ++s)
-    for (const Part& part : parts_) {
+    for (const Range& range : ranges_) {
       double sum = 0;
-      const T* theta = thetas.column_data(s) + part.offset;
-      for (Index i = 0; i < part.size; ++i)
+      const T* theta = thetas.column_data(s) + range.offset;
+      for (Index i = 0; i < range.size; ++i)
         sum += static_cast<double>(theta[i]) * static_cast<double>(theta[i]);
-      out[part.group] += part.scale * sum;
+      out[range.group] += range.scale * sum;
     }
   for (std::size_t g = 0; g < out.size(); ++g)
     out[g] /= static_cast<double>(group_sizes_[g]) * static_cast<double>(thetas.cols);
+}
+
+/// Low-rank posteriors of a rank above 0 take the columns of a low-rank prior; other families than diagonal
+/// ones take a posterior of their own.
+template <class T>
+void Prior<T>::fix(std::shared_ptr<const Posterior<T>> posterior, const PosteriorKind& learned) {
+  check_posterior(*posterior, learned);
+  const bool low_rank = learned.family == Family::low_rank && learned.rank > 0,
+             diagonal = learned.family == Family::diagonal_moment ||
+                        (learned.family == Family::low_rank && !low_rank);
+  std::shared_ptr<const Posterior<T>> same;
+  if (!low_rank && !diagonal)
+    same = is_of_kind(*posterior, learned) ? posterior : in_family(*posterior, learned);
+  set_posterior(std::move(posterior), std::move(same), low_rank);
+}
+
+template <class T>
+void Prior<T>::fix(const Prior& other) {
+  if (!other.posterior_) return fix(other.precision());
+  set_posterior(other.posterior_, other.in_family_, other.joined_ || !other.enters_);
+}
+
+template <class T>
+void Prior<T>::set_posterior(std::shared_ptr<const Posterior<T>> posterior,
+                             std::shared_ptr<const Posterior<T>> in_family, bool is_low_rank) {
+  const bool has_columns = is_low_rank && posterior->family() == Family::low_rank && posterior->rank() > 0;
+  posterior->precision_diagonal(precision_.first(dimension_));
+  posterior_ = std::move(posterior);
+  in_family_ = std::move(in_family);
+  joined_ = has_columns ? std::make_unique<JoinedRows<T>>() : nullptr;
+  if (joined_) joined_->set_columns(as_low_rank(*posterior_).u());
+  enters_ = !is_low_rank || has_columns || posterior_->is_diagonal();
+  fixed_ = true;
+}
+
+template <class T>
+Prior<double> Prior<T>::widened(const PosteriorKind& learned) const {
+  Buffer<double> precision(dimension_);
+  std::ranges::copy(this->precision(), precision.data());
+  auto prior = Prior<double>::fixed(std::as_const(precision).first(dimension_));
+  if (posterior_)
+    prior.fix(std::shared_ptr<const Posterior<double>>(converted<double>(*posterior_)), learned);
+  return prior;
+}
+
+template <class T>
+void Prior<T>::check_enters() const {
+  if (!enters_) fail_no_room();
+}
+
+template <class T>
+void Prior<T>::enter(PosteriorStep<T>& step) {
+  check_enters();
+  if (in_family_) {
+    step.prior = in_family_.get();
+    return;
+  }
+  step.prior_precision = joined_ ? as_low_rank(*posterior_).d() : precision();
+  if (!joined_ || !step.curvature.rows) return;
+  joined_->set_rows(*step.curvature.rows);
+  const std::span<T> weights = weights_.first(joined_->count());
+  const auto rest = std::ranges::copy(step.curvature.w, weights.begin()).out;
+  std::fill(rest, weights.end(), T(1));
+  step.curvature.rows = joined_.get();
+  step.curvature.w = weights;
+}
+
+/// Returns mean - mu_0, taken from the scratch.
+template <class T>
+ConstSpan<T> Prior<T>::shift_from_mean(ConstSpan<T> mean, Scratch& scratch) const {
+  const auto shift = scratch.take<T>(dimension_);
+  std::ranges::transform(mean, posterior_->mean(), shift.begin(), std::minus<>());
+  return shift;
+}
+
+/// Returns Lambda_0 shift, taken from the scratch.
+template <class T>
+ConstSpan<T> Prior<T>::product(ConstSpan<T> shift, Scratch& scratch) const {
+  const auto product = scratch.take<T>(dimension_);
+  posterior_->multiply_precision(shift, product, scratch);
+  return product;
+}
+
+template <class T>
+void Prior<T>::slope(ConstSpan<T> mean, T factor, ConstSpan<T> gradient, std::span<T> out,
+                     Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  const T* const from = gradient.data();
+  T* const to = out.data();
+  if (posterior_) {
+    const T* const added = product(shift_from_mean(mean, scratch), scratch).data();
+    for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA { to[i] = factor * from[i] + added[i]; });
+  } else {
+    const T *lambda = precision_.data(), *mu = mean.data();
+    for_each_index(dimension_,
+                   [=](Index i) BDL_INLINE_LAMBDA { to[i] = factor * from[i] + lambda[i] * mu[i]; });
+  }
+  clear_slope(points_, factor, from, to);
+}
+
+template <class T>
+void Prior<T>::slope(ConstSpan<T> mean, ConstSpan<T> gradient, ConstSpan<T> diagonal, std::span<T> out,
+                     Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  const T* const from = gradient.data();
+  T* const to = out.data();
+  if (posterior_) {
+    const T* const added = product(shift_from_mean(mean, scratch), scratch).data();
+    for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA { to[i] = from[i] + added[i]; });
+  } else {
+    const T *lambda = diagonal.data(), *mu = mean.data();
+    for_each_index(dimension_, [=](Index i) BDL_INLINE_LAMBDA { to[i] = from[i] + lambda[i] * mu[i]; });
+  }
+  clear_slope(points_, T(1), from, to);
+}
+
+template <class T>
+void Prior<T>::add_slope(ConstSpan<T> mean, std::span<T> out, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  add_product(posterior_ ? shift_from_mean(mean, scratch) : mean, out, scratch);
+}
+
+template <class T>
+void Prior<T>::add_product(ConstSpan<T> x, std::span<T> out, Scratch& scratch) const {
+  if (posterior_) {
+    const Scratch::Frame frame(scratch);
+    std::ranges::transform(out, product(x, scratch), out.begin(), std::plus<>());
+    return;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] += precision_.data()[i] * x[i];
+}
+
+template <class T>
+double Prior<T>::kl(const Posterior<T>& q, Scratch& scratch) const {
+  return posterior_ ? bdl::kl(q, *posterior_, scratch) : kl_to_prior(q, precision(), scratch);
 }
 
 template class Prior<float>;

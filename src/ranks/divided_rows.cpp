@@ -166,30 +166,14 @@ void DividedRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
 
 template <class T>
 void DividedRows<T>::combine(ConstMatrixView<T> w, MatrixView<T> out) {
-  combine_then(w, out, [](Index, Index) {});
-}
-
-template <class T>
-void DividedRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
-  sum_squares_then(w, out, [](Index, Index) {});
-}
-
-template <class T>
-void DividedRows<T>::combine_then(ConstMatrixView<T> w, MatrixView<T> out, EachRange more) {
-  spread(out, [&](BlockedRows<T>& rows, MatrixView<T> to) {
-    rows.combine(w, to);
-    for_each_share(rows, more);
-  });
+  spread(out, [&](BlockedRows<T>& rows, MatrixView<T> to) { rows.combine(w, to); });
   rows_->clear_points(out);
 }
 
 template <class T>
-void DividedRows<T>::sum_squares_then(ConstSpan<T> w, std::span<T> out, EachRange more) {
+void DividedRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   const MatrixView<T> all(out.data(), dimension(), 1);
-  spread(all, [&](BlockedRows<T>& rows, MatrixView<T> to) {
-    rows.sum_squares(w, to.column(0));
-    for_each_share(rows, more);
-  });
+  spread(all, [&](BlockedRows<T>& rows, MatrixView<T> to) { rows.sum_squares(w, to.column(0)); });
   rows_->clear_points(all);
 }
 

@@ -31,9 +31,6 @@ class DividedRows final : public ExampleRows<T> {
   void gram(MatrixView<double> out) override;
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
-  using typename Rows<T>::EachRange;
-  void combine_then(ConstMatrixView<T> w, MatrixView<T> out, EachRange more) override;
-  void sum_squares_then(ConstSpan<T> w, std::span<T> out, EachRange more) override;
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
   RowsCost cost() const override { return rows_->cost(); }
 

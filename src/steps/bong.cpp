@@ -97,7 +97,6 @@ Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& op
       noise[at(i)] = static_cast<T>(
           repeats * (fixed_ > 0 ? static_cast<double>(fixed_noise_.data()[i]) : options.process_noise));
     drift.noise = noise;
-    q.reserve_noise();
   }
   Posterior<T>& later = spare(q, &q, nullptr);
   later.drift(q, drift, workspace_);
@@ -126,8 +125,7 @@ auto Filter<T>::update(const Model<T>& model, const Posterior<T>& prior, const M
     least = std::min(least, iterate(prior, *from, evidence, options, random, scratch, *to));
     check_mean_finite(*to, "observation", step + 1);
     if (i == iterations - 1 && options.guard > 0)
-      held = hold_back(model, prior, *from, evidence, options.curvature, here.x, scratch, workspace_.scratch,
-                       *to);
+      held = hold_back(model, prior, *from, evidence, options.curvature, here.x, scratch, workspace_, *to);
   }
   to->set_blank(false);
   return {*to, least < 1, held};
@@ -145,7 +143,7 @@ double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, c
   if (has_left_prior) {
     const auto shift = scratch.take<T>(prior.dimension()), m = scratch.take<T>(prior.dimension());
     std::ranges::transform(from.mean(), prior.mean(), shift.begin(), std::minus<>());
-    prior.multiply_precision(shift, m, workspace_.scratch);
+    prior.multiply_precision(shift, m, workspace_);
     std::ranges::transform(m, gradient, m.begin(), std::plus<>());
     step.m = m;
   }
@@ -153,7 +151,7 @@ double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, c
   step.mean_rate = step.curvature_rate = options.rule == Rule::bong ? 1 : options.learning_rate;
   step.prior = has_kl(options.rule) ? &prior : nullptr;
   step.goes_on = takes_several(options) && !has_left_prior;
-  return to.take(step, workspace_);
+  return to.update(step, workspace_);
 }
 
 #define BDL_INSTANTIATE(T)  \

@@ -46,7 +46,7 @@ class Filter {
   std::unique_ptr<Posterior<T>> spares_[3];
   Index fixed_ = 0;
   Buffer<T> fixed_noise_, noise_;
-  UpdateWorkspace<T> workspace_;
+  Scratch workspace_;
 };
 
 }  // namespace bdl

@@ -17,7 +17,7 @@ StreamKey key_of(std::uint64_t seed, Stream stream, DrawPlace place, Index count
 
 template <class T>
 void StreamDraws<T>::parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
-                                PosteriorScratch<T>& scratch) {
+                                Scratch& scratch) {
   sample(q, key_of(seed_, Stream::posterior_sample, place, thetas.cols), thetas, scratch);
 }
 

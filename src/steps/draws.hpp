@@ -16,8 +16,7 @@ class DrawSource {
  public:
   virtual ~DrawSource() = default;
   /// Columns theta_s ~ q.
-  virtual void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
-                          PosteriorScratch<T>& scratch) = 0;
+  virtual void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas, Scratch& scratch) = 0;
   /// Columns of +-1 (Rademacher).
   virtual void probes(const Posterior<T>& q, DrawPlace place, MatrixView<T> z) = 0;
   /// Columns of masks (units x S) for draws of q.
@@ -29,8 +28,7 @@ template <class T>
 class StreamDraws final : public DrawSource<T> {
  public:
   void set_seed(std::uint64_t seed) { seed_ = seed; }
-  void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
-                  PosteriorScratch<T>& scratch) override;
+  void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas, Scratch& scratch) override;
   void probes(const Posterior<T>& q, DrawPlace place, MatrixView<T> z) override;
   void masks(const DropoutPosterior<T>& q, DrawPlace place, MatrixView<T> masks) override;
 

@@ -8,11 +8,11 @@
 // divergence's are exact:
 //
 //   d KL / dW = lambda W - diag(1 / s) W C^-1,    C = I + W^T diag(1 / s) W
-//   (posterior/low_rank_moment/kl_gradient.hpp)
+//   (posterior/low_rank_moment/low_rank_moment.hpp)
 #include <cmath>
 #include <limits>
 
-#include "posterior/low_rank_moment/kl_gradient.hpp"
+#include "posterior/low_rank_moment/low_rank_moment.hpp"
 #include "posterior/points.hpp"
 #include "steps/beliefs.hpp"
 #include "steps/first_order.hpp"
@@ -114,7 +114,7 @@ class LowRankMomentStep {
     const std::span<T> by_log_sigma =
         by_log_sigma_.empty() ? by_log_sigma_ : by_log_sigma_.subspan(at(first), at(count));
     kl_gradient_from<T>(from, row, {}, in_.prior.precision().subspan(at(first), at(count)),
-                        {{}, by_w, by_log_sigma}, in_.workspace.scratch.tall);
+                        {{}, by_w, by_log_sigma}, in_.scratch);
     parallel_blocks(count, 1 << 12, [&](Index begin, Index some) noexcept {
       with_simd([&](auto) BDL_INLINE_LAMBDA {
         for (Index k = 0; k < rank; ++k) {
@@ -200,8 +200,8 @@ StepResult low_rank_moment_step(const StepInput<T>& in, const Evidence<T>& evide
   };
   is_adam(in.options) ? move(std::true_type()) : move(std::false_type());
   averages.moments.check("mean", next.mean(), std::numeric_limits<T>::lowest(), in.number);
-  for_each_low_rank_moment(
-      next, [&](LowRankMomentPosterior<T>& member, Index) { member.factorize(in.workspace.scratch.tall); });
+  for_each_low_rank_moment(next,
+                           [&](LowRankMomentPosterior<T>& member, Index) { member.factorize(in.scratch); });
   return {};
 }
 

@@ -42,7 +42,6 @@ void ExactEstimator<T>::reserve(const Posterior<T>& q, Index examples, const Row
   for (Buffer<T>* buffer : {&f_, &c_, &w_, &ones_}) buffer->reserve(examples);
   for (Buffer<double>* buffer : {&variances_, &losses_}) buffer->reserve(examples);
   inputs_.reserve(q.dimension() * most);
-  q.reserve_variances(most, posterior_scratch_);
 }
 
 template <class T>

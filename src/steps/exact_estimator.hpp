@@ -51,7 +51,7 @@ class ExactEstimator {
   Scratch scratch_;
   ConstMatrixView<T> x_;  // of the last estimate
   Buffer<double> variances_, losses_;
-  PosteriorScratch<T> posterior_scratch_;
+  Scratch posterior_scratch_;
 };
 
 }  // namespace bdl

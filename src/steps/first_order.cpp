@@ -26,11 +26,11 @@ PenalizedGradient<T> penalized(const StepInput<T>& in, const Evidence<T>& eviden
   const auto slope = in.scratch.template take<T>(in.dimension());
   if (const auto* const dropout = find_dropout(in.q)) {
     dropout->weigh_prior(in.prior.precision(), slope);
-    in.prior.slope(mean, gradient, slope, slope);
+    in.prior.slope(mean, gradient, slope, slope, in.scratch);
   } else if (weight != 1) {
-    in.prior.slope(mean, static_cast<T>(1 / weight), gradient, slope);
+    in.prior.slope(mean, static_cast<T>(1 / weight), gradient, slope, in.scratch);
   } else {
-    in.prior.slope(mean, gradient, in.prior.precision(), slope);
+    in.prior.slope(mean, gradient, in.prior.precision(), slope, in.scratch);
   }
   if (in.options.rule == Rule::map && in.options.point_decay > 0) {
     const T decay = static_cast<T>(in.options.point_decay * in.data_size / weight);

@@ -39,7 +39,8 @@ void check_finite(ConstSpan<T> values, const char* what, Index number) {
 /// The prior as a posterior of the family; null: it is diagonal.
 template <class T>
 const BlocksPosterior<T>* kronecker_prior(const Prior<T>& prior) {
-  return prior.belief() && !prior.belief()->is_diagonal() ? &as_blocks(*prior.belief_in_family()) : nullptr;
+  return prior.posterior() && !prior.posterior()->is_diagonal() ? &as_blocks(*prior.posterior_in_family())
+                                                                : nullptr;
 }
 
 }  // namespace
@@ -151,7 +152,7 @@ class KfacStep {
   /// m = keep m + add (g + reg (mu - mu_0)), per example; point parameters have no prior.
   void average_momentum(const MomentumTerms& terms) {
     const auto prior_slope = in_.scratch.template take<T>(in_.dimension());
-    in_.prior.slope(in_.q.mean(), T(0), gradient_, prior_slope);
+    in_.prior.slope(in_.q.mean(), T(0), gradient_, prior_slope, in_.scratch);
     const T *const g = gradient_.data(), *const pull = prior_slope.data(),
                    *const old = now_.steps > 0 ? now_.momentum.data() : nullptr;
     const T keep = static_cast<T>(terms.keep), add = static_cast<T>(terms.add),
@@ -181,7 +182,7 @@ class KfacStep {
       else
         member.copy_vectors(as_kronecker(from().member(number)));
       if (prior && !has_prior)
-        member.diagonal_in_basis(*prior, prior_along(k, from().offset(number)), in_.workspace.scratch);
+        member.diagonal_in_basis(*prior, prior_along(k, from().offset(number)), in_.scratch);
     }
   }
 
@@ -191,13 +192,13 @@ class KfacStep {
     if (prior) {
       JointBasis<T>& joint = averages_.joint_;
       joint.compute(next_.factors.omega(k), next_.factors.gamma(k), *prior,
-                    in_.rates.temperature / in_.data_size, to);
+                    in_.rates.temperature / in_.data_size, to, in_.scratch);
       std::ranges::copy(joint.input_values(), inputs.begin());
       std::ranges::copy(joint.output_values(), outputs.begin());
       return;
     }
     const auto find = [&](ConstMatrixView<double> factor, std::span<double> values, MatrixView<T> vectors) {
-      averages_.eigen_.compute(factor);
+      averages_.eigen_.compute(factor, in_.scratch);
       std::ranges::copy(averages_.eigen_.values(), values.begin());
       std::copy_n(averages_.eigen_.vectors().data, vectors.size(), vectors.data);
     };
@@ -232,7 +233,7 @@ class KfacStep {
     if (next_.knows_prior)
       std::copy_n(prior_along(k, offset).data, out.size(), out.data);
     else
-      posterior.diagonal_in_basis(prior_precision(offset, posterior.dimension()), out, in_.workspace.scratch);
+      posterior.diagonal_in_basis(prior_precision(offset, posterior.dimension()), out, in_.scratch);
     for (Index o = 0; o < out.cols; ++o)
       for (Index j = 0; j < out.rows; ++j)
         out(j, o) = static_cast<T>(lo[at(j)] * lg[at(o)] + added.damping +
@@ -256,7 +257,7 @@ class KfacStep {
   void find_direction(Index offset, const KroneckerPosterior<T>& posterior) {
     const MatrixView<T> column(direction_.data() + offset, posterior.dimension(), 1);
     std::copy_n(next_.momentum.data() + offset, column.rows, column.data);
-    posterior.solve(column, in_.workspace.scratch);
+    posterior.solve(column, in_.scratch);
   }
 
   /// Point parameters have no prior: m / (s + gamma) with the average s of their squared gradients.

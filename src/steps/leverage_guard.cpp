@@ -152,14 +152,14 @@ ConstSpan<T> LeverageGuard<T>::scale(const Likelihood& likelihood, const Evidenc
     std::ranges::fill(ones, T(1));
     z = ones;
   }
-  const bool exact = metric.bound_leverages(*estimate.rows, z, step.leverages, leverage_scratch_);
+  const bool exact = bound_leverages(metric, *estimate.rows, z, step.leverages, scratch);
   step.find_fractions();
   const auto held = scratch.take<Index>(gradients);
   Index held_count = 0;
   for (Index j = 0; j < gradients; ++j)
     if (step.is_held(j)) held[at(held_count++)] = j;
   if (held_count > 0 && !exact) {
-    metric.leverages(*estimate.rows, z, held.first(at(held_count)), step.leverages, leverage_scratch_);
+    find_leverages<T>(metric, *estimate.rows, z, held.first(at(held_count)), step.leverages, scratch);
     step.find_fractions();
   }
   held_ = std::ranges::any_of(step.fractions, [](double fraction) { return fraction < 1; });

@@ -11,6 +11,7 @@
 // pass.
 #pragma once
 
+#include "posterior/leverages.hpp"
 #include "steps/evidence.hpp"
 
 namespace bdl {
@@ -26,7 +27,6 @@ class LeverageGuard {
   bool has_held() const { return held_; }
 
  private:
-  LeverageScratch<T> leverage_scratch_;
   bool held_ = false;
 };
 

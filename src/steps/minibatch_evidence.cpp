@@ -12,7 +12,7 @@ namespace {
 
 /// Returns two columns with the mean square that draws have, where no draw of the whole network was made.
 template <class T>
-ConstMatrixView<T> moments(const Posterior<T>& q, PosteriorScratch<T>& posterior_scratch, Scratch& scratch) {
+ConstMatrixView<T> moments(const Posterior<T>& q, Scratch& posterior_scratch, Scratch& scratch) {
   const auto columns = scratch.matrix<T>(q.dimension(), 2);
   q.marginal_variance(columns.column(1), posterior_scratch);
   const T *const mean = q.mean().data(), two = 2;

@@ -66,7 +66,7 @@ class MinibatchEvidence {
 
   const Model<T>& model_;
   EvidenceEstimator<T> estimator_;
-  PosteriorScratch<T> posterior_scratch_;
+  Scratch posterior_scratch_;
 };
 
 }  // namespace bdl

@@ -132,7 +132,7 @@ StepResult newton_step(const StepInput<T>& in, const Evidence<T>& evidence, Aver
              precision = in.scratch.template take<T>(dimension),
              old_precision = in.scratch.template take<T>(dimension);
   const ConstSpan<T> gradient = gradient_of(evidence, in.scratch);
-  in.prior.slope(in.q.mean(), T(0), gradient, pull);
+  in.prior.slope(in.q.mean(), T(0), gradient, pull, in.scratch);
   curvature_diagonal(evidence.curvature, precision);
   const AdamTerms<T> moments = averages.moments.begin(dimension, in.rates.mean, in.options);
   if (!moments.second) in.q.precision_diagonal(old_precision);

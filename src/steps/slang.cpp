@@ -25,7 +25,8 @@ ConstSpan<T> slope(const StepInput<T>& in, const Evidence<T>& evidence, ConstSpa
                    Averages<T>& averages) {
   const MomentumTerms terms = momentum_terms(in.options, averages.momentum.steps() + 1);
   const auto m = in.scratch.template take<T>(in.dimension());
-  in.prior.slope(in.q.mean(), static_cast<T>(terms.factor), averages.momentum.next(terms, gradient), m);
+  in.prior.slope(in.q.mean(), static_cast<T>(terms.factor), averages.momentum.next(terms, gradient), m,
+                 in.scratch);
   if (!evidence.point_squares.empty())
     averages.point_squares.divide(in.q.points(), evidence.point_squares, in.rates.curvature, in.data_size,
                                   in.options.point_damping, m);
@@ -44,7 +45,7 @@ StepResult guarded_step(const StepInput<T>& in, const Evidence<T>& evidence, Ave
     std::ranges::fill(zeros, T(0));
     step.m = zeros;
   }
-  result.fraction = next.take(step, in.workspace);
+  result.fraction = next.update(step, in.scratch);
   const Posterior<T>& metric = next.moves_by_former_covariance() ? in.q : next;
   const auto c = in.guard.scale(*in.likelihood, evidence, metric, result.fraction * step.mean_rate,
                                 in.options.guard, in.scratch);
@@ -54,9 +55,9 @@ StepResult guarded_step(const StepInput<T>& in, const Evidence<T>& evidence, Ave
   if (result.held) guarded.gradient = {};
   step.m = slope(in, evidence, gradient_of(guarded, in.scratch), averages);
   if (together)
-    result.fraction = next.take(step, in.workspace);
+    result.fraction = next.update(step, in.scratch);
   else
-    next.move_mean_by(in.q, metric, result.fraction * step.mean_rate, step.m, in.workspace.scratch);
+    move_mean_by(next, in.q, metric, result.fraction * step.mean_rate, step.m, in.scratch);
   return result;
 }
 
@@ -77,7 +78,7 @@ StepResult slang_step(const StepInput<T>& in, const Evidence<T>& evidence, Avera
     result = guarded_step(in, evidence, averages, step, next);
   } else {
     step.m = slope(in, evidence, gradient_of(evidence, in.scratch), averages);
-    result.fraction = next.take(step, in.workspace);
+    result.fraction = next.update(step, in.scratch);
   }
   check_mean_finite(next, "step", in.number);
   result.kept = std::max(0.0, 1 - result.fraction * in.rates.curvature);

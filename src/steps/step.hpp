@@ -49,7 +49,6 @@ struct StepInput {
   Index number = 1;       ///< t
   bool is_fresh = false;  ///< the first step since the posterior was initialised
   Scratch& scratch;
-  UpdateWorkspace<T>& workspace;
   LeverageGuard<T>& guard;
 
   Index dimension() const { return q.dimension(); }

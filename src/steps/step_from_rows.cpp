@@ -19,7 +19,8 @@ void natural_gradient_step(Posterior<T>& q, DenseRows<T>& rows, double scale, do
   std::ranges::fill(w, static_cast<T>(scale));
   rows.sum(w, m);
   auto prior = Prior<T>::fixed(prior_precision);
-  prior.add_slope(std::as_const(q).mean(), m);
+  Scratch scratch;
+  prior.add_slope(std::as_const(q).mean(), m, scratch);
   PosteriorStep<T> step{q};
   step.m = m;
   step.curvature = {&rows, w, {}, {}};
@@ -28,9 +29,8 @@ void natural_gradient_step(Posterior<T>& q, DenseRows<T>& rows, double scale, do
   prior.enter(step);
   step.indefinite = Indefinite::error;  // nobody would hear of it
   step.projection.method = dimension < q.rank() + count ? EigenMethod::outer : EigenMethod::gram;
-  UpdateWorkspace<T> workspace;
   const auto next = q.clone();
-  next->take(step, workspace);
+  next->update(step, scratch);
   if (!std::ranges::all_of(next->mean(), [](T value) { return std::isfinite(value); }))
     fail(Status::ERROR_DIVERGED, "the mean is not finite after the step");
   next->set_blank(false);

@@ -96,7 +96,7 @@ class ObservationLoss {
 template <class T>
 bool hold_back(const Model<T>& model, const Posterior<T>& prior, const Posterior<T>& from,
                const Evidence<T>& evidence, EstimateKind kind, ConstMatrixView<T> x, Scratch& scratch,
-               PosteriorScratch<T>& posterior_scratch, Posterior<T>& next) {
+               Scratch& posterior_scratch, Posterior<T>& next) {
   const auto shift = scratch.take<T>(prior.dimension()), mean = next.mean();
   std::ranges::transform(mean, prior.mean(), shift.begin(), std::minus<>());
   const double distance = next.squared_shift(prior, shift, posterior_scratch) / 2;
@@ -120,7 +120,7 @@ bool hold_back(const Model<T>& model, const Posterior<T>& prior, const Posterior
 
 #define BDL_INSTANTIATE(T)                                                                               \
   template bool hold_back(const Model<T>&, const Posterior<T>&, const Posterior<T>&, const Evidence<T>&, \
-                          EstimateKind, ConstMatrixView<T>, Scratch&, PosteriorScratch<T>&, Posterior<T>&);
+                          EstimateKind, ConstMatrixView<T>, Scratch&, Scratch&, Posterior<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -14,6 +14,6 @@ namespace bdl {
 template <class T>
 bool hold_back(const Model<T>& model, const Posterior<T>& prior, const Posterior<T>& from,
                const Evidence<T>& evidence, EstimateKind kind, ConstMatrixView<T> x, Scratch& scratch,
-               PosteriorScratch<T>& posterior_scratch, Posterior<T>& next);
+               Scratch& posterior_scratch, Posterior<T>& next);
 
 }  // namespace bdl

@@ -140,7 +140,7 @@ Diagnosis diagnose(const Optimizer<T>& optimizer) {
   const auto dimension = static_cast<double>(uncertain_parameters(q));
   const double mean_shift = std::sqrt(mean / dimension), precision_shift = std::sqrt(ratio / dimension);
   // Where a posterior is the prior, its mean was learned, and may be right.
-  const bool mean_moved = mean_shift >= moved || optimizer.prior().belief();
+  const bool mean_moved = mean_shift >= moved || optimizer.prior().posterior();
   // The mode has no precision to move, that of a fixed small variance stays, and plain gradients keep no
   // share of the initial one.
   const auto rule = optimizer.options().rule;

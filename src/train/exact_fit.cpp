@@ -235,16 +235,6 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   return course.was_stopped() ? Status::STOPPED : Status::OK;
 }
 
-/// What a prior will hold, widened.
-template <class T>
-Index bytes_in_double(const Prior<T>& prior) {
-  const auto wider = static_cast<Index>(sizeof(double) / sizeof(T));
-  const MemoryPlan plan;
-  typename Prior<T>::Scratch scratch;
-  prior.reserve(scratch);
-  return wider * (prior.bytes() + plan.bytes());
-}
-
 Index descent_bytes(const Posterior<double>& q) {
   const Index dimension = q.dimension();
   if (!q.takes_matrix())
@@ -264,14 +254,7 @@ Index exact_fit_bytes(const Optimizer<T>& optimizer) {
   const std::unique_ptr<Posterior<double>> q = create_posterior<double>(optimizer.posterior()->kind());
   const Index shards = planned_shards(optimizer);
   const RowShares shares = shares_of(optimizer, optimizer.data_size(), shards);
-  const StepSize step = ExactElbo::step_size(*q, shares, projection_options(optimizer.options()));
-  RowsUse use = q->use_of_rows(step);
-  if (!q->takes_matrix() && ExactSums::has_rows(shares, q->dimension()))  // the search multiplies with U
-    use.vectors = std::max(use.vectors, q->rank());
-  const Index course = optimizer.posterior()->bytes(), beliefs = q->bytes();
-  return course + beliefs + bytes_in_double(optimizer.prior()) + 0 +
-         ExactElbo::bytes(*optimizer.model(), *q, shares, use) +
-         std::max(FixedPoint::bytes(*q, step), descent_bytes(*q)) + minimization_bytes(*q);
+  return ExactElbo::bytes(*optimizer.model(), *q, shares, {}) + descent_bytes(*q) + minimization_bytes(*q);
 }
 
 #define BDL_INSTANTIATE(T)                                                        \

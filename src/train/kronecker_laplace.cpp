@@ -93,7 +93,7 @@ class KroneckerLaplace {
     const MatrixView<double> omega = factors_.omega(k), gamma = factors_.gamma(k);
     std::vector<double> by_input, by_output;
     if (const KroneckerPosterior<T>* const prior = prior_of(k)) {
-      joint_.compute(omega, gamma, *prior, 1, to);
+      joint_.compute(omega, gamma, *prior, 1, to, of_posterior_);
       by_input.assign(joint_.input_values().begin(), joint_.input_values().end());
       by_output.assign(joint_.output_values().begin(), joint_.output_values().end());
     } else {
@@ -109,7 +109,7 @@ class KroneckerLaplace {
 
   /// Its eigenvalues.
   std::vector<double> find_vectors(ConstMatrixView<double> factor, MatrixView<T> vectors) {
-    eigen_.compute(factor);
+    eigen_.compute(factor, of_posterior_);
     std::copy_n(eigen_.vectors().data, vectors.size(), vectors.data);
     return {eigen_.values().begin(), eigen_.values().end()};
   }
@@ -167,7 +167,7 @@ class KroneckerLaplace {
   TreeSums<double> sums_;
   KroneckerFactors factors_;
   Scratch scratch_;
-  PosteriorScratch<T> of_posterior_;
+  Scratch of_posterior_;
   FactorEigen eigen_;
   JointBasis<T> joint_;
 };

@@ -53,8 +53,8 @@ std::unique_ptr<Posterior<T>> step_from_prior(Optimizer<T>& optimizer, const Cur
   step.projection.passes = std::max(step.projection.passes, cold_passes);
   step.random = {static_cast<std::uint64_t>(options.seed), Stream::range_finder,
                  static_cast<std::uint64_t>(optimizer.state.step), 0};
-  UpdateWorkspace<T> workspace;
-  next->take(step, workspace);
+  Scratch scratch;
+  next->update(step, scratch);
   return next;
 }
 

@@ -5,7 +5,7 @@ namespace bdl {
 template <class T>
 Index memory_estimate(const Optimizer<T>& optimizer, Index minibatch) {
   const Posterior<T>& q = *optimizer.posterior();
-  return 2 * q.bytes() + minibatch;
+  return 2 * tensor_bytes(q) + minibatch;
 }
 
 template Index memory_estimate(const Optimizer<float>&, Index);

@@ -75,12 +75,12 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
 /// The method's steps use all they can of a posterior as prior, or refuse it here.
 template <class T>
 void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
-  if (!prior.belief() || method_.is_online) return;
+  if (!prior.posterior() || method_.is_online) return;
   const bool is_split = options.descent == DescentOption::kfac && options.damping_form == DampingForm::split;
-  if (is_split && !prior.belief()->is_diagonal())
+  if (is_split && !prior.posterior()->is_diagonal())
     fail(Status::ERROR_UNSUPPORTED,
          "damping_form \"split\" takes diagonal priors: the posterior given as prior is %s; use \"exact\"",
-         family_word(prior.belief()->family()));
+         family_word(prior.posterior()->family()));
   if (options.rule != Rule::map || options.laplace) prior.check_enters();
 }
 
@@ -93,7 +93,7 @@ void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> given) {
   Prior<T> prior(blocks(), options_);
   prior.fix(std::move(given), posterior_->kind());
   check_prior(prior, options_);
-  if (method_.is_online) check_holds(*in_family(*prior.belief(), posterior_->kind()), *prior.belief());
+  if (method_.is_online) check_holds(*in_family(*prior.posterior(), posterior_->kind()), *prior.posterior());
   prior_ = std::move(prior);
   averages.kfac.forget_prior();
   watch.forget();
@@ -135,7 +135,7 @@ void Optimizer<T>::forget_start() noexcept {
 template <class T>
 double Optimizer<T>::kl() const {
   const ThreadLimit threads(options_.threads);
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   return prior_.kl(*posterior_, scratch);
 }
 

@@ -17,14 +17,14 @@ PrequentialSums& PrequentialSums::operator+=(const PrequentialSums& other) {
 }
 
 template <class T>
-void Prequential<T>::reserve(const Posterior<T>& q, Index examples, ScoreKind kind) {
+void Prequential<T>::reserve(const Posterior<T>&, Index examples, ScoreKind kind) {
   const Index outputs = model_.outputs(), count = outputs * examples;
   if (kind == ScoreKind::none) return;
   f_.reserve(count);
   mean_.reserve(2 * outputs);
   if (kind == ScoreKind::linearized) {
     density_scratch_.reserve(linearized_density_scratch(outputs));
-    return linearized_.reserve(q, examples);
+    return;
   }
   density_scratch_.reserve(outputs);
   outputs_.reserve(count);

@@ -131,7 +131,7 @@ Agreement agreement(const Optimizer<T>& optimizer, Call call, Index rows, Index 
   prior.add(prior_of.groups());
   prior.add(static_cast<std::uint64_t>(prior_of.is_fixed() ? 1 : 0));
   if (whole && prior_of.is_fixed()) prior.add(prior_of.precision());
-  if (whole && prior_of.belief()) add_posterior(prior, *prior_of.belief());
+  if (whole && prior_of.posterior()) add_posterior(prior, *prior_of.posterior());
   add_likelihood(posterior, model.likelihood);
   add_state(posterior, optimizer.state);
   posterior.add(static_cast<std::uint64_t>(q.is_blank() ? 1 : 0));

@@ -35,9 +35,9 @@ bool has_curvature_per_example(StepKind kind) {
 /// The prior as a posterior of K-FAC's family; null: it is diagonal.
 template <class T>
 const BlocksPosterior<T>* kronecker_prior(const Optimizer<T>& optimizer) {
-  const Posterior<T>* const prior = optimizer.prior().belief();
+  const Posterior<T>* const prior = optimizer.prior().posterior();
   const bool is_whole = optimizer.step() == StepKind::kfac && prior && !prior->is_diagonal();
-  return is_whole ? &as_blocks(*optimizer.prior().belief_in_family()) : nullptr;
+  return is_whole ? &as_blocks(*optimizer.prior().posterior_in_family()) : nullptr;
 }
 
 /// What initialize() is to change, made whole before anything is.
@@ -73,7 +73,7 @@ class Start {
     fill_points(points, T(1), precision);
     if (!is_given()) {
       if (const auto* const whole = kronecker_prior(optimizer_)) return start_near_kronecker(*whole);
-      const Posterior<T>* const given = prior_.belief();
+      const Posterior<T>* const given = prior_.posterior();
       if (options_.rule == Rule::blr && given && is_of_kind(*given, posterior->kind()))
         return start_near_prior(*given);
     }
@@ -87,9 +87,9 @@ class Start {
   /// A stream starts from its prior.
   void start_stream() {
     const auto precision = precision_to_fill();
-    if (prior_.belief()) {
-      const auto given = in_family(*prior_.belief(), posterior->kind());
-      check_holds(*given, *prior_.belief());
+    if (prior_.posterior()) {
+      const auto given = in_family(*prior_.posterior(), posterior->kind());
+      check_holds(*given, *prior_.posterior());
       given->precision_diagonal(precision);
       return posterior->swap(*given);
     }
@@ -120,9 +120,9 @@ class Start {
     step.curvature_rate = 0.5;
     prior.enter(step);
     step.projection.method = dimension < given.rank() + 1 ? EigenMethod::outer : EigenMethod::gram;
-    UpdateWorkspace<T> workspace;
+    Scratch scratch;
     const auto next = given.clone();
-    next->take(step, workspace);
+    next->update(step, scratch);
     next->precision_diagonal(precision_to_fill());
     posterior->swap(*next);
   }
@@ -151,7 +151,7 @@ class Start {
                   *posterior);
     for_each_low_rank_moment(*posterior, [&](LowRankMomentPosterior<T>& member, Index offset) {
       std::copy_n(s.data() + offset, member.dimension(), member.s().data());
-      TallScratch scratch;
+      Scratch scratch;
       member.factorize(scratch);
     });
   }
@@ -168,8 +168,8 @@ template <class T>
 void start_mean(const Optimizer<T>& optimizer, std::span<T> mean) {
   const Options& options = optimizer.options();
   std::ranges::fill(mean, T(0));
-  if (optimizer.prior().belief())
-    std::ranges::copy(optimizer.prior().belief()->mean(), mean.begin());
+  if (optimizer.prior().posterior())
+    std::ranges::copy(optimizer.prior().posterior()->mean(), mean.begin());
   else if (optimizer.model() && options.initialization != Initialization::zero)
     optimizer.model()->initialize(scheme_of(options.initialization), static_cast<std::uint64_t>(options.seed),
                                   mean);
@@ -197,7 +197,7 @@ void initialize(Optimizer<T>& optimizer) {
   std::ranges::copy(mean, q.mean().begin());
   optimizer.set_start(mean, start.precision());
   q.reset_statistics();
-  if (const Posterior<T>* const given = optimizer.prior().belief())
+  if (const Posterior<T>* const given = optimizer.prior().posterior())
     std::ranges::copy(given->statistics(), q.statistics().begin());
   q.set_blank(false);
   if (optimizer.model()) {

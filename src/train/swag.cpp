@@ -150,7 +150,7 @@ void take_swag(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   for (Index k = 0; k < rank; ++k)
     std::ranges::transform(snapshots.deviations(dimension, rank).column(k), belief.w().column(k).begin(),
                            [=](T value) { return k < kept ? static_cast<T>(scale) * value : T(0); });
-  TallScratch scratch;
+  Scratch scratch;
   belief.factorize(scratch);
   isolate_points(*next);
   renew_statistics(optimizer, data, strata, *next);

@@ -79,7 +79,7 @@ double gradient_error(const Block& block, double a, const Json& expected) {
   q.set_covariance(std::as_const(w).matrix(dimension, block.rank), block.s);
   std::copy(block.mean.begin(), block.mean.end(), q.mean().begin());
   Vector mean(block.mean.size()), log_sigma(mean.size()), by_v;
-  bdl::TallScratch scratch;
+  bdl::Scratch scratch;
   bdl::kl_gradient<double>(q, {}, block.prior_precision,
                            {mean, by_w.matrix(dimension, block.rank), log_sigma}, scratch);
   for (bdl::Index i = 0; i < dimension; ++i)

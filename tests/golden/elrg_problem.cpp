@@ -72,7 +72,7 @@ void ElrgProblem::set_block(std::size_t layer, bdl::LowRankMomentPosterior<doubl
     member.s()[size(i)] = of.contains("log_sigma") && !is_point()
                               ? std::exp(2 * of.at("log_sigma")[size(i)].get<double>())
                               : s[size(offset + i)];
-  bdl::TallScratch scratch;
+  bdl::Scratch scratch;
   member.factorize(scratch);
   const auto gamma = json.at("prior_variance")[layer].get<Vector>();
   for (bdl::Index i = 0; i < member.dimension(); ++i)

@@ -87,7 +87,7 @@ class Training {
     const Vector slope = penalized(estimate);
     const double root = p_.root();
     const auto each = [&](double value) { return value / p_.data_size; };
-    bdl::TallScratch scratch;
+    bdl::Scratch scratch;
     std::size_t layer = 0;
     bdl::for_each_low_rank_moment(std::as_const(*p_.q), [&](const bdl::LowRankMomentPosterior<double>& member,
                                                             Index offset) {

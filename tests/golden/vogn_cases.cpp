@@ -18,7 +18,7 @@ class GivenDraws final : public bdl::DrawSource<double> {
  public:
   explicit GivenDraws(const Json& eps) : eps_(eps.get<std::vector<std::vector<Vector>>>()) {}
   void parameters(const bdl::Posterior<double>& q, bdl::DrawPlace place, MatrixView<double> thetas,
-                  bdl::PosteriorScratch<double>&) override {
+                  bdl::Scratch&) override {
     Vector precision(bdl::at(q.dimension()));
     q.precision_diagonal(precision);
     for (Index k = 0; k < thetas.cols; ++k) {

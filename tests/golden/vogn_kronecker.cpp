@@ -130,7 +130,7 @@ class Layer {
     const Json& expected = json_.at(name);
     KroneckerPosterior<double> q(shape_);
     set_posterior(scale, split, added, q);
-    bdl::PosteriorScratch<double> scratch;
+    bdl::Scratch scratch;
     Vector draw = eps(), variance(draw.size()), prior(draw.size(), number_of(json_, "prior"));
     q.color(std::as_const(q).mean(), {draw.data(), std::ssize(draw), 1}, {}, scratch);
     q.marginal_variance(variance, scratch);
@@ -142,7 +142,7 @@ class Layer {
   void compare_preconditioned(const bdl::SplitDamping& split) {
     KroneckerPosterior<double> q(shape_);
     set_posterior(1, split, 0, q);
-    bdl::PosteriorScratch<double> scratch;
+    bdl::Scratch scratch;
     const auto gradient = problem_.json.at("at_mean").at("gradient").get<Vector>();
     Vector step(gradient.begin() + offset_, gradient.begin() + offset_ + shape_.parameters());
     q.solve({step.data(), std::ssize(step), 1}, scratch);
@@ -233,7 +233,7 @@ class CholeskyDraws final : public bdl::DrawSource<double> {
   CholeskyDraws(const Json& eps, const bdl::Optimizer<double>*& optimizer, double damping)
       : eps_(eps.get<std::vector<std::vector<Vector>>>()), optimizer_(optimizer), damping_(damping) {}
   void parameters(const bdl::Posterior<double>& q, bdl::DrawPlace place, MatrixView<double> thetas,
-                  bdl::PosteriorScratch<double>&) override {
+                  bdl::Scratch&) override {
     const auto& averages = optimizer_->averages.kfac.now();
     bdl::KroneckerFactors factors;
     factors.reserve(averages.factors.shapes());

@@ -17,8 +17,7 @@ constexpr Index data_size = 40, batch = 5, steps = 6;
 class RecordedDraws final : public DrawSource<double> {
  public:
   Dense thetas;
-  void parameters(const Posterior<double>& q, DrawPlace place, MatrixView<double> out,
-                  PosteriorScratch<double>&) override {
+  void parameters(const Posterior<double>& q, DrawPlace place, MatrixView<double> out, Scratch&) override {
     Random random(static_cast<std::uint64_t>(place.step));
     const Dense covariance = inverse_of(dense_precision(q));
     for (Index s = 0; s < out.cols; ++s)

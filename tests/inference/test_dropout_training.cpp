@@ -28,7 +28,7 @@ Dense masks_of(Index step, const DropoutLayout& layout, Index samples) {
 template <class T>
 class KnownMasks final : public DrawSource<T> {
  public:
-  void parameters(const Posterior<T>&, DrawPlace, MatrixView<T>, PosteriorScratch<T>&) override {
+  void parameters(const Posterior<T>&, DrawPlace, MatrixView<T>, Scratch&) override {
     fail_msg("dropout draws masks");
   }
   void probes(const Posterior<T>&, DrawPlace, MatrixView<T>) override {}
@@ -153,7 +153,7 @@ void networks_of_any_form_train_by_their_recursion(void**) {
 template <class T>
 class AllMasks final : public DrawSource<T> {
  public:
-  void parameters(const Posterior<T>&, DrawPlace, MatrixView<T>, PosteriorScratch<T>&) override {}
+  void parameters(const Posterior<T>&, DrawPlace, MatrixView<T>, Scratch&) override {}
   void probes(const Posterior<T>&, DrawPlace, MatrixView<T>) override {}
   void masks(const DropoutPosterior<T>&, DrawPlace, MatrixView<T> out) override {
     for (Index s = 0; s < out.cols; ++s)

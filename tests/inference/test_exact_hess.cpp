@@ -15,8 +15,7 @@ constexpr Index inputs = 4;
 /// Any draw is a mistake.
 class NoDraws final : public DrawSource<double> {
  public:
-  void parameters(const Posterior<double>&, DrawPlace, MatrixView<double>,
-                  PosteriorScratch<double>&) override {
+  void parameters(const Posterior<double>&, DrawPlace, MatrixView<double>, Scratch&) override {
     fail_msg("parameters were drawn");
   }
   void probes(const Posterior<double>&, DrawPlace, MatrixView<double>) override {

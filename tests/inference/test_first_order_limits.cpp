@@ -47,7 +47,7 @@ struct Linear {
 template <class T>
 class SigmaPoints final : public DrawSource<T> {
  public:
-  void parameters(const Posterior<T>& q, DrawPlace, MatrixView<T> thetas, PosteriorScratch<T>&) override {
+  void parameters(const Posterior<T>& q, DrawPlace, MatrixView<T> thetas, Scratch&) override {
     const Dense covariance = inverse_of(dense_precision(q));
     for (Index s = 0; s < thetas.cols; ++s) {
       std::ranges::copy(q.mean(), thetas.column_data(s));

@@ -86,7 +86,7 @@ void automatic_takes_what_is_better(void**) {
 template <class T>
 void assert_proper(const Posterior<T>& q) {
   std::vector<T> variance(static_cast<std::size_t>(q.dimension()));
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   q.marginal_variance(variance, scratch);
   for (const T value : variance) assert_true(value > 0 && std::isfinite(value));
   assert_true(std::isfinite(q.log_det_covariance()));

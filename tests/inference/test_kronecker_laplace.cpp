@@ -178,7 +178,7 @@ void a_small_network_is_near_the_full_one(void**) {
   const Data data(make_network<double>({3, 4, 3}, Likelihood(BDL_CATEGORICAL, 3)), 200, 7);
   const Dense lambda(data.network->parameters(), 1, 1.0);
   const auto full = laplace_of(data, Family::full, lambda);
-  PosteriorScratch<double> scratch;
+  Scratch scratch;
   const auto distance = [&](KroneckerEigenvalues eigenvalues) {
     return kl(*laplace_of(data, Family::kronecker, lambda, {FisherLabels::exact, eigenvalues}), *full,
               scratch);

@@ -269,7 +269,7 @@ void steps_end_where_the_elbo_is_stationary(void**) {
   optimizer.set_prior(belief->clone());
   struct SameDraws final : DrawSource<double> {
     void parameters(const Posterior<double>& q, DrawPlace, MatrixView<double> thetas,
-                    PosteriorScratch<double>& scratch) override {
+                    Scratch& scratch) override {
       sample<double>(q, {3, Stream::user, 0, 0}, thetas, scratch);
     }
     void probes(const Posterior<double>&, DrawPlace, MatrixView<double>) override {}

@@ -27,7 +27,7 @@ void leverages_are_those_of_the_dense_covariance(void**) {
   std::vector<Index> which;
   for (Index j = 0; j < n; j += j == 3 ? 2 : 1) which.push_back(j);  // all but one
   for (const Belief<T>& belief : beliefs<T>(dimension, 62)) {
-    LeverageScratch<T> scratch;
+    Scratch scratch;
     std::vector<double> found(n, not_a_number);
     const bool exact = belief.q->bound_leverages(rows, z.column(), found, scratch);
     const std::vector<double> bounds = found;
@@ -125,7 +125,7 @@ Index check_step(const StepCase& item, const Likelihood& likelihood) {
   optimizer.set_options(options);
   initialize(optimizer);
   const Dense start = column_of(std::as_const(*q).mean());
-  PosteriorScratch<double> scratch;
+  Scratch scratch;
   const Index drawn = is_sampled(item.kind) ? samples : 1;
   Padded<double> thetas(Dense(dimension, drawn));
   if (is_sampled(item.kind))

@@ -93,8 +93,7 @@ void missing_gaussian_outputs_are_outputs_with_infinite_noise(void**) {
 class NumberedDraws final : public DrawSource<double> {
  public:
   explicit NumberedDraws(std::vector<Index> numbers) : numbers_(std::move(numbers)) {}
-  void parameters(const Posterior<double>& q, DrawPlace place, MatrixView<double> thetas,
-                  PosteriorScratch<double>&) override {
+  void parameters(const Posterior<double>& q, DrawPlace place, MatrixView<double> thetas, Scratch&) override {
     const Dense covariance = inverse_of(dense_precision(q));
     for (Index i = 0; i < q.dimension(); ++i)
       for (Index s = 0; s < thetas.cols; ++s) {

@@ -118,7 +118,7 @@ void reading_changes_nothing(void**) {
           return std::make_unique<Learner<T>>(model, q, options);
         };
         const auto plain = learner(), read = learner();
-        PosteriorScratch<T> scratch;
+        Scratch scratch;
         for (Index t = 0; t < 20; ++t) {
           options.process_noise = t / 5 % 2 == 0 ? 1e-3 : 0;  // comes and goes
           options.forgetting = t % 7 == 0 ? 0.9 : 1;
@@ -145,7 +145,7 @@ void reading_changes_nothing(void**) {
 template <class T>
 void assert_knows(const Posterior<T>& q, const Dense& x, double observed_variance) {
   std::vector<T> row(x.values.begin(), x.values.end()), marginal(row.size());
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   double variance = 0, size = 0;
   q.reserve_variances(1, scratch);
   q.variances({row.data(), q.dimension(), 1}, {&variance, 1}, scratch);
@@ -185,7 +185,7 @@ void covariances_stay_positive_definite(void**) {
         }
         stream.q->complete();
         std::vector<T> variance(size);
-        PosteriorScratch<T> scratch;
+        Scratch scratch;
         stream.q->marginal_variance(variance, scratch);
         for (const T value : variance) assert_true(value > 0 && value < 3);
       }

@@ -78,7 +78,7 @@ void the_divergence_alone_fills_the_prior(void**) {
     set_belief(*q, 0.1, 1, 3);
     for_each_block(*q, [&](LowRankMomentPosterior<double>& member, Index, std::size_t) {
       std::ranges::fill(member.s(), s);
-      TallScratch scratch;
+      Scratch scratch;
       member.factorize(scratch);
     });
     const std::vector<double> precision(dimension, 1 / gamma);
@@ -111,7 +111,7 @@ void equal_columns_train_on(void**) {
   for_each_block(*q, [&](LowRankMomentPosterior<float>& member, Index, std::size_t) {
     std::ranges::copy(member.w().column(0), member.w().column(1).begin());
     std::ranges::fill(member.s(), std::exp(-12.0f));
-    TallScratch scratch;
+    Scratch scratch;
     member.factorize(scratch);
   });
   Optimizer<float> optimizer(network, q, find_method("elrg"), 1000);

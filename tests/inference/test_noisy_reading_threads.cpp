@@ -18,7 +18,7 @@ template <class T>
 Reading read(const Posterior<T>& q) {
   const Index size = q.dimension();
   Reading reading;
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   std::vector<T> vector(static_cast<std::size_t>(size), T(1)), out(vector.size());
   q.reserve(1, scratch);
   q.reserve_marginals(scratch);

@@ -83,7 +83,7 @@ void a_common_s_moves_as_one(void**) {
   const Course course = course_of("elrg", 2, [](Options& o) { o.diagonal_part = DiagonalPart::block; });
   for_each_block(*course.q, [&](LowRankMomentPosterior<double>& member, Index, std::size_t) {
     std::ranges::fill(member.s(), 0.2);
-    TallScratch scratch;
+    Scratch scratch;
     member.factorize(scratch);
   });
   for (int step = 0; step < 3; ++step) {

@@ -130,7 +130,7 @@ void points_add_nothing(void**) {
         assert_near(item.family, precision(j, i), i == j ? 1 : 0, exact);
       }
     const auto other = without_points(q, precision);
-    PosteriorScratch<T> scratch;
+    Scratch scratch;
     assert_near("log det", q.log_det_covariance(), other->log_det_covariance(), tolerance);
     assert_near("entropy", entropy(q), entropy(*other), tolerance);
     const auto kept = uncertain(q.points(), q.dimension());
@@ -162,7 +162,7 @@ void readers_see_no_variance(void**) {
     t.step(Problem(), 4);
     const Posterior<T>& q = *t.q;
     const Index d = q.dimension();
-    PosteriorScratch<T> scratch;
+    Scratch scratch;
     q.reserve(3, scratch);
     Padded<T> draws(poison(d, 3)), variance(poison(d, 1)), solved(Random(5).normal(d, 2));
     sample(q, {4, Stream::user, 0, 0}, draws.view(), scratch);
@@ -190,8 +190,7 @@ void readers_see_no_variance(void**) {
 /// Draws at the mean.
 class MeanDraws final : public DrawSource<double> {
  public:
-  void parameters(const Posterior<double>& q, DrawPlace, MatrixView<double> thetas,
-                  PosteriorScratch<double>&) override {
+  void parameters(const Posterior<double>& q, DrawPlace, MatrixView<double> thetas, Scratch&) override {
     for (Index s = 0; s < thetas.cols; ++s) {
       std::ranges::copy(q.mean(), thetas.column_data(s));
       thetas(17, s) = 99;  // nobody may

@@ -159,7 +159,7 @@ void weights_count_from_the_first_learning_step(void**) {
   optimizer.set_options(options);
   for (int step = 0; step < 5; ++step) step_on(optimizer, data.x, data.y);
   for (const Index k : {1, 2, 3}) {
-    PosteriorScratch<double> scratch;
+    Scratch scratch;
     Padded<double> thetas(Dense(3, options.samples));
     sample(*optimizer.posterior(),
            {1, Stream::posterior_sample, static_cast<std::uint64_t>(optimizer.state.step), 0}, thetas.view(),

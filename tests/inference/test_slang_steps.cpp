@@ -96,7 +96,7 @@ struct MinibatchSums {
   MinibatchSums(const Optimizer<double>& optimizer, const Likelihood& likelihood, const Dense& x,
                 const Dense& y) {
     const Options& options = optimizer.options();
-    PosteriorScratch<double> scratch;
+    Scratch scratch;
     Padded<double> thetas(Dense(dimension, options.samples));
     sample(*optimizer.posterior(),
            {static_cast<std::uint64_t>(options.seed), Stream::posterior_sample,

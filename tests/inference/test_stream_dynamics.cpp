@@ -90,13 +90,13 @@ void rows_of_a_block_are_outputs_of_one_row(void**) {
         // The same posterior by one row whose rows b_r are sqrt(2) x_r, through the rule itself.
         std::shared_ptr<Posterior<double>> by_hand(prior->clone());
         const Index iterations = has_kl(rule) ? options.iterations : 1;
-        UpdateWorkspace<double> workspace;
+        Scratch workspace;
         for (Index i = 0; i < iterations; ++i) {
           const Dense mean = column_of(std::as_const(*by_hand).mean());
           Dense at = mean;  // of the gradient: the mean of the draws, antithetic but for the last
           if (estimate == EstimateKind::mc_ggn) {
             Padded<double> draws(Dense(size, options.samples));
-            PosteriorScratch<double> scratch;
+            Scratch scratch;
             AntitheticDraws<double>().parameters(*by_hand, {0, i}, draws.view(), scratch);
             at = 1.0 / static_cast<double>(options.samples) * (draws.dense() * Dense(options.samples, 1, 1));
           }

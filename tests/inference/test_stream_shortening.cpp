@@ -45,7 +45,7 @@ struct Problem {
 template <class T>
 void assert_proper(const Posterior<T>& q, const char* family) {
   Padded<T> variance(poison(q.dimension(), 1));
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   q.marginal_variance(variance.column(), scratch);
   for (const T value : variance.column())
     if (!(value > 0 && std::isfinite(value))) fail_msg("%s: variance %g", family, static_cast<double>(value));

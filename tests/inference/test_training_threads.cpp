@@ -67,7 +67,7 @@ std::vector<double> train_and_predict(const Setting& setting, Index threads) {
   std::vector<double> all;
   append(all, column_of(std::as_const(*q).mean()));
   Buffer<T> thetas(dimension * draws);
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   sample(*q, {1, Stream::posterior_sample, 0, 0}, thetas.matrix(dimension, draws), scratch);
   append(all, dense_of(thetas.matrix(dimension, draws)));
   Dense mean = poison(outputs, examples), variance = poison(outputs, examples);

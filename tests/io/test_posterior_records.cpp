@@ -62,7 +62,7 @@ void low_rank_covariances_survive_a_file(void**) {
       const auto loaded = load_checkpoint<T>(read_archive(file.path()), nullptr).posterior;
       assert_true(loaded->family() == family && loaded->rank() == rank);
       assert_true(loaded->log_det_covariance() == q->log_det_covariance());
-      PosteriorScratch<T> scratch;
+      Scratch scratch;
       assert_near("KL", kl(*loaded, *q, scratch), 0, sizeof(T) == 8 ? 1e-12 : 1e-5);
     }
 }

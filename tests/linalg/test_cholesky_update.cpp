@@ -1,5 +1,5 @@
 // Factors under rank-one terms, and the matrices with their factors, against dense references.
-#include "linalg/dense/cholesky_update.hpp"
+#include "linalg/dense/cholesky.hpp"
 #include "linalg/dense/positive_matrix.hpp"
 #include "support/verify.hpp"
 
@@ -78,7 +78,7 @@ void smallest_relative_eigenvalues_are_those_of_the_pencil(void**) {
     const Dense a = positive(size, random), lower = cholesky_of(a);
     const Dense root = random.normal(size, size), b = root + transposed(root);
     Padded<double> matrix(b);
-    DenseScratch scratch;
+    Scratch scratch;
     const Dense inverse = inverse_of(lower);
     const auto values = eigen_of(inverse * b * transposed(inverse)).values;
     const double got = smallest_relative_eigenvalue(Padded<double>(lower).get(), matrix.view(), scratch);
@@ -102,8 +102,8 @@ void matrices_answer_by_their_factors(void**) {
     Dense y(size, 1), solution = x, diagonal(size, 1), root = x;
     matrix.multiply(x.values.data(), y.values.data());
     matrix.solve(solution.values.data());
-    Buffer<double> work;
-    matrix.inverse_diagonal<double>(diagonal.values, work);
+    Scratch scratch;
+    matrix.inverse_diagonal<double>(diagonal.values, scratch);
     assert_close("A x", y, a * x, 1e-12);
     assert_close("A^-1 x", solution, inverse * x, 1e-10);
     assert_close("diag A^-1", diagonal, diagonal_of(inverse), 1e-10);

@@ -2,8 +2,8 @@
 // identities.
 #include <vector>
 
-#include "linalg/eigen/top_eigen.hpp"
-#include "linalg/tall/orthonormal.hpp"
+#include "linalg/eigen/eigenpairs.hpp"
+#include "linalg/tall/low_rank_projection.hpp"
 #include "parallel/parallel.hpp"
 #include "support/verify.hpp"
 
@@ -23,6 +23,25 @@ Padded<double> lower_of(Dense a) {
     for (Index i = 0; i < j; ++i) a(i, j) = not_a_number;
   return Padded<double>(a, 2);
 }
+
+/// Pairs that live until the next call.
+class TopEigen {
+ public:
+  void compute(MatrixView<double> a, Index count, double tolerance = 1e-12) {
+    const Scratch::Frame frame(scratch_);
+    const EigenPairs pairs = largest_positive_pairs(a, count, tolerance, scratch_);
+    values_.assign(pairs.values.begin(), pairs.values.end());
+    vectors_.assign(pairs.vectors.data, pairs.vectors.data + pairs.vectors.size());
+    rows_ = a.rows;
+  }
+  ConstSpan<double> values() const { return values_; }
+  ConstMatrixView<double> vectors() const { return {vectors_.data(), rows_, std::ssize(values_)}; }
+
+ private:
+  Scratch scratch_;
+  std::vector<double> values_, vectors_;
+  Index rows_ = 0;
+};
 
 void check_pairs(TopEigen& eigen, const Dense& a, Index count) {
   Padded<double> work = lower_of(a);
@@ -186,15 +205,15 @@ void results_do_not_depend_on_earlier_calls(void**) {
 }
 
 void every_instruction_set_finds_the_pairs(void**) {
-  DirectEigen direct;
+  Scratch scratch;
   for (int set = 0; set <= static_cast<int>(widest_simd()); ++set)
     for (const Index size : {1, 2, 9, 41, 74}) {
       const Dense a = matrix_of(spectra[1], size, 1);
       const Index count = std::min<Index>(size, 10);
       Padded<double> vectors(poison(size, count), 3);
       Dense values(count, 1);
-      assert_true(
-          direct.compute(lower_of(a).view(), values.values.data(), vectors.view(), static_cast<Simd>(set)));
+      assert_true(largest_eigenpairs(lower_of(a).view(), values.values.data(), vectors.view(), scratch,
+                                     static_cast<Simd>(set)));
       const Dense v = vectors.dense();
       assert_close("A V", a * v, v * diagonal_matrix(values), 1e-12);
       assert_close("V^T V", transposed(v) * v, identity(count), 1e-12);
@@ -241,10 +260,10 @@ void large_matrices_that_are_not_finite_are_refused(void**) {
 
 template <class T>
 void check_basis(const Dense& columns) {
-  Orthonormalizer<T> orthonormalizer;
+  Scratch scratch;
   Padded<T> q(columns, 3);
   const Dense a = q.dense();
-  orthonormalizer.apply(q.view());
+  orthonormalize(q.view(), scratch);
   const double tolerance = 10 * accuracy<T>;
   assert_close("Q^T Q", transposed(q.dense()) * q.dense(), identity(a.cols), tolerance);
   assert_close("Q Q^T A", q.dense() * (transposed(q.dense()) * a), a, tolerance);

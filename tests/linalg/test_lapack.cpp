@@ -86,7 +86,7 @@ struct Pairs {
   Dense values, vectors;
 };
 
-Pairs solve(TridiagonalScratch& scratch, const Problem& p, Index count) {
+Pairs solve(Scratch& scratch, const Problem& p, Index count) {
   Pairs pairs{poison(count, 1), poison(p.size, count)};
   Padded<double> vectors(pairs.vectors, 3);
   assert_true(largest_tridiagonal_pairs(p.size, p.diagonal.data(), p.beside.data(),
@@ -126,7 +126,7 @@ void check(const char* name, const Problem& p, Pairs& pairs) {
 }
 
 void small_problems_have_the_values_of_jacobi(void**) {
-  TridiagonalScratch scratch;  // one object for all sizes: it grows
+  Scratch scratch;  // one object for all sizes: it grows
   for (const Kind& kind : kinds)
     for (Index size = 1; size <= 40; size += size < 12 ? 1 : 7) {
       const Problem p(kind, size);
@@ -141,7 +141,7 @@ void small_problems_have_the_values_of_jacobi(void**) {
 }
 
 void all_pairs_have_no_residual(void**) {
-  TridiagonalScratch scratch;
+  Scratch scratch;
   for (const Kind& kind : kinds)
     for (const Index size : {63, 64, 65, 129, 300, 531}) {
       const Problem p(kind, size);
@@ -151,7 +151,7 @@ void all_pairs_have_no_residual(void**) {
 }
 
 void large_problems_have_no_residual(void**) {
-  TridiagonalScratch scratch;
+  Scratch scratch;
   for (const Kind& kind : kinds) {
     const Problem p(kind, 1500);
     Pairs pairs = solve(scratch, p, 1500);
@@ -161,7 +161,7 @@ void large_problems_have_no_residual(void**) {
 
 /// Few pairs are the first of all, but for values that are as close as bisection for a part of them looks.
 void few_pairs_are_the_largest(void**) {
-  TridiagonalScratch scratch;
+  Scratch scratch;
   for (const Kind& kind : kinds)
     for (const Index size : {50, 257, 900})
       for (const Index count : {1, 7, 40}) {
@@ -174,12 +174,12 @@ void few_pairs_are_the_largest(void**) {
 }
 
 void results_do_not_depend_on_earlier_calls(void**) {
-  TridiagonalScratch used;
+  Scratch used;
   for (const Kind& kind : kinds)
     for (const Index size : {700, 90}) {
       const Problem p(kind, size);
       const Pairs first = solve(used, p, size), second = solve(used, p, size);
-      TridiagonalScratch fresh;
+      Scratch fresh;
       const Pairs third = solve(fresh, p, size);
       for (const Pairs& other : {second, third}) {
         assert_same("values", first.values, other.values);
@@ -189,7 +189,7 @@ void results_do_not_depend_on_earlier_calls(void**) {
 }
 
 void numbers_that_are_not_finite_are_refused(void**) {
-  TridiagonalScratch scratch;
+  Scratch scratch;
   for (const double bad : {not_a_number, infinity, -infinity})
     for (const Index at : {0, 4, 8}) {
       Problem p(kinds[0], 9);

@@ -35,14 +35,10 @@ class DenseFactor final : public Factor<T> {
 /// U (D x L), from a random start where the method needs one.
 template <class T>
 Dense project(DenseFactor<T>& factor, Index rank, const ProjectionOptions& options) {
-  LowRankProjection<T> projection;
+  Scratch scratch;
   const ProjectionSize size{factor.rows(), factor.cols(), rank, 1, 1};
-  if (options.method == EigenMethod::randomized) {
-    const auto start = projection.start(size, options);
-    store(Random(77).normal(start.rows, start.cols), start);
-  }
   Padded<T> u(poison(factor.rows(), rank), 2);
-  projection.apply(factor, size, options, u.view());
+  project_to_low_rank<T>(factor, size, options, {{}, {77, Stream::range_finder, 0, 0}}, u.view(), scratch);
   return u.dense();
 }
 

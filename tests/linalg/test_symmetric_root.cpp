@@ -1,5 +1,5 @@
 // Symmetric roots of positive semi-definite matrices of every rank.
-#include "linalg/dense/symmetric_root.hpp"
+#include "linalg/eigen/eigenpairs.hpp"
 #include "support/verify.hpp"
 
 namespace {
@@ -10,9 +10,9 @@ using namespace bdl::testing;
 constexpr double negligible = 1e-14;
 
 Dense root_of(const Dense& a) {
-  SymmetricRoot finder;
+  Scratch scratch;
   Padded<double> root(poison(a.rows, a.rows), 1);
-  assert_true(finder.compute({a.values.data(), a.rows, a.rows}, negligible, root.view()));
+  assert_true(symmetric_root({a.values.data(), a.rows, a.rows}, negligible, root.view(), scratch));
   return root.dense();
 }
 
@@ -48,11 +48,12 @@ void roots_are_continuous(void**) {
 }
 
 void nothing_but_numbers(void**) {
-  SymmetricRoot finder;
+  Scratch scratch;
   for (const Index size : {1, 3}) {
     Dense a = identity(size), root(size, size);
     a(size - 1, 0) = not_a_number;
-    assert_false(finder.compute({a.values.data(), size, size}, negligible, {root.values.data(), size, size}));
+    assert_false(
+        symmetric_root({a.values.data(), size, size}, negligible, {root.values.data(), size, size}, scratch));
   }
 }
 

@@ -52,7 +52,7 @@ template <class T>
 void first_passes_match_products(void**) {
   for (const Size& size : sizes) {
     Problem<T> p(size);
-    TallScratch scratch;
+    Scratch scratch;
     Dense gram = poison(p.a.cols, p.a.cols), weighted = gram, projected = poison(p.a.cols, 1);
     tall_grams<T>(p.columns, p.d.column(), p.m.column(), view(gram), view(weighted),
                   view(projected).column(0), scratch);
@@ -98,7 +98,7 @@ struct Result {
                  tolerance);
     assert_close("d", d.dense(), p.d.dense() + row_squares(p.a) - row_squares(expected), tolerance);
     assert_close("step", step.dense(), p.divided(p.m.dense() - p.a * c), tolerance);
-    TallScratch scratch;
+    Scratch scratch;
     const Index rank = factor.cols;
     Dense plain(rank, rank), divided(rank, rank);
     tall_gram<T>(u.get(), {}, view(plain), scratch);
@@ -112,7 +112,7 @@ template <class T>
 void second_passes_project(void**) {
   for (const Size& size : sizes) {
     Problem<T> p(size);
-    TallScratch scratch;
+    Scratch scratch;
     const Eigen eigen = eigen_of(transposed(p.a) * p.a);
     const Dense c = Random(6).normal(p.a.cols, 1);
     const double tolerance = sizeof(T) == 8 ? 1e-11 : 1e-5;

@@ -44,7 +44,7 @@ template <class T, class Check>
 void for_each_case(Check check) {
   for (const Case<T>& item : cases<T>()) {
     Woodbury<T> woodbury;
-    TallScratch scratch;
+    Scratch scratch;
     assert_true(woodbury.factorize(item.u.get(), item.d.column(), scratch));
     check(item, woodbury, scratch);
   }
@@ -52,12 +52,11 @@ void for_each_case(Check check) {
 
 template <class T>
 void solves_are_products_with_the_inverse(void**) {
-  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch& scratch) {
-    Buffer<double> small;
+  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, Scratch& scratch) {
     for (const Index columns : {0, 1, 6}) {
       Padded<T> x(Random(8).normal(item.covariance.rows, columns), 3);
       const Dense expected = item.covariance * x.dense();
-      woodbury.solve(item.u.get(), item.d.column(), x.view(), scratch, small);
+      woodbury.solve(item.u.get(), item.d.column(), x.view(), scratch);
       assert_close(item.name, x.dense(), expected, accuracy<T>);
     }
   });
@@ -65,14 +64,14 @@ void solves_are_products_with_the_inverse(void**) {
 
 template <class T>
 void log_determinants_agree(void**) {
-  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch&) {
+  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, Scratch&) {
     assert_near(item.name, woodbury.log_det_covariance(), -log_det(item.precision), accuracy<T>);
   });
 }
 
 template <class T>
 void marginal_variances_are_the_diagonal(void**) {
-  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch& scratch) {
+  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, Scratch& scratch) {
     Padded<T> variance(poison(item.covariance.rows, 1));
     woodbury.marginal_variance(item.u.get(), item.d.column(), variance.column(), scratch);
     assert_close(item.name, variance.dense(), diagonal_of(item.covariance), accuracy<T>);
@@ -82,10 +81,9 @@ void marginal_variances_are_the_diagonal(void**) {
 /// The columns of F = color(I) satisfy F F^T = Sigma, also where V^T V is singular.
 template <class T>
 void colored_identity_is_a_root_of_the_covariance(void**) {
-  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, TallScratch& scratch) {
-    Buffer<double> small;
+  for_each_case<T>([](const Case<T>& item, const Woodbury<T>& woodbury, Scratch& scratch) {
     Padded<T> f(identity(item.covariance.rows), 1);
-    woodbury.color(item.u.get(), item.d.column(), {}, f.view(), scratch, small);
+    woodbury.color(item.u.get(), item.d.column(), {}, f.view(), scratch);
     assert_close(item.name, f.dense() * transposed(f.dense()), item.covariance, accuracy<T>);
   });
 }
@@ -98,7 +96,7 @@ void variances_never_fall_below_their_bound(void**) {
   for (const Dense& factor : {own, Random(3).normal(40, 3, 1e5)}) {
     const Padded<float> u(factor), d(Dense(40, 1, 1));
     Woodbury<float> woodbury;
-    TallScratch scratch;
+    Scratch scratch;
     assert_true(woodbury.factorize(u.get(), d.column(), scratch));
     Padded<float> variance(Dense(40, 1));
     woodbury.marginal_variance(u.get(), d.column(), variance.column(), scratch);
@@ -116,11 +114,10 @@ void wide_spectra_stay_accurate(void**) {
   Random random(12);
   const Case<double> item("wide", random.normal(30, 4, 1e3), Dense(30, 1, 1e-6));
   Woodbury<double> woodbury;
-  TallScratch scratch;
-  Buffer<double> small;
+  Scratch scratch;
   assert_true(woodbury.factorize(item.u.get(), item.d.column(), scratch));
   Padded<double> f(identity(30));
-  woodbury.color(item.u.get(), item.d.column(), {}, f.view(), scratch, small);
+  woodbury.color(item.u.get(), item.d.column(), {}, f.view(), scratch);
   const Dense projector = identity(30) - item.u.dense() *
                                              inverse_of(transposed(item.u.dense()) * item.u.dense()) *
                                              transposed(item.u.dense());
@@ -133,20 +130,19 @@ void float_solutions_do_not_cancel(void**) {
   Random random(13);
   const Case<float> item("dominant", random.normal(40, 4, 1e3), random.uniform(40, 1, 0.5, 2));
   Woodbury<float> woodbury;
-  TallScratch scratch;
-  Buffer<double> small;
+  Scratch scratch;
   assert_true(woodbury.factorize(item.u.get(), item.d.column(), scratch));
   Padded<float> x(random.normal(40, 3)), f(identity(40));
   const Dense expected = item.covariance * x.dense();
-  woodbury.solve(item.u.get(), item.d.column(), x.view(), scratch, small);
-  woodbury.color(item.u.get(), item.d.column(), {}, f.view(), scratch, small);
+  woodbury.solve(item.u.get(), item.d.column(), x.view(), scratch);
+  woodbury.color(item.u.get(), item.d.column(), {}, f.view(), scratch);
   assert_close("Sigma x", x.dense(), expected, 1e-6);
   assert_close("Sigma", f.dense() * transposed(f.dense()), item.covariance, 1e-6);
 }
 
 template <class T>
 void what_is_not_finite_is_refused(void**) {
-  TallScratch scratch;
+  Scratch scratch;
   Woodbury<T> woodbury;
   for (const double bad : {not_a_number, infinity})
     for (Index where = 0; where < 4; ++where) {

@@ -51,7 +51,7 @@ struct OwnStep {
   std::unique_ptr<Posterior<T>> to;
 
   OwnStep(const StepProblem<T>& p, const PosteriorStep<T>& step, const BlocksPosterior<T>& from,
-          const BlocksPosterior<T>& prior_of_all, Index k, UpdateWorkspace<T>& workspace)
+          const BlocksPosterior<T>& prior_of_all, Index k, Scratch& scratch)
       : m(block(p.m.dense(), from.offset(k), 0, from.member(k).dimension(), 1)),
         w(p.w.dense()),
         prior(block(p.prior_diagonal.dense(), from.offset(k), 0, from.member(k).dimension(), 1)),
@@ -70,7 +70,7 @@ struct OwnStep {
       own.curvature.matrix = {matrix.values.data(), size, size};
     if (step.prior) own.prior = &prior_of_all.member(k);
     if (!step.prior_precision.empty()) own.prior_precision = std::as_const(prior).column();
-    to->take(own, workspace);
+    to->update(own, scratch);
   }
 };
 
@@ -92,11 +92,11 @@ void a_step_is_one_of_each_block(void**) {
           own.curvature_rate = step.curvature_rate;
           own.prior_precision = step.prior_precision;
           if (step.prior) own.prior = prior.get();
-          UpdateWorkspace<T> workspace;
+          Scratch scratch;
           const auto to = from->clone();
-          assert_true(to->take(own, workspace) == 1);
+          assert_true(to->update(own, scratch) == 1);
           for (Index k = 0; k < from->block_count(); ++k) {
-            const OwnStep<T> alone(problem, step, *from, *prior, k, workspace);
+            const OwnStep<T> alone(problem, step, *from, *prior, k, scratch);
             const Posterior<T>& got = as_blocks(*to).member(k);
             assert_close("mean", column_of(got.mean()), column_of(std::as_const(*alone.to).mean()),
                          accuracy<T>);
@@ -115,9 +115,9 @@ void natural_steps_are_those_of_a_block_diagonal_precision(void**) {
   own.mean_rate = step.mean_rate;
   own.curvature_rate = step.curvature_rate;
   own.prior_precision = step.prior_precision;
-  UpdateWorkspace<T> workspace;
+  Scratch scratch;
   const auto to = from->clone();
-  to->take(own, workspace);
+  to->update(own, scratch);
   Dense expected = dense_precision(*from);
   const Dense target = p.curvature() + diagonal_matrix(p.prior_diagonal.dense());
   for (Index j = 0; j < 10; ++j)
@@ -213,8 +213,8 @@ void other_blocks_are_no_prior(void**) {
   step.m = p.step(Descent::natural).m;
   step.curvature = p.step(Descent::natural).curvature;
   step.prior = prior.get();
-  UpdateWorkspace<T> workspace;
-  expect_error(Status::ERROR_UNSUPPORTED, "blocks are not those", [&] { to->take(step, workspace); });
+  Scratch scratch;
+  expect_error(Status::ERROR_UNSUPPORTED, "blocks are not those", [&] { to->update(step, scratch); });
 }
 
 }  // namespace

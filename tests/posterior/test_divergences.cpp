@@ -22,7 +22,7 @@ void divergences_between_all_families_agree(void**) {
   for (const Index dimension : {1, 2, 12})
     for (const Belief<T>& q : beliefs<T>(dimension, 8))
       for (const Belief<T>& p : beliefs<T>(dimension, 9)) {
-        PosteriorScratch<T> scratch;
+        Scratch scratch;
         const std::string pair = q.name + " || " + p.name;
         assert_near(pair.c_str(), kl(*q.q, *p.q, scratch), dense_kl(q.mean, q.precision, p.mean, p.precision),
                     tolerance<T>);
@@ -34,7 +34,7 @@ void divergences_between_all_families_agree(void**) {
 template <class T>
 void divergence_from_itself_is_zero(void**) {
   for (const Belief<T>& q : beliefs<T>(9, 4)) {
-    PosteriorScratch<T> scratch;
+    Scratch scratch;
     assert_near(q.name.c_str(), kl(*q.q, *q.q->clone(), scratch), 0, tolerance<T>);
   }
 }
@@ -43,7 +43,7 @@ template <class T>
 void divergences_from_priors_agree(void**) {
   for (const Index dimension : {1, 3, 21})
     for (const Belief<T>& q : beliefs<T>(dimension, 6)) {
-      PosteriorScratch<T> scratch;
+      Scratch scratch;
       const Padded<T> precision(Random(7).uniform(dimension, 1, 0.1, 5));
       const double expected =
           dense_kl(q.mean, q.precision, Dense(dimension, 1), diagonal_matrix(precision.dense()));
@@ -61,7 +61,7 @@ void large_posteriors_agree_too(void**) {
   const auto p = belief_of<double>(
       "p", low_rank_of<double>(random.normal(dimension, 4), random.uniform(dimension, 1, 1, 3)),
       random.normal(dimension, 1));
-  PosteriorScratch<double> scratch;
+  Scratch scratch;
   assert_near("KL", kl(*q.q, *p.q, scratch), dense_kl(q.mean, q.precision, p.mean, p.precision), 1e-11);
 }
 

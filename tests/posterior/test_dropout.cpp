@@ -41,7 +41,7 @@ std::unique_ptr<DropoutPosterior<T>> posterior_of(const Shape& shape, const Dens
 template <class T>
 Dense draws_of(const Posterior<T>& q, const StreamKey& key, Index count) {
   Padded<T> thetas(Dense(q.dimension(), count), 3);
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   sample(q, key, thetas.view(), scratch);
   return thetas.dense();
 }
@@ -133,7 +133,7 @@ void moments_are_those_of_the_masks(void**) {
         if (unit >= 0 && unit == other) covariance(a, b) = rate / (1 - rate) * mean(a, 0) * mean(b, 0);
       });
     });
-    PosteriorScratch<T> scratch;
+    Scratch scratch;
     const Dense vectors = rounded<T>(Random(3).normal(dimension, 4));
     Padded<T> x(vectors, 1), same(vectors, 2), variance(poison(dimension, 1));
     std::vector<double> forms(4, not_a_number);
@@ -158,7 +158,7 @@ void small_rates_keep_their_variance(void**) {
   const double rate = 1e-7;
   const Shape shape{{1, 1}, false, rate, 0};
   const auto q = posterior_of<float>(shape, Dense(1, 1, 2));
-  PosteriorScratch<float> scratch;
+  Scratch scratch;
   Padded<float> x(Dense(1, 1, 3)), variance(poison(1, 1));
   std::vector<double> form(1);
   q->marginal_variance(variance.column(), scratch);
@@ -191,8 +191,8 @@ void what_needs_a_density_is_unsupported(void**) {
   Buffer<double> buffer(4);
   const auto vector = buffer.first(4);
   std::ranges::fill(vector, 1.0);
-  PosteriorScratch<double> scratch;
-  UpdateWorkspace<double> workspace;
+  Scratch scratch;
+  Scratch workspace;
   const auto unsupported = [](auto call) {
     expect_error(Status::ERROR_UNSUPPORTED, "a dropout posterior has no", call);
   };
@@ -202,7 +202,7 @@ void what_needs_a_density_is_unsupported(void**) {
   unsupported([&] { q.log_det_covariance(); });
   unsupported([&] { q.trace_precision(q, scratch); });
   unsupported([&] { q.set_diagonal(vector, std::nullopt); });
-  unsupported([&] { q.take({q}, workspace); });
+  unsupported([&] { q.update({q}, workspace); });
   unsupported([&] { q.drift(q, {}, workspace); });
   unsupported([&] { log_density<double>(q, vector, scratch); });
   unsupported([&] { kl_to_prior<double>(q, vector, scratch); });

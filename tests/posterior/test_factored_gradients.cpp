@@ -81,9 +81,9 @@ void check(Family family, Index rank, bool kl) {
   p.m = Padded<double>(m);
   p.mean_rate = p.curvature_rate = rate;
   p.loss_prior = kl ? LossPrior::posterior : LossPrior::none;
-  UpdateWorkspace<double> workspace;
+  Scratch scratch;
   const auto next = posterior_of<double>(family, p.from);
-  assert_true(next->take(p.step(Descent::plain), workspace) == 1);
+  assert_true(next->update(p.step(Descent::plain), scratch) == 1);
   const Dense moved = parameters_of(family, factored_of(*next)) - parameters_of(family, p.from);
   assert_close("step", moved, -rate * gradient_of(loss, family, p.from), 1e-7);
 }

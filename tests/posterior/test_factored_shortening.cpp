@@ -43,10 +43,10 @@ template <class T>
 Parts check(FactoredProblem<T>& p, Descent descent) {
   const Parts parts = parts_of(p, descent);
   const double tolerance = sizeof(T) == 8 ? 1e-11 : 3e-5;
-  UpdateWorkspace<T> workspace;
+  Scratch scratch;
   const auto next = posterior_of<T>(p.family, p.prior);
   auto step = p.step(descent);
-  assert_near("part", next->take(step, workspace), parts.least, 1e-5);
+  assert_near("part", next->update(step, scratch), parts.least, 1e-5);
   const Factored got = factored_of(*next), expected = reference_diagonal_step(p, descent, parts.of);
   assert_close("mean", got.mean, expected.mean, tolerance);
   assert_close("parameter", stepped(p.family, got), stepped(p.family, expected), tolerance);
@@ -55,9 +55,9 @@ Parts check(FactoredProblem<T>& p, Descent descent) {
       assert_near("kept", stepped(p.family, got)(i, 0) / stepped(p.family, p.from)(i, 0), shortened_to, 1e-5);
   step.indefinite = Indefinite::error;
   if (parts.count > 0)
-    expect_error(Status::ERROR_DIVERGED, "would leave", [&] { next->take(step, workspace); });
+    expect_error(Status::ERROR_DIVERGED, "would leave", [&] { next->update(step, scratch); });
   else
-    assert_true(next->take(step, workspace) == 1);
+    assert_true(next->update(step, scratch) == 1);
   return parts;
 }
 
@@ -88,9 +88,9 @@ void what_leaves_enough_is_taken_whole(void**) {
   for (const double left : {1e-3, 1e-6, 1.01e-8, 0.99e-8, 0.0, -1.0}) {
     FactoredProblem<double> p(Family::diagonal_moment, 1, 0, 1, 3);
     p.curvature_rate = (1 - left) * p.from.d(0, 0) / p.curvature()(0, 0);
-    UpdateWorkspace<double> workspace;
+    Scratch scratch;
     DiagonalMomentPosterior<double> next(1);
-    const double part = next.take(p.step(Descent::natural), workspace);
+    const double part = next.update(p.step(Descent::natural), scratch);
     assert_near("part", part, left > least_kept ? 1 : 0.5 / (1 - left), 1e-9);
     assert_near("kept", next.variance()[0] * p.from.d(0, 0), part == 1 ? left : shortened_to, 1e-14);
   }
@@ -114,10 +114,10 @@ void low_rank_descent_is_shortened_as_a_whole(void**) {
         double kept = 1;
         for (Index i = 0; i < 8; ++i) kept = std::min(kept, whole.d(i, 0) / p.from.d(i, 0));
         const double part = kept > least_kept ? 1 : (1 - shortened_to) / (1 - kept);
-        UpdateWorkspace<T> workspace;
+        Scratch scratch;
         const auto next = posterior_of<T>(Family::low_rank, p.from);
         auto step = p.step(Descent::plain);
-        assert_near("part", next->take(step, workspace), part, 1e-4);
+        assert_near("part", next->update(step, scratch), part, 1e-4);
         const Factored got = factored_of(*next), expected = reference_descent(p, part);
         const double tolerance = sizeof(T) == 8 ? 1e-11 : 1e-4;
         assert_close("mean", got.mean, expected.mean, tolerance);
@@ -125,7 +125,7 @@ void low_rank_descent_is_shortened_as_a_whole(void**) {
         assert_close("d", got.d, expected.d, tolerance);
         step.indefinite = Indefinite::error;
         if (part < 1)
-          expect_error(Status::ERROR_DIVERGED, "would leave", [&] { next->take(step, workspace); });
+          expect_error(Status::ERROR_DIVERGED, "would leave", [&] { next->update(step, scratch); });
         found += part < 1 ? 1 : 0;
         if (prior == LossPrior::none) assert_true(part == 1);
       }
@@ -142,10 +142,10 @@ void what_is_not_finite_is_refused(void**) {
             if (family == Family::diagonal_moment && rank > 0) continue;
             FactoredProblem<T> p(family, 6, rank, 3, 5);
             p.curvature_rows.resize(6, 3)(4, 1) = static_cast<T>(bad);
-            UpdateWorkspace<T> workspace;
+            Scratch scratch;
             const auto next = posterior_of<T>(family, p.from);
             expect_error(Status::ERROR_DIVERGED, "finite",
-                         [&] { next->take(p.step(descent, mean_update), workspace); });
+                         [&] { next->update(p.step(descent, mean_update), scratch); });
           }
 }
 

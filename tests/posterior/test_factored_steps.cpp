@@ -24,7 +24,7 @@ void assert_holds(const Posterior<T>& q, const Factored& expected) {
   assert_close("U U^T", got.u * transposed(got.u), expected.u * transposed(expected.u), tolerance<T>);
   assert_close("d", got.d, expected.d, tolerance<T>);
   assert_near("log det", q.log_det_covariance(), -log_det(expected.precision()), tolerance<T>);
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   Padded<T> covariance(identity(q.dimension()));
   q.solve(covariance.view(), scratch);
   assert_close("covariance", covariance.dense(), expected.covariance(), tolerance<T>);
@@ -52,10 +52,10 @@ void check(FactoredProblem<T>& p) {
     for (const Descent descent : descents)
       for (const MeanUpdate mean_update : mean_updates) {
         p.loss_prior = prior;
-        UpdateWorkspace<T> workspace;
+        Scratch workspace;
         const auto next = posterior_of<T>(p.family, p.prior);
         for (int repeat = 0; repeat < 2; ++repeat) {  // in new and in used memory
-          assert_true(next->take(p.step(descent, mean_update), workspace) == 1);
+          assert_true(next->update(p.step(descent, mean_update), workspace) == 1);
           assert_holds(*next, reference(p, descent, mean_update));
         }
         assert_holds(*p.old, p.from);
@@ -88,17 +88,17 @@ void curvature_may_be_a_diagonal(void**) {
         FactoredProblem<T> p(family, 7, 0, 3, 9);
         p.by_diagonal = true;
         p.loss_prior = prior;
-        UpdateWorkspace<T> workspace;
+        Scratch workspace;
         const auto next = posterior_of<T>(family, p.prior);
-        assert_true(next->take(p.step(descent), workspace) == 1);
+        assert_true(next->update(p.step(descent), workspace) == 1);
         assert_holds(*next, reference(p, descent, MeanUpdate::projected));
       }
   FactoredProblem<T> p(Family::low_rank, 7, 2, 3, 9);
   p.by_diagonal = true;
-  UpdateWorkspace<T> workspace;
+  Scratch workspace;
   const auto next = posterior_of<T>(Family::low_rank, p.prior);
   for (const Descent descent : descents)
-    expect_error(Status::ERROR_UNSUPPORTED, "rows", [&] { next->take(p.step(descent), workspace); });
+    expect_error(Status::ERROR_UNSUPPORTED, "rows", [&] { next->update(p.step(descent), workspace); });
 }
 
 template <class T>
@@ -111,9 +111,9 @@ void dense_curvature_is_refused(void**) {
       auto step = p.step(Descent::natural);
       step.curvature = {};
       step.curvature.matrix = {matrix.values.data(), 7, 7};
-      UpdateWorkspace<T> workspace;
+      Scratch workspace;
       const auto next = posterior_of<T>(family, p.prior);
-      expect_error(Status::ERROR_UNSUPPORTED, "rows", [&] { next->take(step, workspace); });
+      expect_error(Status::ERROR_UNSUPPORTED, "rows", [&] { next->update(step, workspace); });
     }
 }
 
@@ -130,11 +130,11 @@ void steps_do_not_depend_on_the_rotation_of_u(void**) {
         rotated.prior.u = -1.0 * (p.prior.u * q);
         rotated.old = posterior_of<double>(Family::low_rank, rotated.from);
         rotated.prior_posterior = posterior_of<double>(Family::low_rank, rotated.prior);
-        UpdateWorkspace<double> workspace;
+        Scratch workspace;
         const auto next = posterior_of<double>(Family::low_rank, p.from);
-        next->take(p.step(descent, mean_update), workspace);
+        next->update(p.step(descent, mean_update), workspace);
         Factored expected = factored_of(*next);
-        next->take(rotated.step(descent, mean_update), workspace);
+        next->update(rotated.step(descent, mean_update), workspace);
         const Factored got = factored_of(*next);
         if (descent == Descent::plain) assert_close("U Q", got.u, expected.u * q, 1e-12);
         assert_holds(*next, expected);
@@ -150,9 +150,9 @@ void the_projection_keeps_the_diagonal(void**) {
       for (const Sizes& s : low_rank_sizes) {
         FactoredProblem<T> p(Family::low_rank, s.size, s.rank, s.count, 13, 2);
         p.loss_prior = prior;
-        UpdateWorkspace<T> workspace;
+        Scratch workspace;
         const auto next = posterior_of<T>(Family::low_rank, p.from);
-        next->take(p.step(Descent::natural, mean_update), workspace);
+        next->update(p.step(Descent::natural, mean_update), workspace);
         Padded<T> diagonal(poison(s.size, 1));
         next->precision_diagonal(diagonal.column());
         const Dense whole = p.from.precision() + p.curvature_rate * p.twice_gradient();

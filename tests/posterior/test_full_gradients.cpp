@@ -111,9 +111,9 @@ std::unique_ptr<Posterior<double>> stepped(const Model& model, Family family, De
   step.curvature.w = w.column();
   step.mean_rate = step.curvature_rate = rate;
   if (model.kl) step.prior = prior.get();
-  UpdateWorkspace<double> workspace;
+  Scratch scratch;
   auto next = posterior_of<double>(family, model.q);
-  assert_true(next->take(step, workspace) == 1);
+  assert_true(next->update(step, scratch) == 1);
   return next;
 }
 

@@ -37,11 +37,11 @@ int check(Family family, Descent descent, PriorForm prior, CurvatureForm curvatu
     const double part = (1 - shortened_to) / (1 - kept);
     const Gaussian expected = reference_step(problem, family, descent, part);
     for (const FactorUpdate update : updates) {
-      UpdateWorkspace<T> workspace;
-      workspace.dense.update = update;
+      Scratch scratch;
       const auto next = posterior_of<T>(family, problem.prior);
       auto step = problem.step(descent);
-      assert_near("part", next->take(step, workspace), part, 1e-6);
+      step.factor_update = update;
+      assert_near("part", next->update(step, scratch), part, 1e-6);
       const Gaussian got = gaussian_of(*next);
       const double tolerance = sizeof(T) == 8 ? 1e-10 : 1e-5;
       assert_near("least part", least_part(stepped(family, got), stepped(family, problem.from)), shortened_to,
@@ -49,7 +49,7 @@ int check(Family family, Descent descent, PriorForm prior, CurvatureForm curvatu
       assert_close("precision", got.precision, expected.precision, tolerance);
       assert_close("mean", got.mean, expected.mean, tolerance);
       step.indefinite = Indefinite::error;
-      expect_error(Status::ERROR_DIVERGED, "would leave", [&] { next->take(step, workspace); });
+      expect_error(Status::ERROR_DIVERGED, "would leave", [&] { next->update(step, scratch); });
     }
   }
   return found;
@@ -76,10 +76,11 @@ void what_leaves_enough_is_taken_whole(void**) {
     for (const double left : {1e-3, 1e-6, 1.01e-8, 0.99e-8, 0.0, -1.0}) {
       StepProblem<double> problem(Family::full_moment, size, PriorForm::none, CurvatureForm::one_row, 3);
       problem.curvature_rate = (1 - left) / trace(problem.curvature() * problem.from.covariance);
-      UpdateWorkspace<double> workspace;
-      workspace.dense.update = update;
+      Scratch scratch;
+      auto step = problem.step(Descent::natural);
+      step.factor_update = update;
       FullMomentPosterior<double> next(size);
-      const double part = next.take(problem.step(Descent::natural), workspace);
+      const double part = next.update(step, scratch);
       assert_near("part", part, left > least_kept ? 1 : 0.5 / (1 - left), 1e-9);
       const double kept = least_part(gaussian_of(next).covariance, problem.from.covariance);
       assert_near("kept", kept, part == 1 ? left : shortened_to, 1e-14);
@@ -97,14 +98,15 @@ void what_is_not_finite_is_refused(void**) {
             problem.matrix(4, 2) = bad;
             problem.curvature_rows.resize(6, problem.rows.cols)(3, 0) = static_cast<T>(bad);
             const auto next = posterior_of<T>(family, problem.from);
-            UpdateWorkspace<T> workspace;
-            workspace.dense.update = update;
-            expect_error(Status::ERROR_DIVERGED, "finite",
-                         [&] { next->take(problem.step(descent), workspace); });
+            Scratch scratch;
+            auto step = problem.step(descent);
+            step.factor_update = update;
+            expect_error(Status::ERROR_DIVERGED, "finite", [&] { next->update(step, scratch); });
             StepProblem<T> other(family, 6, PriorForm::none, curvature, 5);
             other.m.column()[2] = static_cast<T>(bad);
-            expect_error(Status::ERROR_DIVERGED, "finite",
-                         [&] { next->take(other.step(descent), workspace); });
+            auto other_step = other.step(descent);
+            other_step.factor_update = update;
+            expect_error(Status::ERROR_DIVERGED, "finite", [&] { next->update(other_step, scratch); });
           }
 }
 

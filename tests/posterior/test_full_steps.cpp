@@ -25,7 +25,7 @@ void assert_holds(const Posterior<T>& q, const Gaussian& expected) {
   assert_close("precision", got.precision, expected.precision, tolerance<T>);
   assert_close("covariance", got.covariance, expected.covariance, tolerance<T>);
   assert_near("log det", q.log_det_covariance(), -log_det(expected.precision), tolerance<T>);
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   Padded<T> root(identity(q.dimension()));
   q.color({}, root.view(), {}, scratch);
   assert_close("root", root.dense() * transposed(root.dense()), expected.covariance, tolerance<T>);
@@ -48,12 +48,13 @@ void steps_are_those_of_the_master_table(void**) {
   for_each_step<T>([](StepProblem<T>& problem, Family family, Descent descent) {
     const Gaussian expected = reference_step(problem, family, descent);
     for (const FactorUpdate update : updates) {
-      UpdateWorkspace<T> workspace;
-      workspace.dense.update = update;
+      Scratch scratch;
+      auto step = problem.step(descent);
+      step.factor_update = update;
       const auto next = posterior_of<T>(family, problem.prior);
-      assert_true(next->take(problem.step(descent), workspace) == 1);
+      assert_true(next->update(step, scratch) == 1);
       assert_holds(*next, expected);
-      assert_true(next->take(problem.step(descent), workspace) == 1);  // in used memory
+      assert_true(next->update(step, scratch) == 1);  // in used memory
       assert_holds(*next, expected);
     }
     assert_holds(*problem.old, problem.from);
@@ -65,12 +66,12 @@ template <class T>
 void the_first_step_from_the_prior_is_that_without_it(void**) {
   for_each_step<T>([](StepProblem<T>& problem, Family family, Descent descent) {
     if (problem.prior_form != PriorForm::none) return;
-    UpdateWorkspace<T> workspace;
+    Scratch scratch;
     const auto with = posterior_of<T>(family, problem.from), without = posterior_of<T>(family, problem.from);
     auto step = problem.step(descent);
-    without->take(step, workspace);
+    without->update(step, scratch);
     step.prior = problem.old.get();
-    with->take(step, workspace);
+    with->update(step, scratch);
     assert_same("mean", gaussian_of(*with).mean, gaussian_of(*without).mean);
     assert_same("precision", gaussian_of(*with).precision, gaussian_of(*without).precision);
   });
@@ -89,8 +90,8 @@ void bong_is_exact_for_linear_gaussian_models(void**) {
     const Dense residual = y - h * problem.from.mean;
     problem.m = Padded<double>(-1.0 * (transposed(h) * (inverse_of(noise) * residual)));
     FullPosterior<double> next(size);
-    UpdateWorkspace<double> workspace;
-    next.take(problem.step(Descent::natural), workspace);
+    Scratch scratch;
+    next.update(problem.step(Descent::natural), scratch);
     const Gaussian got = gaussian_of(next);
     const Dense& before = problem.from.covariance;
     const Dense gain = before * transposed(h) * inverse_of(noise + h * before * transposed(h));
@@ -110,18 +111,19 @@ void rotations_do_not_lose_accuracy(void**) {
   for (const Family family : families) {
     StepProblem<double> problem(family, size, PriorForm::none, CurvatureForm::one_row, 5);
     problem.curvature_rate = family == Family::full ? 1 : 0.1;
-    UpdateWorkspace<double> workspace;
-    workspace.dense.update = FactorUpdate::rotate;
+    Scratch scratch;
     auto next = posterior_of<double>(family, problem.from);
     Random random(6);
     for (int k = 0; k < 1000; ++k) {
       const Dense row = random.normal(size, 1, 0.3);
       std::copy(row.values.begin(), row.values.end(), problem.curvature_rows.resize(size, 1).data);
-      assert_true(next->take(problem.step(Descent::natural), workspace) == 1);
+      auto step = problem.step(Descent::natural);
+      step.factor_update = FactorUpdate::rotate;
+      assert_true(next->update(step, scratch) == 1);
       problem.old->swap(*next);
     }
     Padded<double> root(identity(size));
-    problem.old->color({}, root.view(), {}, workspace.scratch);
+    problem.old->color({}, root.view(), {}, scratch);
     const Gaussian got = gaussian_of(*problem.old);
     assert_close("root", root.dense() * transposed(root.dense()), got.covariance, 1e-12);
   }
@@ -135,12 +137,12 @@ void curvatures_without_off_diagonal_elements_are_refused(void**) {
     step.curvature = {};
     step.curvature.diagonal = problem.m.column();
     const auto next = posterior_of<T>(family, problem.from);
-    UpdateWorkspace<T> workspace;
-    expect_error(Status::ERROR_UNSUPPORTED, "diagonal", [&] { next->take(step, workspace); });
+    Scratch scratch;
+    expect_error(Status::ERROR_UNSUPPORTED, "diagonal", [&] { next->update(step, scratch); });
     const auto other =
         posterior_of<T>(family == Family::full ? Family::full_moment : Family::full, problem.from);
     const PosteriorStep<T> mixed = step_from<T>(*other, Descent::natural, problem.m.column());
-    expect_error(Status::ERROR_UNSUPPORTED, "family", [&] { next->take(mixed, workspace); });
+    expect_error(Status::ERROR_UNSUPPORTED, "family", [&] { next->update(mixed, scratch); });
   }
 }
 
@@ -154,13 +156,13 @@ void drift_is_exact(void**) {
       const auto from = posterior_of<T>(family, q),
                  next = posterior_of<T>(family, random_gaussian<T>(size, random));
       Padded<T> noise(random.uniform(size, 1, 0, 2));
-      UpdateWorkspace<T> workspace;
-      next->drift(*from, {0.9, 0.81 / 0.95, {}}, workspace);
+      Scratch scratch;
+      next->drift(*from, {0.9, 0.81 / 0.95, {}}, scratch);
       assert_holds(*next, {0.9 * q.mean, 0.95 / 0.81 * q.precision, 0.81 / 0.95 * q.covariance});
-      next->drift(*from, {0.9, 0.81, noise.column()}, workspace);
+      next->drift(*from, {0.9, 0.81, noise.column()}, scratch);
       const Dense covariance = 0.81 * q.covariance + diagonal_matrix(noise.dense());
       assert_holds(*next, {0.9 * q.mean, inverse_of(covariance), covariance});
-      expect_error(Status::ERROR_DIVERGED, "finite", [&] { next->drift(*from, {0, 0, {}}, workspace); });
+      expect_error(Status::ERROR_DIVERGED, "finite", [&] { next->drift(*from, {0, 0, {}}, scratch); });
     }
 }
 

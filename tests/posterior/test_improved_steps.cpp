@@ -46,11 +46,11 @@ void full_steps_are_those_of_the_formula(void**) {
                                       ? improved_reference(p)
                                       : reference_step(p, Family::full, Descent::natural);
         const auto next = posterior_of<T>(Family::full, p.prior);
-        UpdateWorkspace<T> workspace;
+        Scratch scratch;
         auto step = p.step(Descent::natural);
         step.indefinite = Indefinite::improved;
         for (int repeat = 0; repeat < 2; ++repeat) {  // in new and in used memory
-          assert_true(next->take(step, workspace) == 1);
+          assert_true(next->update(step, scratch) == 1);
           assert_holds(*next, expected);
         }
       }
@@ -75,10 +75,10 @@ void diagonal_steps_are_those_of_the_formula(void**) {
         expected.mean(i, 0) = p.from.mean(i, 0) - p.mean_rate * m(i, 0) / expected.d(i, 0);
       }
       const auto next = posterior_of<T>(Family::low_rank, p.prior);
-      UpdateWorkspace<T> workspace;
+      Scratch scratch;
       auto step = p.step(Descent::natural);
       step.indefinite = Indefinite::improved;
-      assert_true(next->take(step, workspace) == 1);
+      assert_true(next->update(step, scratch) == 1);
       const Factored got = factored_of(*next);
       assert_close("d", got.d, expected.d, tolerance<T>);
       assert_close("mean", got.mean, expected.mean, tolerance<T>);
@@ -92,11 +92,11 @@ void fixed_points_stay(void**) {
   p.curvature_rate = 0.9;
   std::ranges::fill(p.m.column(), 0.0);
   assert_true(eigen_of(p.matrix).values.back() < -0.1);
-  UpdateWorkspace<double> workspace;
+  Scratch scratch;
   const auto next = posterior_of<double>(Family::full, p.prior);
   auto step = p.step(Descent::natural);
   step.indefinite = Indefinite::improved;
-  assert_true(next->take(step, workspace) == 1);
+  assert_true(next->update(step, scratch) == 1);
   const Gaussian got = gaussian_of(*next);
   assert_close("precision", got.precision, p.from.precision, 1e-13);
   assert_close("mean", got.mean, p.from.mean, 1e-13);
@@ -109,7 +109,7 @@ void half_of_each_parameter_is_left(void**) {
   Random random(37);
   const Factored start{Dense(size, 1), Dense(size, 0), Dense(size, 1, 3.0)};
   auto from = posterior_of<T>(Family::low_rank, start), to = posterior_of<T>(Family::low_rank, start);
-  UpdateWorkspace<T> workspace;
+  Scratch scratch;
   std::vector<T> m(size), h(size), before(size), after(size);
   for (int t = 0; t < 1000; ++t) {
     if (t % 20 == 0) from->set_isotropic(3);
@@ -119,7 +119,7 @@ void half_of_each_parameter_is_left(void**) {
     step.curvature.diagonal = h;
     step.curvature_rate = std::pow(10, -3 * random.uniform());
     step.indefinite = Indefinite::improved;
-    assert_true(to->take(step, workspace) == 1);
+    assert_true(to->update(step, scratch) == 1);
     from->precision_diagonal(before);
     to->precision_diagonal(after);
     for (std::size_t i = 0; i < after.size(); ++i)
@@ -137,7 +137,7 @@ void half_of_each_direction_is_left(void**) {
   for (const Index size : {2, 5}) {
     const Gaussian start{Dense(size, 1), identity(size), identity(size)};
     auto from = posterior_of<T>(Family::full, start), to = posterior_of<T>(Family::full, start);
-    UpdateWorkspace<T> workspace;
+    Scratch scratch;
     const std::vector<T> m(static_cast<std::size_t>(size));
     for (int t = 0; t < 5000; ++t) {
       if (t % 4 == 0) from->set_isotropic(1);
@@ -148,7 +148,7 @@ void half_of_each_direction_is_left(void**) {
       step.curvature.matrix = {h.values.data(), size, size};
       step.curvature_rate = std::pow(10, -2 * random.uniform());
       step.indefinite = Indefinite::improved;
-      assert_true(to->take(step, workspace) == 1);
+      assert_true(to->update(step, scratch) == 1);
       assert_true(std::isfinite(to->log_det_covariance()));
       if (t % 25 == 24) {
         const Gaussian before = gaussian_of(*from), after = gaussian_of(*to);
@@ -174,7 +174,7 @@ void ivon_takes_these_steps(void**) {
   options.momentum = 0;
   options.curvature_rate = rate;
   StepRig<double> rig(prior, options);
-  UpdateWorkspace<double> workspace;
+  Scratch scratch;
   for (int t = 0; t < 10; ++t) {
     std::vector<double> h(size), expected(size), got(size);
     for (double& value : h) value = 200 * random.normal();
@@ -188,7 +188,7 @@ void ivon_takes_these_steps(void**) {
     step.curvature_rate = rate;
     step.prior_precision = prior;
     step.indefinite = Indefinite::improved;
-    assert_true(next->take(step, workspace) == 1);
+    assert_true(next->update(step, scratch) == 1);
     ivon->precision_diagonal(expected);
     next->precision_diagonal(got);
     assert_close("precision", column_of(got), column_of(expected), 1e-13);

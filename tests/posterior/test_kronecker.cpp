@@ -44,7 +44,7 @@ void blocks_are_the_layers(void**) {
   assert_true(kind.matrices == expected && kind.blocks == (std::vector<Index>{54, 6, 8, 27}));
   assert_true(q->dimension() == 95 && uncertain_parameters(*q) == 89 && q->rank() == 95);
   assert_same("precision", dense_precision(*q), identity(95));
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   assert_near("entropy", entropy(*q), 89 * (1 + std::log(2 * std::numbers::pi)) / 2, 1e-12);
   Padded<T> variance(poison(95, 1));
   read_marginal_variance(*q, variance.column(), scratch);
@@ -96,7 +96,7 @@ void diagonals_in_its_basis_are_those_of_the_matrices(void**) {
       return out;
     };
     Padded<T> got(poison(columns, shape.outputs));
-    PosteriorScratch<T> scratch;
+    Scratch scratch;
     q->diagonal_in_basis(Padded<T>(numbers).column(), got.view(), scratch);
     assert_close("of a diagonal", got.dense(), along(matrix), tolerance<T>);
     q->diagonal_in_basis(*other, got.view(), scratch);
@@ -135,9 +135,9 @@ void what_makes_no_posterior_is_refused(void**) {
   expect_error(Status::ERROR_NOT_FINITE, "precision",
                [&] { write("precision", std::numeric_limits<T>::infinity()); });
   assert_same("precision", dense_precision(*q), before);
-  UpdateWorkspace<T> workspace;
+  Scratch workspace;
   const auto to = q->clone();
-  expect_error(Status::ERROR_UNSUPPORTED, "steps", [&] { to->take(PosteriorStep<T>{*q}, workspace); });
+  expect_error(Status::ERROR_UNSUPPORTED, "steps", [&] { to->update(PosteriorStep<T>{*q}, workspace); });
   const std::vector<T> noise(15, T(1));
   expect_error(Status::ERROR_UNSUPPORTED, "noise in time", [&] { to->drift(*q, {1, 1, noise}, workspace); });
   to->drift(*q, {0.5, 2, {}}, workspace);

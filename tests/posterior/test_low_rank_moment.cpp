@@ -4,7 +4,7 @@
 #include "linalg/tall/tall.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
-#include "posterior/low_rank_moment/kl_gradient.hpp"
+#include "posterior/low_rank_moment/low_rank_moment.hpp"
 #include "posterior/moments.hpp"
 #include "prior/prior.hpp"
 #include "support/posteriors.hpp"
@@ -64,8 +64,7 @@ Gradient<T> gradient_of(const Problem& p) {
     q->mean()[static_cast<std::size_t>(i)] = static_cast<T>(p.mean(i, 0));
   const Padded<T> prior_mean(p.prior_mean), precision(p.precision);
   Padded<T> mean(poison(p.mean.rows, 1)), w(poison(p.w.rows, p.w.cols), 3), rho(poison(p.mean.rows, 1));
-  TallScratch scratch;
-  reserve_kl_gradient(*q, scratch);
+  Scratch scratch;
   kl_gradient<T>(*q, prior_mean.column(), precision.column(), {mean.column(), w.view(), rho.column()},
                  scratch);
   return {mean.dense(), w.dense(), rho.dense()};
@@ -134,7 +133,7 @@ void parts_of_the_gradient_can_be_left_out(void**) {
   const Gradient<double> all = gradient_of<double>(p);
   const Padded<double> precision(p.precision);
   Padded<double> w(poison(7, p.w.cols)), rho(poison(7, 1));
-  TallScratch scratch;
+  Scratch scratch;
   kl_gradient<double>(*q, {}, precision.column(), {{}, w.view(), {}}, scratch);
   assert_same("by W", w.dense(), all.w);
   kl_gradient<double>(*q, {}, precision.column(), {{}, {}, rho.column()}, scratch);
@@ -180,7 +179,7 @@ Dense numbers_on(Index threads) {
                   Dense(dimension, 1),
                   random.uniform(dimension, 1, 0.5, 2)};
   const auto q = low_rank_moment_of<T>(p.w, p.s);
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   Padded<T> x(Dense(dimension, 3));
   sample<T>(*q, {1, Stream::user, 0, 0}, x.view(), scratch);
   const Dense drawn = x.dense();
@@ -205,7 +204,7 @@ void rank_0_is_the_diagonal_family(void**) {
   diagonal->set_variance(s.values);
   const auto same = belief_of<double>("same", std::move(diagonal), mean);
   const Padded<double> theta(random.normal(11, 1)), precision(random.uniform(11, 1, 0.1, 2));
-  PosteriorScratch<double> scratch;
+  Scratch scratch;
   assert_true(q.q->is_diagonal());
   assert_near("KL", kl_to_prior(*q.q, precision.column(), scratch),
               kl_to_prior(*same.q, precision.column(), scratch), 1e-14);
@@ -219,7 +218,7 @@ void quadratic_forms_keep_their_digits(void**) {
   const double s = 1e-10;
   const Dense w = Random(4).normal(20, 1);
   const auto q = low_rank_moment_of<double>(w, Dense(20, 1, s));
-  PosteriorScratch<double> scratch;
+  Scratch scratch;
   const Padded<double> x(w);
   assert_near("quadratic", q->quadratic(x.column(), scratch), dot(w, w) / (s + dot(w, w)), 1e-11);
 }
@@ -253,7 +252,7 @@ void draws_have_the_covariance(void**) {
       low_rank_moment_of<double>(random.normal(dimension, 2), random.uniform(dimension, 1, 0.1, 1));
   const Dense covariance = inverse_of(dense_precision<double>(*q));
   Padded<double> thetas(Dense(dimension, count));
-  PosteriorScratch<double> scratch;
+  Scratch scratch;
   sample<double>(*q, {3, Stream::user, 0, 0}, thetas.view(), scratch);
   const Dense draws = thetas.dense();
   for (Index i = 0; i < dimension; ++i)
@@ -296,8 +295,7 @@ void time_passes_exactly(void**) {
       "from", low_rank_moment_of<T>(random.normal(7, 2), random.uniform(7, 1, 0.5, 2)), random.normal(7, 1));
   const Padded<T> noise(random.uniform(7, 1, 0.1, 1));
   LowRankMomentPosterior<T> to(7, 2);
-  UpdateWorkspace<T> workspace;
-  to.reserve_drift(true, workspace);
+  Scratch workspace;
   to.drift(*from.q, {0.9, 0.81 / 0.7, noise.column()}, workspace);
   assert_close("covariance", inverse_of(dense_precision<T>(to)),
                0.81 / 0.7 * from.covariance + diagonal_matrix(noise.dense()), tolerance);
@@ -312,7 +310,7 @@ void spread_keeps_the_variances(void**) {
   for (const bool spread : {false, true}) {
     LowRankMomentPosterior<T> q(8, 3);
     q.set_diagonal(precision.column(), spread ? std::optional<std::uint64_t>(5) : std::nullopt);
-    PosteriorScratch<T> scratch;
+    Scratch scratch;
     Padded<T> variance(poison(8, 1));
     q.marginal_variance(variance.column(), scratch);
     const Dense w = dense_of(std::as_const(q).w());
@@ -346,9 +344,9 @@ void priors_are_exact_or_refused(void**) {
 
 void there_are_no_natural_gradient_steps(void**) {
   LowRankMomentPosterior<double> q(3, 1), to(3, 1);
-  UpdateWorkspace<double> workspace;
+  Scratch workspace;
   const PosteriorStep<double> step{q};
-  expect_error(Status::ERROR_UNSUPPORTED, "low-rank-moment", [&] { to.take(step, workspace); });
+  expect_error(Status::ERROR_UNSUPPORTED, "low-rank-moment", [&] { to.update(step, workspace); });
   expect_error(Status::ERROR_UNSUPPORTED, "low-rank-moment",
                [] { as_low_rank_moment<double>(DiagonalMomentPosterior<double>(2)); });
   expect_error(Status::ERROR_DIVERGED, "covariance is not finite and positive",

@@ -82,8 +82,8 @@ struct Course {
     step.low_rank_update = LowRankUpdate::moving_average;
     step.projection = {method, 6, 8};
     auto next = low_rank_of<T>(Random(99).normal(dimension, rank), d);  // overwritten
-    UpdateWorkspace<T> workspace;
-    next->take(step, workspace);
+    Scratch scratch;
+    next->update(step, scratch);
     q->swap(*next);
     expect(b, w.dense(), m.dense());
   }
@@ -124,8 +124,8 @@ void streams_are_refused(void**) {
   step.m = m;
   step.curvature = {&rows, w, {}, {}};
   step.low_rank_update = LowRankUpdate::moving_average;
-  UpdateWorkspace<double> workspace;
-  expect_error(Status::ERROR_UNSUPPORTED, "low_rank_update", [&] { next->take(step, workspace); });
+  Scratch scratch;
+  expect_error(Status::ERROR_UNSUPPORTED, "low_rank_update", [&] { next->update(step, scratch); });
 }
 
 }  // namespace

@@ -18,14 +18,14 @@ template <class T, class Check>
 void for_each_belief(Check check) {
   for (const Index dimension : {1, 2, 7, 33})
     for (const Belief<T>& belief : beliefs<T>(dimension, 3)) {
-      PosteriorScratch<T> scratch;
+      Scratch scratch;
       check(belief, *belief.q, scratch);
     }
 }
 
 template <class T>
 void solutions_are_products_with_the_covariance(void**) {
-  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, PosteriorScratch<T>& scratch) {
+  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, Scratch& scratch) {
     for (const Index columns : {0, 1, 5}) {
       Padded<T> x(Random(4).normal(q.dimension(), columns), 2);
       const Dense expected = belief.covariance * x.dense();
@@ -37,7 +37,7 @@ void solutions_are_products_with_the_covariance(void**) {
 
 template <class T>
 void coloring_the_identity_gives_a_root_of_the_covariance(void**) {
-  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, PosteriorScratch<T>&) {
+  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, Scratch&) {
     const Dense f = root_of(q);
     assert_close(belief.name.c_str(), f * transposed(f), belief.covariance, tolerance<T>);
   });
@@ -45,7 +45,7 @@ void coloring_the_identity_gives_a_root_of_the_covariance(void**) {
 
 template <class T>
 void diagonals_are_those_of_the_matrices(void**) {
-  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, PosteriorScratch<T>& scratch) {
+  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, Scratch& scratch) {
     Padded<T> variance(poison(q.dimension(), 1)), precision(poison(q.dimension(), 1));
     q.marginal_variance(variance.column(), scratch);
     q.precision_diagonal(precision.column());
@@ -56,7 +56,7 @@ void diagonals_are_those_of_the_matrices(void**) {
 
 template <class T>
 void quadratic_forms_and_determinants_agree(void**) {
-  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, PosteriorScratch<T>& scratch) {
+  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, Scratch& scratch) {
     const Padded<T> x(Random(5).normal(q.dimension(), 1));
     assert_near("quadratic", q.quadratic(x.column(), scratch), dot(x.dense(), belief.precision * x.dense()),
                 tolerance<T>);
@@ -66,7 +66,7 @@ void quadratic_forms_and_determinants_agree(void**) {
 
 template <class T>
 void log_densities_and_entropies_are_those_of_the_normal_distribution(void**) {
-  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, PosteriorScratch<T>& scratch) {
+  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, Scratch& scratch) {
     const Padded<T> theta(Random(6).normal(q.dimension(), 1));
     const Dense shift = theta.dense() - belief.mean;
     const double dimension = static_cast<double>(q.dimension()), log_2_pi = std::log(2 * std::numbers::pi);
@@ -80,7 +80,7 @@ void log_densities_and_entropies_are_those_of_the_normal_distribution(void**) {
 
 template <class T>
 void covariance_blocks_are_parts_of_the_covariance(void**) {
-  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, PosteriorScratch<T>& scratch) {
+  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, Scratch& scratch) {
     const std::vector<Index> rows{q.dimension() - 1, 0, 0}, cols{0, q.dimension() / 2}, none;
     Padded<double> block(poison(3, 2), 2), empty(Dense(0, 2));
     covariance_block<T>(q, rows, cols, block.view(), scratch);
@@ -96,7 +96,7 @@ void covariance_blocks_are_parts_of_the_covariance(void**) {
 
 template <class T>
 void clones_are_equal_and_independent(void**) {
-  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, PosteriorScratch<T>& scratch) {
+  for_each_belief<T>([](const Belief<T>& belief, const Posterior<T>& q, Scratch& scratch) {
     const auto copy = q.clone();
     assert_same("precision", dense_precision(*copy), dense_precision(q));
     assert_same("mean", column_of(std::as_const(*copy).mean()), belief.mean);

@@ -14,7 +14,7 @@ using namespace bdl::testing;
 
 template <class T>
 Dense draws(const Posterior<T>& q, const StreamKey& key, Index count, Index padding = 0) {
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   Padded<T> thetas(poison(q.dimension(), count), padding);
   sample(q, key, thetas.view(), scratch);
   return thetas.dense();

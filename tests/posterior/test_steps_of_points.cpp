@@ -105,12 +105,12 @@ void steps_are_those_without_points(void**) {
     StepProblem<T> problem(Family::full, 3, prior, form, 5);
     const PosteriorStep<T> own = problem.step(Descent::plain);
     FullPosterior<T> expected(3), got(all);
-    UpdateWorkspace<T> workspace;
-    assert_true(expected.take(own, workspace) == 1);
+    Scratch scratch;
+    assert_true(expected.update(own, scratch) == 1);
     const auto from = posterior_of<T>(Family::full, with_points<T>(problem.from));
     from->adopt(points);
     WithPoints<T> same(problem, own, *from);
-    assert_true(got.take(same.step, workspace) == 1);
+    assert_true(got.update(same.step, scratch) == 1);
     compare<T>(gaussian_of<T>(got), gaussian_of<T>(expected), own.mean_rate);
   }
 }
@@ -138,8 +138,8 @@ void blocks_know_their_points(void**) {
   without.prior_precision = own.prior_precision;
   WithPoints<T> with(problem, own, *many);
   const auto expected = few->clone(), got = many->clone();
-  UpdateWorkspace<T> workspace;
-  assert_true(expected->take(without, workspace) == 1 && got->take(with.step, workspace) == 1);
+  Scratch scratch;
+  assert_true(expected->update(without, scratch) == 1 && got->update(with.step, scratch) == 1);
   const auto whole = [](const Posterior<T>& posterior) {
     const Dense precision = dense_precision(posterior);
     return Gaussian{column_of(posterior.mean()), precision, inverse_of(precision)};

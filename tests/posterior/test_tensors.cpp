@@ -54,7 +54,7 @@ void they_tell_all(void**) {
     set_tensors(*other, source_of<T>(values_of(q)));
     assert_same_tensors(*other, q);
     assert_false(other->is_blank());
-    PosteriorScratch<T> scratch;
+    Scratch scratch;
     assert_near(belief.name.c_str(), kl(q, *other, scratch), 0, sizeof(T) == 8 ? 1e-12 : 1e-4);
   }
 }

@@ -53,8 +53,8 @@ template <class T>
 std::unique_ptr<LowRankPosterior<T>> updated(Problem<T>& problem, const ProjectionOptions& options) {
   const auto old = low_rank_of<T>(problem.u, problem.d);
   auto next = low_rank_of<T>(Random(99).normal(problem.u.rows, problem.u.cols), problem.d);  // overwritten
-  UpdateWorkspace<T> workspace;
-  next->take(problem.step(*old, options), workspace);
+  Scratch scratch;
+  next->update(problem.step(*old, options), scratch);
   return next;
 }
 
@@ -129,8 +129,8 @@ void full_rank_updates_are_not_truncated(void**) {
     FullPosterior<double> old(7), full(7);
     const Dense precision = problem.u * transposed(problem.u) + diagonal_matrix(problem.d);
     old.set_precision({precision.values.data(), 7, 7});
-    UpdateWorkspace<double> workspace;
-    full.take(problem.step(old, {}), workspace);
+    Scratch scratch;
+    full.update(problem.step(old, {}), scratch);
     const Dense expected = problem.target() + diagonal_matrix(problem.old_diagonal());
     Dense whole = (1 - rate) * precision +
                   rate * (problem.b * diagonal_matrix(problem.w.dense()) * transposed(problem.b)) +
@@ -175,8 +175,8 @@ void what_is_not_finite_is_refused(void**) {
         Problem<T> problem(Random(9).normal(9, rank), b, 8);
         expect_error(Status::ERROR_DIVERGED, "finite", [&] { updated(problem, {method, 2, 4}); });
         FullPosterior<T> old(9), full(9);
-        UpdateWorkspace<T> workspace;
-        expect_error(Status::ERROR_DIVERGED, "finite", [&] { full.take(problem.step(old, {}), workspace); });
+        Scratch scratch;
+        expect_error(Status::ERROR_DIVERGED, "finite", [&] { full.update(problem.step(old, {}), scratch); });
       }
 }
 

@@ -191,7 +191,7 @@ std::vector<Table> slow_outputs(const Query<T>& query) {
   std::vector<Table> all(static_cast<std::size_t>(query.x.rows), Table(outputs, query.spec.samples));
   Buffer<T> theta(dimension), x(inputs), f(outputs);
   Scratch scratch;
-  PosteriorScratch<T> posterior_scratch;
+  Scratch posterior_scratch;
   for (Index k = 0; k < query.spec.samples; ++k) {
     const StreamKey key{query.spec.seed, Stream::prediction, 0, static_cast<std::uint32_t>(k)};
     sample(query.posterior, key, theta.matrix(dimension, 1), posterior_scratch);

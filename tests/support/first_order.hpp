@@ -18,8 +18,7 @@ inline Dense normals_of(Index step, Index dimension, Index samples) {
 template <class T>
 class KnownDraws final : public DrawSource<T> {
  public:
-  void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
-                  PosteriorScratch<T>&) override {
+  void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas, Scratch&) override {
     const Dense covariance = inverse_of(dense_precision(q)),
                 eps = normals_of(place.step, thetas.rows, thetas.cols);
     for (Index s = 0; s < thetas.cols; ++s)

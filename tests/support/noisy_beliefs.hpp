@@ -24,7 +24,7 @@ void set_belief(Posterior<T>& q, double low_rank, double sigma, std::uint64_t se
     for (Index k = 0; k < member.rank(); ++k)
       for (T& value : member.w().column(k)) value = static_cast<T>(low_rank * random.normal());
     for (T& value : member.s()) value = static_cast<T>(sigma * sigma * (0.5 + random.uniform()));
-    TallScratch scratch;
+    Scratch scratch;
     member.factorize(scratch);
   });
   q.set_blank(false);

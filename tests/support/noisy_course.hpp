@@ -72,7 +72,7 @@ inline Numbers gradient_of(const Course& course, double kl_weight) {
   for_each_block(q, [&](LowRankMomentPosterior<double>& member, Index offset, std::size_t) {
     const Index size = member.dimension(), rank = member.rank();
     std::vector<double> by_w(at(size * rank)), by_log_sigma(at(size));
-    TallScratch scratch;
+    Scratch scratch;
     reserve_kl_gradient(member, scratch);
     kl_gradient<double>(member, {}, prior.precision().subspan(at(offset), at(size)),
                         {{}, {by_w.data(), size, rank}, by_log_sigma}, scratch);

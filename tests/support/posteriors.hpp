@@ -80,7 +80,7 @@ Dense root_of(const Posterior<T>& q) {
   std::vector<T> values(unit.values.begin(), unit.values.end()),
       coefficients(static_cast<std::size_t>(more * (d + more)));
   for (Index k = 0; k < more; ++k) coefficients[static_cast<std::size_t>(k + (d + k) * more)] = 1;
-  PosteriorScratch<T> scratch;
+  Scratch scratch;
   q.reserve(d + more, scratch);
   const MatrixView<T> f(values.data(), d, d + more);
   q.color({}, f, ConstMatrixView<T>(coefficients.data(), more, d + more), scratch);

@@ -132,8 +132,7 @@ void assert_close_belief(const Learner<A>& got, const Learner<B>& expected, doub
 template <class T>
 class AntitheticDraws final : public DrawSource<T> {
  public:
-  void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
-                  PosteriorScratch<T>&) override {
+  void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas, Scratch&) override {
     Random random(static_cast<std::uint64_t>(1000 * place.step + place.iteration));
     const Dense root = cholesky_of(inverse_of(dense_precision(q))), mean = column_of(q.mean());
     Dense shift;

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/interrupt.hpp"
+#include "base/simd.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/lapack.hpp"
 
 namespace bdl {
-
 namespace {
-
-constexpr Index columns_between_questions = 64;
 
 /// True if nothing is beside the diagonal: posteriors begin so, and need no work.
 bool is_zero(ConstMatrixView<double> a) {
@@ -21,12 +18,11 @@ bool is_zero(ConstMatrixView<double> a) {
   return true;
 }
 
-/// Halves: A11 = C11 C11^T, C21 = A21 C11^-T, and the rest is A22 - C21 C21^T.
+/// Factorises by halves: A11 = C11 C11^T, C21 = A21 C11^-T, and the rest is A22 - C21 C21^T.
 bool factorize(MatrixView<double> a) {
   constexpr Index small = 16;
   static_assert(small <= most_rows_of_potrf);
   if (a.rows <= small) return factorize_positive(a);
-  check_loop();
   const Index n = (a.rows / 2 + small - 1) / small * small, rest = a.rows - n;
   const auto first = a.block(0, 0, n, n), beside = a.block(n, 0, rest, n), last = a.block(n, n, rest, rest);
   if (!factorize(first)) return false;
@@ -37,12 +33,29 @@ bool factorize(MatrixView<double> a) {
   return factorize(last);
 }
 
+/// [l z] <- [l z] [c -s; s c] below the diagonal.
+BDL_ALWAYS_INLINE void rotate(double* l, double* z, double c, double s, Index count) {
+  for (Index i = 0; i < count; ++i) {
+    const double old = l[i];
+    l[i] = c * old + s * z[i];
+    z[i] = c * z[i] - s * old;
+  }
+}
+
+/// l <- (l - s z) / c, then z <- c z - s l.
+BDL_ALWAYS_INLINE void rotate_back(double* l, double* z, double c, double s, Index count) {
+  const double inverse = 1 / c;
+  for (Index i = 0; i < count; ++i) {
+    l[i] = (l[i] - s * z[i]) * inverse;
+    z[i] = c * z[i] - s * l[i];
+  }
+}
+
 }  // namespace
 
 bool cholesky(MatrixView<double> a) {
   if (!factorize(a)) return false;
   for (Index j = 0; j < a.cols; ++j) {
-    if (j % columns_between_questions == 0) check_loop();
     std::fill_n(a.column_data(j), j, 0.0);
     if (!std::isfinite(a(j, j))) return false;
   }
@@ -62,11 +75,40 @@ void cholesky_solve(ConstMatrixView<double> lower, MatrixView<double> x) {
 
 void cholesky_inverse(ConstMatrixView<double> lower, MatrixView<double> inverse) {
   for (Index j = 0; j < inverse.cols; ++j) {
-    if (j % columns_between_questions == 0) check_loop();
     std::fill_n(inverse.column_data(j), inverse.rows, 0.0);
     inverse(j, j) = 1;
   }
   cholesky_solve(lower, inverse);
+}
+
+/// Rotates: plain rotations add and mixed hyperbolic ones subtract, each as stable as its problem allows
+/// (Bojanczyk, Brent, Van Dooren, de Hoog 1987). Column by column of L, which passes through the caches once.
+bool update_cholesky(MatrixView<double> lower, MatrixView<double> z, Index added) {
+  const Index size = lower.rows;
+  bool good = true;
+  with_simd([&](auto) BDL_INLINE_LAMBDA {
+    for (Index j = 0; j < size && good; ++j) {
+      double* l = lower.column_data(j) + j;
+      const Index below = size - j - 1;
+      for (Index k = 0; k < z.cols; ++k) {
+        double* x = z.column_data(k) + j;
+        const double pivot = *l, value = *x;
+        if (value == 0) continue;
+        if (k < added) {
+          const double root = std::sqrt(pivot * pivot + value * value);
+          *l = root;
+          rotate(l + 1, x + 1, pivot / root, value / root, below);
+        } else {
+          const double square = (pivot - value) * (pivot + value);
+          *l = std::sqrt(square);
+          if (!(square > 0)) break;
+          rotate_back(l + 1, x + 1, *l / pivot, value / pivot, below);
+        }
+      }
+      good = *l > 0 && std::isfinite(*l);
+    }
+  });
+  return good;
 }
 
 }  // namespace bdl

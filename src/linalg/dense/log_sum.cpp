@@ -19,7 +19,7 @@ constexpr int significand_bits = 52;
 constexpr std::uint64_t significand = (std::uint64_t{1} << significand_bits) - 1,
                         one = std::uint64_t{1023} << significand_bits;
 
-/// log of the product of up to `block` positive normal numbers.
+/// Returns the log of the product of up to `block` positive normal numbers.
 template <class T>
 BDL_ALWAYS_INLINE double log_of_product(const T* values, std::size_t count) {
   double product[lanes];
@@ -39,7 +39,7 @@ BDL_ALWAYS_INLINE double log_of_product(const T* values, std::size_t count) {
 }
 
 template <class T>
-BDL_ALWAYS_INLINE double sum_of_part(ConstSpan<T> values) {
+BDL_ALWAYS_INLINE double sum_of_range(ConstSpan<T> values) {
   double sum = 0;
   for (std::size_t first = 0; first < values.size(); first += block) {
     const std::size_t count = std::min(block, values.size() - first);
@@ -65,15 +65,15 @@ BDL_ALWAYS_INLINE double sum_of_part(ConstSpan<T> values) {
 
 template <class T>
 double sum_of_logs(ConstSpan<T> values) {
-  constexpr std::size_t most_parts = 64;
+  constexpr std::size_t most_ranges = 64;
   const auto size = static_cast<Index>(values.size());
-  const Index part =
-      static_cast<Index>(block) * std::max<Index>(16, (size / static_cast<Index>(most_parts * block)) + 1);
-  double sums[most_parts] = {}, sum = 0;
-  parallel_blocks(size, part, [&](Index first, Index count) noexcept {
+  const Index range =
+      static_cast<Index>(block) * std::max<Index>(16, (size / static_cast<Index>(most_ranges * block)) + 1);
+  double sums[most_ranges] = {}, sum = 0;
+  parallel_blocks(size, range, [&](Index first, Index count) noexcept {
     with_simd([&](auto) BDL_INLINE_LAMBDA {
-      sums[first / part] =
-          sum_of_part(values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+      sums[first / range] =
+          sum_of_range(values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
     });
   });
   for (const double each : sums) sum += each;

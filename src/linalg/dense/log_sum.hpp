@@ -5,7 +5,7 @@
 
 namespace bdl {
 
-/// sum_i log v_i; not finite if a value is not finite or not positive.
+/// Returns sum_i log v_i; not finite if a value is not finite or not positive.
 template <class T>
 double sum_of_logs(ConstSpan<T> values);
 

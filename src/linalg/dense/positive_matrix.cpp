@@ -7,9 +7,9 @@
 #include <limits>
 #include <numeric>
 
-#include "base/loop_turns.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
+#include "linalg/eigen/eigenpairs.hpp"
 
 namespace bdl {
 namespace {
@@ -33,8 +33,7 @@ bool is_product(ConstMatrixView<double> a, ConstMatrixView<double> c) {
     x[i] = (is_odd ? -1 : 1) / std::sqrt(a(i, i));
   }
   std::fill_n(difference, size, 0.0);
-  LoopTurns turn;
-  for (Index k = 0; k < size; ++k, turn(3 * size)) {
+  for (Index k = 0; k < size; ++k) {
     const double *const of_c = c.column_data(k), *const of_a = a.column_data(k);
     const double y = std::inner_product(of_c + k, of_c + size, x + k, 0.0);
     for (Index i = 0; i < size; ++i) difference[i] += of_c[i] * y - of_a[i] * x[k];
@@ -58,18 +57,14 @@ bool PositiveMatrix::factorize() {
 }
 
 bool PositiveMatrix::find_factor() {
-  check_loop();
-  LoopTurns turn;
   const ConstMatrixView<double> a = std::as_const(*this).matrix();
-  for (Index j = 0; j < size_; ++j, turn(size_))
-    std::copy_n(a.column_data(j) + j, size_ - j, lower().column_data(j) + j);
+  for (Index j = 0; j < size_; ++j) std::copy_n(a.column_data(j) + j, size_ - j, lower().column_data(j) + j);
   if (!cholesky(lower())) return false;
   log_det_ = log_det_from_cholesky(lower());
   return std::isfinite(log_det_);
 }
 
 bool PositiveMatrix::accept_factor() {
-  check_loop();
   mirror_lower(matrix());
   log_det_ = log_det_from_cholesky(lower());
   return std::isfinite(log_det_);
@@ -79,7 +74,6 @@ bool PositiveMatrix::has_lengths_of_factor() const {
   constexpr Index together = 64;  // rows, column by column
   constexpr double most = 1e-11;
   for (Index first = 0; first < size_; first += together) {
-    check_loop();
     const Index last = std::min(first + together, size_);
     std::array<double, together> sums{};
     for (Index k = 0; k < last; ++k)
@@ -105,8 +99,8 @@ bool PositiveMatrix::accept_kept_factor() {
 }
 
 void PositiveMatrix::copy(const PositiveMatrix& other) {
-  copy_in_parts(other.matrix_.data(), size_ * size_, matrix_.data());
-  copy_in_parts(other.lower_.data(), size_ * size_, lower_.data());
+  std::copy_n(other.matrix_.data(), size_ * size_, matrix_.data());
+  std::copy_n(other.lower_.data(), size_ * size_, lower_.data());
   log_det_ = other.log_det_;
 }
 
@@ -118,14 +112,14 @@ void PositiveMatrix::swap(PositiveMatrix& other) noexcept {
 }
 
 bool PositiveMatrix::set_isotropic(double factor) {
-  fill_in_parts(matrix_.data(), size_ * size_, 0.0);
-  fill_in_parts(lower_.data(), size_ * size_, 0.0);
+  std::fill_n(matrix_.data(), size_ * size_, 0.0);
+  std::fill_n(lower_.data(), size_ * size_, 0.0);
   const double root = std::sqrt(factor);
   for (Index i = 0; i < size_; ++i) {
     matrix()(i, i) = factor;
     lower()(i, i) = root;
   }
-  log_det_ = log_det_from_cholesky(lower());  // the bits that restore() gives
+  log_det_ = log_det_from_cholesky(lower());  // identical to what the factor of a file gives
   return std::isfinite(log_det_);
 }
 
@@ -164,13 +158,14 @@ double PositiveMatrix::inverse_quadratic(double* x) const {
   return sum;
 }
 
-/// A^-1 = C^-T C^-1, and columns of C^-1 are zero above the diagonal.
+/// A^-1 = C^-T C^-1, and columns of C^-1 are zero above the diagonal; a few of them at a time.
 template <class T>
-void PositiveMatrix::inverse_diagonal(std::span<T> out, Buffer<double>& work) const {
-  reserve_inverse_diagonal(work);
+void PositiveMatrix::inverse_diagonal(std::span<T> out, Scratch& scratch) const {
+  constexpr Index columns_together = 32;
   for (Index first = 0; first < size_; first += columns_together) {
+    const Scratch::Frame frame(scratch);
     const Index count = std::min(columns_together, size_ - first), left = size_ - first;
-    const auto columns = work.matrix(left, count);
+    const auto columns = scratch.matrix<double>(left, count);
     std::fill_n(columns.data, columns.size(), 0.0);
     for (Index k = 0; k < count; ++k) columns(k, k) = 1;
     solve_lower_left(Op::none, lower().block(first, first, left, left), columns);
@@ -182,24 +177,18 @@ void PositiveMatrix::inverse_diagonal(std::span<T> out, Buffer<double>& work) co
   }
 }
 
-template void PositiveMatrix::inverse_diagonal(std::span<float>, Buffer<double>&) const;
-template void PositiveMatrix::inverse_diagonal(std::span<double>, Buffer<double>&) const;
+template void PositiveMatrix::inverse_diagonal(std::span<float>, Scratch&) const;
+template void PositiveMatrix::inverse_diagonal(std::span<double>, Scratch&) const;
 
-void reserve_eigenvalue(Index size, DenseScratch& scratch) {
-  scratch.vector.reserve(size);
-  scratch.eigen.reserve(size, 1);
-}
-
-double largest_eigenvalue(ConstMatrixView<double> a, DenseScratch& scratch) {
+double largest_eigenvalue(ConstMatrixView<double> a, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
   double value = 0;
-  reserve_eigenvalue(a.rows, scratch);
-  return scratch.eigen.compute(a, &value, scratch.vector.matrix(a.rows, 1))
+  return largest_eigenpairs(a, &value, scratch.matrix<double>(a.rows, 1), scratch)
              ? value
              : std::numeric_limits<double>::quiet_NaN();
 }
 
-double smallest_relative_eigenvalue(ConstMatrixView<double> lower, MatrixView<double> b,
-                                    DenseScratch& scratch) {
+double smallest_relative_eigenvalue(ConstMatrixView<double> lower, MatrixView<double> b, Scratch& scratch) {
   solve_lower_left(Op::none, lower, b);
   solve_lower_right(Op::transpose, lower, b);
   for (Index j = 0; j < b.cols; ++j)

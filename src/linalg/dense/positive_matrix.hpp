@@ -2,9 +2,7 @@
 // families, and what they compute with it.
 #pragma once
 
-#include <algorithm>
-
-#include "linalg/eigen/direct_eigen.hpp"
+#include "base/scratch.hpp"
 
 namespace bdl {
 
@@ -17,24 +15,23 @@ class PositiveMatrix {
   ConstMatrixView<double> matrix() const { return matrix_.matrix(size_, size_); }
   ConstMatrixView<double> lower() const { return lower_.matrix(size_, size_); }
   double log_det() const { return log_det_; }
-  Index bytes() const { return matrix_.bytes() + lower_.bytes(); }
 
-  /// To be written, and then made valid by factorize() or accept_factor().
+  /// Writable views: changes are valid after factorize() or accept_factor().
   MatrixView<double> matrix() { return matrix_.matrix(size_, size_); }
   MatrixView<double> lower() { return lower_.matrix(size_, size_); }
-  /// From the lower triangle of A. False unless A is positive definite and finite.
+  /// Finds C from the lower triangle of A. False unless A is positive definite and finite.
   [[nodiscard]] bool factorize();
-  /// factorize() where both triangles of A are filled; only reads A.
+  /// Finds C where both triangles of A are filled; only reads A.
   [[nodiscard]] bool find_factor();
-  /// From the lower triangle of A and a C that belongs to it.
+  /// Completes A from its lower triangle, for a C that belongs to it.
   [[nodiscard]] bool accept_factor();
 
   /// A = C C^T again where A's diagonal is not the lengths of C's rows any more: in a covariance that grows
   /// between subtractions, as forgetting makes it, errors of A that C does not share grow without end.
   void follow_factor();
 
-  /// From lower triangles of A and C that somebody has kept. False unless C belongs to A, as far as its rows'
-  /// lengths tell.
+  /// Completes A and C from lower triangles that somebody has kept. False unless C belongs to A, as far as
+  /// its rows' lengths tell.
   [[nodiscard]] bool accept_kept_factor();
 
   void copy(const PositiveMatrix& other);
@@ -51,15 +48,11 @@ class PositiveMatrix {
   /// x^T A x and x^T A^-1 x; the latter overwrites x by C^-1 x.
   double quadratic(const double* x) const;
   double inverse_quadratic(double* x) const;
-  /// diag(A^-1), a few columns at a time in `work`.
+  /// out = diag(A^-1).
   template <class T>
-  void inverse_diagonal(std::span<T> out, Buffer<double>& work) const;
-  void reserve_inverse_diagonal(Buffer<double>& work) const {
-    work.reserve(size_ * std::min(columns_together, size_));
-  }
+  void inverse_diagonal(std::span<T> out, Scratch& scratch) const;
 
  private:
-  static constexpr Index columns_together = 32;
   bool has_lengths_of_factor() const;
 
   Index size_;
@@ -67,22 +60,10 @@ class PositiveMatrix {
   double log_det_ = 0;
 };
 
-/// How the factor of a matrix that changes by few rank-one terms is found.
-enum class FactorUpdate { automatic, rotate, refactorize };
-
-/// Scratch of steps on dense matrices.
-struct DenseScratch {
-  Buffer<double> square, product, columns, moved, gram, vector;
-  DirectEigen eigen;
-  FactorUpdate update = FactorUpdate::automatic;
-};
-
-/// The smallest eigenvalue of C^-1 B C^-T for a symmetric B, which is destroyed; NaN if B is not finite.
-double smallest_relative_eigenvalue(ConstMatrixView<double> lower, MatrixView<double> b,
-                                    DenseScratch& scratch);
-/// Memory for eigenvalues of matrices of this size.
-void reserve_eigenvalue(Index size, DenseScratch& scratch);
-/// The largest eigenvalue of a symmetric matrix (lower triangle read); NaN if it is not finite.
-double largest_eigenvalue(ConstMatrixView<double> a, DenseScratch& scratch);
+/// Returns the smallest eigenvalue of C^-1 B C^-T for a symmetric B, which is destroyed; NaN if B is not
+/// finite.
+double smallest_relative_eigenvalue(ConstMatrixView<double> lower, MatrixView<double> b, Scratch& scratch);
+/// Returns the largest eigenvalue of a symmetric matrix (lower triangle read); NaN if it is not finite.
+double largest_eigenvalue(ConstMatrixView<double> a, Scratch& scratch);
 
 }  // namespace bdl

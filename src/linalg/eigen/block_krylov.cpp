@@ -1,11 +1,14 @@
-#include "linalg/eigen/block_krylov.hpp"
-
+// The largest eigenpairs of a large dense symmetric positive semi-definite matrix: block Lanczos with full
+// orthogonalisation and Rayleigh-Ritz on the whole basis (Golub and Underwood 1977).
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "base/error.hpp"
+#include "base/profile.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
+#include "linalg/eigen/eigenpairs.hpp"
 
 namespace bdl {
 namespace {
@@ -22,7 +25,7 @@ Index block_columns(Index count) {
 
 constexpr Index fewest_blocks = 3, most_blocks = 16, most_basis = 512;
 
-/// +-1 by a hash of the element's position (splitmix64).
+/// Returns +-1 by a hash of the element's position (splitmix64).
 double random_sign(Index i, Index j) {
   std::uint64_t z =
       (static_cast<std::uint64_t>(j) << 32 | static_cast<std::uint64_t>(i)) * 0x9E3779B97F4A7C15u +
@@ -38,7 +41,8 @@ double mean_diagonal(ConstMatrixView<double> a) {
   return trace / static_cast<double>(a.rows);
 }
 
-/// A random vector's Rayleigh quotient is the average on the average: a coordinate must not be worse.
+/// True if coordinate k is no worse than a random vector, whose Rayleigh quotient is the average on the
+/// average.
 bool starts_from(ConstMatrixView<double> a, Index k, double average) {
   return a(k, k) >= average;
 }
@@ -59,67 +63,84 @@ void remove_span(ConstMatrixView<double> q, MatrixView<double> x, MatrixView<dou
   gemm(Op::none, Op::none, -1.0, q, coefficients, 1.0, x);
 }
 
-}  // namespace
-
-Index BlockKrylov::most_columns(Index size, Index count) {
+/// Number of columns of the basis at most.
+Index most_columns(Index size, Index count) {
   return std::min({most_blocks * block_columns(count), size / 2, most_basis});
 }
 
-bool BlockKrylov::suits(Index size, Index count) {
-  constexpr Index fewest = 5;  // blocks, so that convergence is likely
-  const Index block = block_columns(count);
-  return size >= 120 + 12 * block && fewest * block <= most_columns(size, count);
-}
+class BlockKrylov {
+ public:
+  /// Takes its memory from the scratch.
+  BlockKrylov(ConstMatrixView<double> a, Index count, Scratch& scratch);
+  /// Writes the vectors.cols largest eigenvalues of A (both triangles read) in descending order and
+  /// orthonormal vectors v with |A v - theta v| <= tolerance theta_1. False if that takes too many products,
+  /// or A is not finite.
+  bool compute(double tolerance, double* values, MatrixView<double> vectors);
 
-void BlockKrylov::reserve(Index size, Index count) {
-  const Index block = block_columns(count), most = most_columns(size, count);
-  basis_memory_.reserve(size * most);
-  image_memory_.reserve(size * block);
-  ritz_memory_.reserve(most * most);
-  ritz_vectors_.reserve(most * count);
-  coefficients_.reserve(most * block);
-  gram_.reserve(block * block);
-  scales_.reserve(block);
-}
+ private:
+  void start();
+  void multiply();
+  void project();
+  Index orthonormalize(double least);
+  Index orthonormalize_columns(double least);
+  bool factorize(double least);
+  void extend(Index count);
+  bool ritz_pairs(double tolerance, double* values, MatrixView<double> vectors);
+  MatrixView<double> coefficients(Index rows, Index cols) const { return {coefficients_, rows, cols}; }
 
-bool BlockKrylov::compute(ConstMatrixView<double> a, double tolerance, DirectEigen& direct, double* values,
-                          MatrixView<double> vectors) {
-  const Index size = a.rows, count = vectors.cols, most = most_columns(size, count);
-  reserve(size, count);
+  ConstMatrixView<double> a_;
+  Index count_, most_;
+  Scratch& scratch_;
+  // The basis Q = [..., X]; W = A X, then its part outside Q; H = Q^T A Q.
+  MatrixView<double> basis_, image_, ritz_;
+  double *ritz_vectors_, *coefficients_, *gram_, *scales_;
+  Index columns_ = 0, last_ = 0;  // of Q and X
+};
+
+BlockKrylov::BlockKrylov(ConstMatrixView<double> a, Index count, Scratch& scratch)
+    : a_(a),
+      count_(count),
+      most_(most_columns(a.rows, count)),
+      scratch_(scratch),
+      basis_(scratch.matrix<double>(a.rows, most_)),
+      image_(scratch.matrix<double>(a.rows, block_columns(count))),
+      ritz_(scratch.matrix<double>(most_, most_)),
+      ritz_vectors_(scratch.take<double>(most_ * count).data()),
+      coefficients_(scratch.take<double>(most_ * image_.cols).data()),
+      gram_(scratch.take<double>(image_.cols * image_.cols).data()),
+      scales_(scratch.take<double>(image_.cols).data()) {}
+
+bool BlockKrylov::compute(double tolerance, double* values, MatrixView<double> vectors) {
   // Squares of the matrix's numbers must be numbers.
   constexpr double smallest_scale = 1e-120, largest_scale = 1e120;
-  const double average = mean_diagonal(a);
+  const double average = mean_diagonal(a_);
   if (!(average >= smallest_scale && average <= largest_scale)) return false;
-  basis_ = basis_memory_.matrix(size, most);
-  ritz_ = ritz_memory_.matrix(most, most);
-  columns_ = last_ = 0;
-  start(a, count);
+  start();
   double largest = 0;
   for (Index blocks = 1;; ++blocks) {
-    multiply(a, count);
+    multiply();
     project();
     for (Index i = columns_ - last_; i < columns_; ++i) largest = std::max(largest, std::abs(ritz_(i, i)));
-    if (blocks >= fewest_blocks && ritz_pairs(tolerance, direct, values, vectors)) return true;
-    if (columns_ + last_ > most) return false;
+    if (blocks >= fewest_blocks && ritz_pairs(tolerance, values, vectors)) return true;
+    if (columns_ + last_ > most_) return false;
     const Index added = orthonormalize(8 * epsilon * largest);
     if (added == 0)  // Q is invariant
-      return ritz_pairs(std::numeric_limits<double>::max(), direct, values, vectors);
+      return ritz_pairs(std::numeric_limits<double>::max(), values, vectors);
     extend(added);
   }
 }
 
-/// X = coordinates first, then random vectors.
-void BlockKrylov::start(ConstMatrixView<double> a, Index count) {
-  image_ = image_memory_.matrix(a.rows, block_columns(count));
+/// Starts from coordinates first, then random vectors.
+void BlockKrylov::start() {
   Index filled = 0;
-  const double average = mean_diagonal(a);
-  for (Index k = 0; k < count; ++k) {
-    if (!starts_from(a, k, average)) continue;
+  const double average = mean_diagonal(a_);
+  for (Index k = 0; k < count_; ++k) {
+    if (!starts_from(a_, k, average)) continue;
     std::ranges::fill(image_.column(filled), 0.0);
     image_(k, filled++) = 1;
   }
   for (; filled < image_.cols; ++filled)
-    for (Index i = 0; i < a.rows; ++i) image_(i, filled) = random_sign(i, filled);
+    for (Index i = 0; i < a_.rows; ++i) image_(i, filled) = random_sign(i, filled);
   extend(orthonormalize(0));
 }
 
@@ -130,44 +151,44 @@ void BlockKrylov::extend(Index count) {
 }
 
 /// W = A X. The coordinates at the start need no product.
-void BlockKrylov::multiply(ConstMatrixView<double> a, Index count) {
+void BlockKrylov::multiply() {
   image_.cols = last_;
   Index copied = 0;
   if (columns_ == last_) {
-    const double average = mean_diagonal(a);
-    for (Index k = 0; k < count; ++k)
-      if (starts_from(a, k, average)) std::ranges::copy(a.column(k), image_.column_data(copied++));
+    const double average = mean_diagonal(a_);
+    for (Index k = 0; k < count_; ++k)
+      if (starts_from(a_, k, average)) std::ranges::copy(a_.column(k), image_.column_data(copied++));
   }
-  gemm(Op::none, Op::none, 1.0, a, basis_.columns(columns_ - last_ + copied, last_ - copied), 0.0,
+  gemm(Op::none, Op::none, 1.0, a_, basis_.columns(columns_ - last_ + copied, last_ - copied), 0.0,
        image_.columns(copied, last_ - copied));
 }
 
 /// W -= Q Q^T W, whose coefficients are H's last rows.
 void BlockKrylov::project() {
-  const auto coefficients = coefficients_.matrix(columns_, last_);
-  remove_span(basis_.columns(0, columns_), image_, coefficients);
+  const auto products = coefficients(columns_, last_);
+  remove_span(basis_.columns(0, columns_), image_, products);
   for (Index j = 0; j < last_; ++j)
-    for (Index i = 0, row = columns_ - last_ + j; i <= row; ++i) ritz_(row, i) = coefficients(i, j);
+    for (Index i = 0, row = columns_ - last_ + j; i <= row; ++i) ritz_(row, i) = products(i, j);
 }
 
-/// Writes the Ritz pairs; whether all have converged.
-bool BlockKrylov::ritz_pairs(double tolerance, DirectEigen& direct, double* values,
-                             MatrixView<double> vectors) {
-  const auto mixing = ritz_vectors_.matrix(columns_, vectors.cols);
-  if (!direct.compute(ritz_.block(0, 0, columns_, columns_), values, mixing)) return false;
+/// Writes the Ritz pairs; true if all have converged.
+bool BlockKrylov::ritz_pairs(double tolerance, double* values, MatrixView<double> vectors) {
+  const MatrixView<double> mixing(ritz_vectors_, columns_, vectors.cols);
+  if (!largest_eigenpairs(ritz_.block(0, 0, columns_, columns_), values, mixing, scratch_)) return false;
   const auto last = mixing.block(columns_ - last_, 0, last_, mixing.cols);
   gemm(Op::none, Op::none, 1.0, image_, last, 0.0,
-       vectors);  // A v - theta v = W times the last part of H's vector
+       vectors);  // A v - theta v = W times the last rows of H's vector
   for (Index k = 0; k < vectors.cols; ++k)
     if (!(norm(vectors.column_data(k), vectors.rows) <= tolerance * std::abs(values[0]))) return false;
   gemm(Op::none, Op::none, 1.0, basis_.columns(0, columns_), mixing, 0.0, vectors);
   return true;
 }
 
-/// Makes the part of W outside Q orthonormal; how many columns, W's without those no longer than `least`.
+/// Makes what of W is outside Q orthonormal, without columns no longer than `least`; returns how many are
+/// left.
 Index BlockKrylov::orthonormalize(double least) {
   if (!factorize(least)) return orthonormalize_columns(least);
-  remove_span(basis_.columns(0, columns_), image_, coefficients_.matrix(columns_, image_.cols));
+  remove_span(basis_.columns(0, columns_), image_, coefficients(columns_, image_.cols));
   return factorize(0) ? image_.cols : orthonormalize_columns(0);
 }
 
@@ -175,9 +196,9 @@ Index BlockKrylov::orthonormalize(double least) {
 bool BlockKrylov::factorize(double least) {
   constexpr double dependent = 1e-4;
   const Index count = image_.cols;
-  const auto gram = gram_.matrix(count, count);
+  const MatrixView<double> gram(gram_, count, count);
   syrk(Op::transpose, 1.0, image_, 0.0, gram);
-  double* scale = scales_.data();
+  double* const scale = scales_;
   for (Index j = 0; j < count; ++j) {
     if (!(gram(j, j) > least * least) || !std::isfinite(gram(j, j))) return false;
     scale[j] = 1 / std::sqrt(gram(j, j));
@@ -192,7 +213,7 @@ bool BlockKrylov::factorize(double least) {
   return true;
 }
 
-/// The same, column by column, for any W.
+/// Orthonormalizes column by column, for any W.
 Index BlockKrylov::orthonormalize_columns(double least) {
   constexpr int passes = 3;
   Index kept = 0;
@@ -201,8 +222,8 @@ Index BlockKrylov::orthonormalize_columns(double least) {
     if (kept < j) std::ranges::copy(image_.column(j), x.data);
     bool outside = true;
     for (int pass = 0; pass < passes && outside; ++pass) {
-      remove_span(basis_.columns(0, columns_), x, coefficients_.matrix(columns_, 1));
-      remove_span(image_.columns(0, kept), x, coefficients_.matrix(kept, 1));
+      remove_span(basis_.columns(0, columns_), x, coefficients(columns_, 1));
+      remove_span(image_.columns(0, kept), x, coefficients(kept, 1));
       const double length = norm(x.data, x.rows);
       outside = length > (pass == 0 ? least : 0);
       if (outside) scale_column(x, 0, 1 / length);
@@ -210,6 +231,30 @@ Index BlockKrylov::orthonormalize_columns(double least) {
     kept += outside;
   }
   return kept;
+}
+
+}  // namespace
+
+bool suits_krylov(Index size, Index count) {
+  constexpr Index fewest = 5;  // blocks, so that convergence is likely
+  const Index block = block_columns(count);
+  return size >= 120 + 12 * block && fewest * block <= most_columns(size, count);
+}
+
+EigenPairs largest_positive_pairs(MatrixView<double> a, Index count, double tolerance, Scratch& scratch) {
+  const StageTimer timer(Stage::eig);
+  const auto values = scratch.take<double>(count);
+  const auto vectors = scratch.matrix<double>(a.rows, count);
+  const EigenPairs pairs{values, vectors};
+  if (count == 0) return pairs;
+  if (suits_krylov(a.rows, count)) {
+    const Scratch::Frame frame(scratch);
+    mirror_lower(a);
+    if (BlockKrylov(a, count, scratch).compute(tolerance, values.data(), vectors)) return pairs;
+  }
+  if (!largest_eigenpairs(a, values.data(), vectors, scratch))
+    fail(Status::ERROR_DIVERGED, "the curvature's Gram matrix is not finite");
+  return pairs;
 }
 
 }  // namespace bdl

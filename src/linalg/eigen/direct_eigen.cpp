@@ -1,10 +1,13 @@
-#include "linalg/eigen/direct_eigen.hpp"
+#include <algorithm>
+#include <cmath>
+#include <utility>
 
-#include "base/interrupt.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dot.hpp"
-#include "linalg/eigen/large_reduction.hpp"
+#include "linalg/eigen/eigenpairs.hpp"
+#include "linalg/eigen/householder.hpp"
 #include "linalg/eigen/tridiagonal_pairs.hpp"
+#include "linalg/lapack.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
@@ -16,7 +19,7 @@ Index work_size(Index size, Index count) {
   return 9 * lane_padded(size) + 3 * lane_padded(count + 1) + pivots * size;
 }
 
-/// The problem in its memory: T, and T scaled to |T| <= 1 with the eigenpairs that are being found.
+/// A problem in its memory: T, and T scaled to |T| <= 1 with the eigenpairs that are being found.
 struct EigenProblem {
   Tridiagonal form;
   TridiagonalPairs pairs;
@@ -34,7 +37,7 @@ struct EigenProblem {
   }
 };
 
-/// A power of two near 1 / size that keeps squares in range; 1 for 0.
+/// Returns a power of two near 1 / size that keeps squares in range; 1 for 0.
 double inverse_scale(double size) {
   return size > 0 && std::isfinite(size) ? std::ldexp(1.0, std::clamp(-std::ilogb(size), -1000, 1000)) : 1;
 }
@@ -80,28 +83,27 @@ void unpack_column(const TridiagonalPairs& t, Index k, MatrixView<double> out) {
   for (Index i = 0; i < t.size; ++i) out(i, k) = group[i * lane_count];
 }
 
-/// Vectors become columns; false if two that belong to close eigenvalues are not independent.
+/// Writes vectors as columns; false if two that belong to close eigenvalues are not independent.
 bool unpack(const TridiagonalPairs& t, MatrixView<double> out) {
   constexpr double close = 1e-3, dependent = 1e-6;
   for (Index k = 0; k < out.cols; ++k) {
     unpack_column(t, k, out);
-    double* const own = out.column_data(k);
+    double* const column = out.column_data(k);
     bool independent = true;
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       for (Index j = k - 1; independent && j >= 0 && t.values[j] - t.values[k] < close; --j) {
         const double* const other = out.column_data(j);
-        const double overlap = dot<width()>(other, own, t.size);
-        for (Index i = 0; i < t.size; ++i) own[i] -= overlap * other[i];
+        const double overlap = dot<width()>(other, column, t.size);
+        for (Index i = 0; i < t.size; ++i) column[i] -= overlap * other[i];
         independent = std::abs(overlap) <= dependent;
       }
     });
     if (!independent) return false;
-    if (t.size >= least_large) check_interrupt();
   }
   return true;
 }
 
-/// Vectors become groups as those of largest_pairs().
+/// Stores vectors in groups as largest_pairs() does.
 void pack(ConstMatrixView<double> vectors, double* groups) {
   parallel_blocks(vectors.cols, task_grain(vectors.rows), [&](Index first, Index count) noexcept {
     for (Index k = first; k < first + count; ++k) {
@@ -111,7 +113,7 @@ void pack(ConstMatrixView<double> vectors, double* groups) {
   });
 }
 
-/// Of the zero matrix: its eigenvalues are exactly 0, which tells the caller that there is no direction.
+/// Writes the pairs of the zero matrix: eigenvalues of exactly 0 tell the caller that there is no direction.
 bool unit_pairs(double* values, MatrixView<double> vectors) {
   for (Index k = 0; k < vectors.cols; ++k) {
     values[k] = 0;
@@ -132,21 +134,17 @@ BDL_ALWAYS_INLINE Outcome decompose(EigenProblem& p, bool is_reduced) {
 
 }  // namespace
 
-void DirectEigen::reserve(Index size, Index count) {
-  matrix_.reserve(lane_padded(size) * size);
-  work_.reserve(work_size(size, count));
-  groups_.reserve(lane_padded(count) * size);
-  products_.reserve(large_reduction_scratch(size));
-  close_.reserve(size);
-}
-
-bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<double> vectors, Simd simd) {
+bool largest_eigenpairs(ConstMatrixView<double> a, double* values, MatrixView<double> vectors,
+                        Scratch& scratch, Simd simd) {
   const Index size = a.rows, count = vectors.cols;
-  reserve(size, count);
-  EigenProblem p(size, count, matrix_.data(), groups_.data(), work_.data());
-  p.scale = copy_symmetric(a, matrix_.data(), p.form.ld);
+  const Scratch::Frame frame(scratch);
+  double* const matrix = scratch.take<double>(lane_padded(size) * size).data();
+  double* const group_memory = scratch.take<double>(lane_padded(count) * size).data();
+  double* const products = scratch.take<double>(large_reduction_scratch(size)).data();
+  EigenProblem p(size, count, matrix, group_memory, scratch.take<double>(work_size(size, count)).data());
+  p.scale = copy_symmetric(a, matrix, p.form.ld);
   const bool large = size >= least_large;
-  if (large) reduce_large_to_tridiagonal(p.form, products_.data(), simd);
+  if (large) reduce_large_to_tridiagonal(p.form, products, simd);
   Outcome outcome{};
   with_simd(simd, [&](auto width) BDL_INLINE_LAMBDA { outcome = decompose<lanes_of(width)>(p, large); });
   if (outcome == Outcome::not_finite) return false;
@@ -154,18 +152,40 @@ bool DirectEigen::compute(ConstMatrixView<double> a, double* values, MatrixView<
   const Index groups = (count + lane_count - 1) / lane_count;
   bool independent = false;
   if (outcome == Outcome::pairs) {
-    apply_reflectors_to_groups(p.form, groups_.data(), groups, simd);
+    apply_reflectors_to_groups(p.form, group_memory, groups, simd);
     independent = unpack(p.pairs, vectors);
   }
   if (!independent) {
-    if (!largest_tridiagonal_pairs(size, p.diagonal, p.beside, p.pairs.values, vectors, close_)) return false;
-    pack(vectors, groups_.data());
-    apply_reflectors_to_groups(p.form, groups_.data(), groups, simd);
+    if (!largest_tridiagonal_pairs(size, p.diagonal, p.beside, p.pairs.values, vectors, scratch))
+      return false;
+    pack(vectors, group_memory);
+    apply_reflectors_to_groups(p.form, group_memory, groups, simd);
     for (Index k = 0; k < count; ++k) unpack_column(p.pairs, k, vectors);
   }
   constexpr double nothing = 1e-130;  // what guarded pivots make of zero
   for (Index k = 0; k < count; ++k)
     values[k] = std::abs(p.pairs.values[k]) > nothing ? p.pairs.values[k] / p.scale : 0;
+  return true;
+}
+
+/// Q diag(lambda)^1/2 Q^T = (Q diag(lambda)^1/4) (Q diag(lambda)^1/4)^T.
+bool symmetric_root(ConstMatrixView<double> a, double negligible, MatrixView<double> root, Scratch& scratch) {
+  const Index size = a.rows;
+  if (size == 1) {
+    root(0, 0) = a(0, 0) > 0 ? std::sqrt(a(0, 0)) : 0;
+    return std::isfinite(a(0, 0));
+  }
+  const Scratch::Frame frame(scratch);
+  const auto vectors = scratch.matrix<double>(size, size), scaled = scratch.matrix<double>(size, size);
+  double* const values = scratch.take<double>(size).data();
+  if (!largest_eigenpairs(a, values, vectors, scratch)) return false;
+  for (Index k = 0; k < size; ++k) {
+    const bool counts = values[k] > 0 && values[k] >= negligible * values[0];
+    const double factor = counts ? std::sqrt(std::sqrt(values[k])) : 0;
+    for (Index i = 0; i < size; ++i) scaled(i, k) = factor * vectors(i, k);
+  }
+  syrk(Op::none, 1.0, scaled, 0.0, root);
+  mirror_lower(root);
   return true;
 }
 

@@ -16,8 +16,8 @@ struct Tridiagonal {
   double* vectors = nullptr;  // 3 ld
 };
 
-/// Turns x (first nonzero at `head`, vectors from `first`) into a reflector, x[head] = 1; the element that
-/// remains of x and tau.
+/// Turns x (first nonzero at `head`, vectors from `first`) into a reflector, x[head] = 1; returns the element
+/// that remains of x, and tau.
 template <int W>
 BDL_ALWAYS_INLINE double make_reflector(double* x, Index first, Index head, Index ld, double& tau) {
   for (Index i = first; i < head; ++i) x[i] = 0;
@@ -57,7 +57,7 @@ BDL_ALWAYS_INLINE void update_and_multiply(const Tridiagonal& t, Index j, Index 
   }
 }
 
-/// Column k loses the last reflector's part, v w^T + w v^T; its own reflector takes its place.
+/// Subtracts the last reflector's v w^T + w v^T from column k; its own reflector takes its place.
 template <int W>
 BDL_ALWAYS_INLINE void reflect_column(const Tridiagonal& t, Index k, const double* v, const double* w) {
   double* const x = t.s + k * t.ld;
@@ -128,24 +128,37 @@ BDL_ALWAYS_INLINE void reduce_to_tridiagonal(const Tridiagonal& t) {
 template <int W>
 BDL_ALWAYS_INLINE void apply_reflectors(const Tridiagonal& t, Index begin, Index end, double* z) {
   using Vector = typename Lanes<W>::Vector;
-  constexpr int parts = lane_count / W, chains = W == 8 ? 4 : 1;
+  constexpr int vectors = lane_count / W, chains = W == 8 ? 4 : 1;
   for (Index k = end - 1; k >= begin; --k) {
     if (t.tau[k] == 0) continue;
     const double* v = t.s + k * t.ld;
-    Vector sum[chains][parts] = {};
+    Vector sum[chains][vectors] = {};
     Index i = k + 1;
     for (; i + chains <= t.size; i += chains)
       for (int c = 0; c < chains; ++c)
-        for (int u = 0; u < parts; ++u)
+        for (int u = 0; u < vectors; ++u)
           sum[c][u] += v[i + c] * vector_at<W>(z + (i + c) * lane_count + u * W);
     for (; i < t.size; ++i)
-      for (int u = 0; u < parts; ++u) sum[0][u] += v[i] * vector_at<W>(z + i * lane_count + u * W);
+      for (int u = 0; u < vectors; ++u) sum[0][u] += v[i] * vector_at<W>(z + i * lane_count + u * W);
     for (int c = 1; c < chains; ++c)
-      for (int u = 0; u < parts; ++u) sum[0][u] += sum[c][u];
-    for (int u = 0; u < parts; ++u) sum[0][u] *= t.tau[k];
+      for (int u = 0; u < vectors; ++u) sum[0][u] += sum[c][u];
+    for (int u = 0; u < vectors; ++u) sum[0][u] *= t.tau[k];
     for (i = k + 1; i < t.size; ++i)
-      for (int u = 0; u < parts; ++u) vector_at<W>(z + i * lane_count + u * W) -= v[i] * sum[0][u];
+      for (int u = 0; u < vectors; ++u) vector_at<W>(z + i * lane_count + u * W) -= v[i] * sum[0][u];
   }
 }
+
+/// Number of rows from which the reduction is faster on two threads.
+inline constexpr Index least_large = 512;
+
+/// Returns how many numbers reduce_large_to_tridiagonal() needs.
+Index large_reduction_scratch(Index size);
+
+/// Reduces on the library's threads, with the results of reduce_to_tridiagonal(), for matrices that do not
+/// fit the caches; results do not depend on how many there are.
+void reduce_large_to_tridiagonal(const Tridiagonal& t, double* products, Simd simd);
+
+/// Z = Q Z for groups of lane_count vectors, one behind the other.
+void apply_reflectors_to_groups(const Tridiagonal& t, double* groups, Index count, Simd simd);
 
 }  // namespace bdl

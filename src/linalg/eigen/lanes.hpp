@@ -22,8 +22,8 @@ inline Index lane_padded(Index size) {
   return (size + lane_count - 1) / lane_count * lane_count;
 }
 
-/// The vector at an aligned address. Vectors are never passed by value: their calling convention depends on
-/// the instruction set.
+/// Returns the vector at an aligned address. Vectors are never passed by value: their calling convention
+/// depends on the instruction set.
 template <int W>
 BDL_ALWAYS_INLINE typename Lanes<W>::Vector& vector_at(double* p) {
   return *reinterpret_cast<typename Lanes<W>::Vector*>(p);
@@ -33,7 +33,7 @@ BDL_ALWAYS_INLINE const typename Lanes<W>::Vector& vector_at(const double* p) {
   return *reinterpret_cast<const typename Lanes<W>::Vector*>(p);
 }
 
-/// Pairwise.
+/// Returns the sum of the lanes, added pairwise.
 template <int W>
 BDL_ALWAYS_INLINE double sum_of(const typename Lanes<W>::Vector& x) {
   if constexpr (W == 2) {
@@ -51,11 +51,11 @@ BDL_ALWAYS_INLINE double sum_of(const typename Lanes<W>::Vector& x) {
 /// x^T y over `size` elements, a multiple of lane_count.
 template <int W>
 BDL_ALWAYS_INLINE double aligned_dot(const double* x, const double* y, Index size) {
-  constexpr int parts = lane_count / W;
-  typename Lanes<W>::Vector sum[parts] = {};
+  constexpr int vectors = lane_count / W;
+  typename Lanes<W>::Vector sum[vectors] = {};
   for (Index i = 0; i < size; i += lane_count)
-    for (int u = 0; u < parts; ++u) sum[u] += vector_at<W>(x + i + u * W) * vector_at<W>(y + i + u * W);
-  for (int u = 1; u < parts; ++u) sum[0] += sum[u];
+    for (int u = 0; u < vectors; ++u) sum[u] += vector_at<W>(x + i + u * W) * vector_at<W>(y + i + u * W);
+  for (int u = 1; u < vectors; ++u) sum[0] += sum[u];
   return sum_of<W>(sum[0]);
 }
 

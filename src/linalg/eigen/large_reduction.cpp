@@ -1,8 +1,6 @@
-#include "linalg/eigen/large_reduction.hpp"
-
 #include <algorithm>
 
-#include "base/interrupt.hpp"
+#include "linalg/eigen/householder.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
@@ -24,7 +22,6 @@ void reduce_large_to_tridiagonal(const Tridiagonal& t, double* products, Simd si
   reduce_columns(
       t,
       [&](Index k, const double* v, const double* w) {
-        check_interrupt();
         with_simd(simd, [&](auto width) BDL_INLINE_LAMBDA { reflect_column<lanes_of(width)>(t, k, v, w); });
       },
       [&](Index k, Index first, const double* v, double* w, const double* x) {
@@ -42,7 +39,8 @@ void reduce_large_to_tridiagonal(const Tridiagonal& t, double* products, Simd si
 }
 
 void apply_reflectors_to_groups(const Tridiagonal& t, double* groups, Index count, Simd simd) {
-  constexpr Index together = 256;  // between questions
+  constexpr Index together =
+      256;  // reflectors of a parallel loop, before each of which an interrupt is asked
   const Index all = t.size - 1, step = t.size < least_large ? std::max<Index>(all, 1) : together;
   for (Index end = all; end > 0; end -= step) {
     const Index begin = std::max<Index>(0, end - step);

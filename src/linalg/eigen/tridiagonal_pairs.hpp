@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/interrupt.hpp"
 #include "linalg/eigen/lanes.hpp"
 
 namespace bdl {
@@ -24,31 +23,25 @@ struct TridiagonalPairs {
 
 inline constexpr int shift_count = 32;
 
-/// All pairs of a large matrix take long.
-inline void ask_if_large(const TridiagonalPairs& t) {
-  constexpr Index large = 512;
-  if (t.size >= large) check_interrupt();
-}
-
-/// How many eigenvalues are below each shift (Sturm; a zero pivot gives infinities that count right).
+/// Counts the eigenvalues below each shift (Sturm; a zero pivot gives infinities that count right).
 template <int W>
 BDL_ALWAYS_INLINE void count_below(const TridiagonalPairs& t, const double* shifts, Index* below) {
   using Vector = typename Lanes<W>::Vector;
   using Bits = typename Lanes<W>::Bits;
-  constexpr int parts = shift_count / W;
-  Vector shift[parts], pivot[parts];
-  Bits negative[parts] = {};
-  for (int u = 0; u < parts; ++u) {
+  constexpr int vectors = shift_count / W;
+  Vector shift[vectors], pivot[vectors];
+  Bits negative[vectors] = {};
+  for (int u = 0; u < vectors; ++u) {
     shift[u] = vector_at<W>(shifts + u * W);
     pivot[u] = t.diagonal[0] - shift[u];
     negative[u] += reinterpret_cast<Bits>(pivot[u]) >> 63;
   }
   for (Index i = 1; i < t.size; ++i)
-    for (int u = 0; u < parts; ++u) {
+    for (int u = 0; u < vectors; ++u) {
       pivot[u] = t.diagonal[i] - shift[u] - t.squares[i - 1] / pivot[u];
       negative[u] += reinterpret_cast<Bits>(pivot[u]) >> 63;
     }
-  for (int u = 0; u < parts; ++u)
+  for (int u = 0; u < vectors; ++u)
     for (int l = 0; l < W; ++l) below[u * W + l] = static_cast<Index>(negative[u][l]);
 }
 
@@ -66,7 +59,7 @@ inline void enclose(const TridiagonalPairs& t, Index wanted) {
   std::fill_n(t.high, wanted, high + margin);
 }
 
-/// An interval is narrow enough when Rayleigh quotient iteration from its midpoint cannot go elsewhere.
+/// True if interval k is narrow enough: Rayleigh quotient iteration from its midpoint cannot go elsewhere.
 /// Eigenvalues closer than `closest` are left to others: their vectors would not be orthogonal.
 inline bool isolated(const TridiagonalPairs& t, Index k, Index wanted) {
   constexpr double safety = 1024, closest = 1e-9;
@@ -94,9 +87,9 @@ BDL_ALWAYS_INLINE void divide(const TridiagonalPairs& t, const Index* listed, in
     }
 }
 
-/// The first division: all intervals are the same, every shift serves them all.
+/// Divides all intervals, which are the same at first: every shift serves them all.
 template <int W>
-BDL_ALWAYS_INLINE void spread(const TridiagonalPairs& t, Index wanted) {
+BDL_ALWAYS_INLINE void divide_all(const TridiagonalPairs& t, Index wanted) {
   alignas(64) double shifts[shift_count];
   Index below[shift_count];
   const double low = t.low[0], step = (t.high[0] - low) / (shift_count + 1);
@@ -118,7 +111,6 @@ template <int W>
 BDL_ALWAYS_INLINE bool isolate(const TridiagonalPairs& t, Index wanted) {
   constexpr int most_sweeps = 40;  // bisections to below what is closest
   for (int sweep = 0; sweep < most_sweeps; ++sweep) {
-    ask_if_large(t);
     Index open = 0;
     for (Index k = 0; k < wanted; ++k) open += !isolated(t, k, wanted);
     if (open == 0) return true;
@@ -136,17 +128,17 @@ BDL_ALWAYS_INLINE bool isolate(const TridiagonalPairs& t, Index wanted) {
   return false;
 }
 
-/// Pivots of T - value I from the first row down and from the last one up.
+/// Writes pivots of T - value I from the first row down and from the last one up.
 template <int W>
 BDL_ALWAYS_INLINE void find_pivots(const TridiagonalPairs& t, const double* value) {
   using Vector = typename Lanes<W>::Vector;
-  constexpr int parts = lane_count / W;
+  constexpr int vectors = lane_count / W;
   constexpr Index stride = lane_count;
   constexpr double tiny = 1e-140;  // keeps pivots away from zero
   const Index n = t.size;
   double *down = t.pivots, *up = t.pivots + n * stride;
-  Vector shift[parts], a[parts], b[parts];
-  for (int u = 0; u < parts; ++u) {
+  Vector shift[vectors], a[vectors], b[vectors];
+  for (int u = 0; u < vectors; ++u) {
     shift[u] = vector_at<W>(value + u * W);
     a[u] = t.diagonal[0] - shift[u];
     b[u] = t.diagonal[n - 1] - shift[u];
@@ -156,7 +148,7 @@ BDL_ALWAYS_INLINE void find_pivots(const TridiagonalPairs& t, const double* valu
     vector_at<W>(up + (n - 1) * stride + u * W) = b[u];
   }
   for (Index i = 1; i < n; ++i)
-    for (int u = 0; u < parts; ++u) {
+    for (int u = 0; u < vectors; ++u) {
       a[u] = t.diagonal[i] - shift[u] - t.squares[i - 1] / a[u];
       b[u] = t.diagonal[n - 1 - i] - shift[u] - t.squares[n - 1 - i] / b[u];
       a[u] += tiny;
@@ -166,18 +158,18 @@ BDL_ALWAYS_INLINE void find_pivots(const TridiagonalPairs& t, const double* valu
     }
 }
 
-/// One step for lane_count eigenvalues: z of the factorisation twisted where it is nearest to singular, the
-/// corrected Rayleigh quotient, and the residual's square |T z - shift z|^2 / |z|^2 at the old one.
+/// Makes one step for lane_count eigenvalues: z of the factorisation twisted where it is nearest to singular,
+/// the corrected Rayleigh quotient, and the residual's square |T z - shift z|^2 / |z|^2 at the old one.
 template <int W>
 BDL_ALWAYS_INLINE void rayleigh_step(const TridiagonalPairs& t, double* value, double* z, double* residual) {
   using Vector = typename Lanes<W>::Vector;
-  constexpr int parts = lane_count / W;
+  constexpr int vectors = lane_count / W;
   constexpr Index stride = lane_count;
   const Index n = t.size;
   double *down = t.pivots, *up = t.pivots + n * stride;
   const Vector zero = {};
   find_pivots<W>(t, value);
-  for (int u = 0; u < parts; ++u) {
+  for (int u = 0; u < vectors; ++u) {
     const Vector shift = vector_at<W>(value + u * W);
     Vector least = zero + std::numeric_limits<double>::infinity(), gamma = zero, twist = zero;
     for (Index i = 0; i < n; ++i) {
@@ -220,8 +212,8 @@ BDL_ALWAYS_INLINE void rayleigh_step(const TridiagonalPairs& t, double* value, d
   }
 }
 
-/// Eigenpairs of isolated eigenvalues first, ..., first + lane_count - 1 (those below count); false if an
-/// iteration did not stay in its interval or did not converge.
+/// Finds the eigenpairs of isolated eigenvalues first, ..., first + lane_count - 1 (those below count); false
+/// if an iteration did not stay in its interval or did not converge.
 template <int W>
 BDL_ALWAYS_INLINE bool iterate_pairs(const TridiagonalPairs& t, Index first) {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
@@ -246,15 +238,14 @@ BDL_ALWAYS_INLINE bool iterate_pairs(const TridiagonalPairs& t, Index first) {
   return false;
 }
 
-/// All wanted pairs, or false: then some eigenvalues are too close for this method.
+/// Finds all wanted pairs; false if some eigenvalues are too close for this method.
 template <int W>
 BDL_ALWAYS_INLINE bool largest_pairs(const TridiagonalPairs& t) {
   const Index wanted = std::min(t.count + 1, t.size);
   enclose(t, wanted);
-  spread<W>(t, wanted);
+  divide_all<W>(t, wanted);
   if (!isolate<W>(t, wanted)) return false;
   for (Index first = 0; first < t.count; first += lane_count) {
-    ask_if_large(t);
     if (!iterate_pairs<W>(t, first)) return false;
   }
   return true;

@@ -2,10 +2,9 @@
 // (docs/mathematics/natural-gradients.md, "The low-rank step and its projection").
 #pragma once
 
-#include "linalg/eigen/top_eigen.hpp"
-#include "linalg/tall/orthonormal.hpp"
-#include "linalg/tall/tall.hpp"
+#include "base/scratch.hpp"
 #include "options/choices.hpp"
+#include "rng/philox.hpp"
 
 namespace bdl {
 
@@ -32,39 +31,33 @@ struct ProjectionOptions {
   Index oversampling = 8;  ///< columns it carries beyond L
 };
 
-/// Sizes the cost model needs; product_flops: of one column of project() or combine().
+/// Sizes that the cost model needs; product_flops are those of one column of project() or combine().
 struct ProjectionSize {
   Index rows = 0, cols = 0, rank = 0;
   double gram_flops = 0, product_flops = 0;
 };
 
-/// Columns of the randomized method's basis.
-Index basis_columns(const ProjectionSize& size, const ProjectionOptions& options);
-
-/// The method `options.method` means for this size.
+/// Returns the method to be used for this size, if options.method is automatic the cheapest one.
 EigenMethod choose_method(const ProjectionSize& size, const ProjectionOptions& options);
 
+/// The start of the randomized method: the columns of `near` that are not 0 (the factor before a step,
+/// since A changes by O(beta) per step and few passes suffice), and normal numbers of the streams
+/// random.sample + k.
 template <class T>
-class LowRankProjection {
- public:
-  void reserve(const ProjectionSize& size, const ProjectionOptions& options);
-  /// Where the randomized method starts: D x (L + oversampling), to be filled before apply() with the current
-  /// U (A changes by O(beta) per step, so few passes suffice) and random directions.
-  MatrixView<T> start(const ProjectionSize& size, const ProjectionOptions& options);
-  /// U = Q_L Lambda_L^1/2 of A A^T (D x L), columns zero where A's rank is smaller.
-  void apply(Factor<T>& factor, const ProjectionSize& size, const ProjectionOptions& options,
-             MatrixView<T> u);
-
- private:
-  void by_gram(Factor<T>& factor, MatrixView<T> u);
-  void by_outer(Factor<T>& factor, MatrixView<T> u);
-  void by_range(Factor<T>& factor, Index columns, Index passes, MatrixView<T> u);
-  Index decompose_small(ConstMatrixView<T> b, Index count);
-
-  TopEigen eigen_;
-  Buffer<double> matrix_;
-  Buffer<T> weights_, basis_, image_, projected_, mixing_;
-  Orthonormalizer<T> orthonormalizer_;
+struct ProjectionStart {
+  ConstMatrixView<T> near{};
+  StreamKey random{};
 };
+
+/// U = Q_L Lambda_L^1/2 of A A^T (D x L), with columns of zeros where A's rank is smaller.
+template <class T>
+void project_to_low_rank(Factor<T>& factor, const ProjectionSize& size, const ProjectionOptions& options,
+                         const ProjectionStart<T>& start, MatrixView<T> u, Scratch& scratch);
+
+/// Replaces the columns of Q (rows >= cols) by an orthonormal basis whose span contains theirs, by Gram and
+/// Schmidt's projections, each done again until nothing is lost (Giraud et al. 2005): well defined for any
+/// rank.
+template <class T>
+void orthonormalize(MatrixView<T> q, Scratch& scratch);
 
 }  // namespace bdl

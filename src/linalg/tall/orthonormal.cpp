@@ -1,4 +1,3 @@
-#include "linalg/tall/orthonormal.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,20 +6,21 @@
 
 #include "base/error.hpp"
 #include "linalg/blas.hpp"
+#include "linalg/tall/low_rank_projection.hpp"
 
 namespace bdl {
 namespace {
 
-/// In double, in an order that depends on nothing.
+/// Returns |x| in double, summed up in a fixed order.
 template <class T>
 double norm(const T* x, Index size) {
-  double parts[8] = {};
+  double sums[8] = {};
   Index i = 0;
   for (; i + 8 <= size; i += 8)
-    for (Index p = 0; p < 8; ++p) parts[p] += static_cast<double>(x[i + p]) * static_cast<double>(x[i + p]);
-  for (; i < size; ++i) parts[0] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+    for (Index p = 0; p < 8; ++p) sums[p] += static_cast<double>(x[i + p]) * static_cast<double>(x[i + p]);
+  for (; i < size; ++i) sums[0] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
   double sum = 0;
-  for (const double part : parts) sum += part;
+  for (const double each : sums) sum += each;
   return std::sqrt(sum);
 }
 
@@ -41,8 +41,8 @@ bool scale_to_one(T* x, Index size) {
   return sum == 0;
 }
 
-/// A direction for a column that depends on those before: numbers between -1 and 1 by a hash of the position.
-/// (Signs alone would too often lie in the span of few others.)
+/// Fills a column that depends on those before with another direction: numbers between -1 and 1 by a hash of
+/// the position. (Signs alone would too often lie in the span of few others.)
 template <class T>
 void fill_numbers(T* x, Index size, Index number) {
   for (Index i = 0; i < size; ++i) {
@@ -54,16 +54,9 @@ void fill_numbers(T* x, Index size, Index number) {
   }
 }
 
-}  // namespace
-
+/// Leaves what of the column is outside the span of those before, of unit length; false if there is nothing.
 template <class T>
-void Orthonormalizer<T>::reserve(Index columns) {
-  coefficients_.reserve(columns);
-}
-
-/// Leaves the part of the column outside the span of those before, of unit length; false if there is none.
-template <class T>
-bool Orthonormalizer<T>::project(MatrixView<T> before, T* column) {
+bool remove_span(MatrixView<T> before, T* column, MatrixView<T> overlaps) {
   constexpr int most_passes = 4;
   constexpr double kept = 0.7;  // a pass that leaves more has found nothing that matters
   const Index rows = before.rows;
@@ -73,7 +66,7 @@ bool Orthonormalizer<T>::project(MatrixView<T> before, T* column) {
   double length = whole;
   for (int pass = 0; pass < most_passes && before.cols > 0; ++pass) {
     const double old = length;
-    const MatrixView<T> x{column, rows, 1}, overlaps = coefficients_.matrix(before.cols, 1);
+    const MatrixView<T> x{column, rows, 1};
     gemm(Op::transpose, Op::none, T(1), before, x, T(0), overlaps);
     gemm(Op::none, Op::none, T(-1), before, overlaps, T(1), x);
     length = norm(column, rows);
@@ -85,14 +78,17 @@ bool Orthonormalizer<T>::project(MatrixView<T> before, T* column) {
   return true;
 }
 
+}  // namespace
+
 template <class T>
-void Orthonormalizer<T>::apply(MatrixView<T> q) {
+void orthonormalize(MatrixView<T> q, Scratch& scratch) {
   constexpr Index most_trials = 8;
-  reserve(q.cols);
+  const Scratch::Frame frame(scratch);
+  const auto overlaps = scratch.matrix<T>(q.cols, 1);
   for (Index j = 0; j < q.cols; ++j) {
     T* const column = q.column_data(j);
     if (!scale_to_one(column, q.rows)) fail(Status::ERROR_DIVERGED, "the columns of a factor are not finite");
-    for (Index trial = 0; !project(q.columns(0, j), column); ++trial) {
+    for (Index trial = 0; !remove_span(q.columns(0, j), column, overlaps.block(0, 0, j, 1)); ++trial) {
       if (trial == most_trials)
         fail(Status::ERROR_INTERNAL, "there is no direction outside %d columns", static_cast<int>(j));
       fill_numbers(column, q.rows, j + trial * q.cols);
@@ -100,7 +96,7 @@ void Orthonormalizer<T>::apply(MatrixView<T> q) {
   }
 }
 
-template class Orthonormalizer<float>;
-template class Orthonormalizer<double>;
+template void orthonormalize(MatrixView<float>, Scratch&);
+template void orthonormalize(MatrixView<double>, Scratch&);
 
 }  // namespace bdl

@@ -5,32 +5,13 @@
 #include <limits>
 
 #include "linalg/blas.hpp"
-#include "linalg/tall/finite_count.hpp"
-#include "linalg/tall/tall_ranks.hpp"
+#include "linalg/tall/tall_blocks.hpp"
 
 namespace bdl {
 namespace {
 
-constexpr Index block_doubles = 1 << 12, most_block_rows = 480;
-
-/// The same for any number of other columns, so that a column's bits do not depend on its company.
-Index block_rows_for(Index columns) {
-  const Index fitting = block_doubles / (columns + 2) / row_multiple * row_multiple;
-  return std::clamp<Index>(fitting, 2 * row_multiple, most_block_rows);
-}
-
-/// Doubles of a part: scales, a block of each matrix, and their product.
-Index part_size(Index block_rows, Index columns, Index other_columns, Index product) {
-  return block_rows * (1 + columns + other_columns) + padded(product, 8);
-}
-
-/// Of U with X, or with itself if there is no X.
-Index product_size(Index columns, Index other_columns) {
-  return columns * (other_columns > 0 ? other_columns : columns);
-}
-
-/// visit(columns, distance between them) with the block as it stands, or padded in `spare` where its rows are
-/// no multiple of what the kernels take.
+/// Calls visit(columns, distance between them) with the block where it is, or padded in `spare` if its rows
+/// are no multiple of what the kernels take.
 template <class T, class Visit>
 BDL_ALWAYS_INLINE void with_padded(ConstMatrixView<T> block, double* spare, Index ld, const Visit& visit) {
   if (block.rows % row_multiple == 0) {
@@ -51,20 +32,20 @@ BDL_ALWAYS_INLINE Index finite_in(const T* values, Index count) {
   return finite;
 }
 
-/// y becomes finish(i, y, (U C) of its place, 1 / d_i or 1 / sqrt(d_i)), block by block.
+/// Makes y finish(i, y, element of U C, 1 / d_i or 1 / sqrt(d_i)), block by block.
 template <class T, class Finish>
 void transform(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, Divide divide,
-               MatrixView<T> y, TallScratch& scratch, const Finish& finish) {
-  scratch.reserve(u.rows, u.cols, c.cols);
-  const Index ld = scratch.block_rows();
+               MatrixView<T> y, Scratch& scratch, const Finish& finish) {
+  const Scratch::Frame frame(scratch);
+  const TallParts parts({u.rows, u.cols, u.cols, c.cols}, scratch);
+  const Index ld = parts.block_rows();
   FiniteCount* const counter = FiniteCount::current();
-  const auto visit = [&](Index number, Index first, Index count) noexcept {
-    const auto part = scratch.part(number);
+  parts.for_blocks([&](const TallParts::Part& part, Index first, Index count) noexcept {
     Index finite = 0;
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       load_block(u.block(first, 0, count, u.cols), nullptr, ld, part.u);
       combine<width()>(part.u, u.cols, c.data, c.ld, c.cols, part.x, padded(count, row_multiple), ld);
-      fill_scale(part_of(d, first, count), divide, part.scale);
+      fill_scale(some_of(d, first, count), divide, part.scale);
       for (Index j = 0; j < y.cols; ++j) {
         T* to = y.column_data(j) + first;
         const double* product = part.x + j * ld;
@@ -74,8 +55,7 @@ void transform(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, 
       }
     });
     if (counter) counter->add(finite);
-  };
-  share_rows(y, scratch, [&](const ShardRange& parts) { for_blocks(u.rows, ld, parts, visit); });
+  });
 }
 
 BDL_ALWAYS_INLINE void subtract(const double* y, double factor, double* x, Index count) {
@@ -86,7 +66,7 @@ BDL_ALWAYS_INLINE void divide_by(double divisor, double* x, Index count) {
   for (Index i = 0; i < count; ++i) x[i] *= inverse;
 }
 
-/// X = X L^-T: rows become L^-1 times them.
+/// X = X L^-T: rows become L^-1 times themselves.
 BDL_ALWAYS_INLINE void solve_rows(ConstMatrixView<double> lower, MatrixView<double> x) {
   for (Index k = 0; k < x.cols; ++k) {
     for (Index j = 0; j < k; ++j) subtract(x.column_data(j), lower(k, j), x.column_data(k), x.rows);
@@ -94,7 +74,7 @@ BDL_ALWAYS_INLINE void solve_rows(ConstMatrixView<double> lower, MatrixView<doub
   }
 }
 
-/// X = X L^-1: rows become L^-T times them.
+/// X = X L^-1: rows become L^-T times themselves.
 BDL_ALWAYS_INLINE void solve_rows_transposed(ConstMatrixView<double> lower, MatrixView<double> x) {
   for (Index k = x.cols - 1; k >= 0; --k) {
     for (Index j = k + 1; j < x.cols; ++j) subtract(x.column_data(j), lower(j, k), x.column_data(k), x.rows);
@@ -113,44 +93,20 @@ BDL_ALWAYS_INLINE void write_complements(ConstMatrixView<double> x, T* kept) {
 
 }  // namespace
 
-void TallScratch::lay_out(Index rows, Index block_rows, Index u_columns, Index x_columns, Index product) {
-  columns_ = u_columns;
-  other_columns_ = x_columns;
-  block_rows_ = block_rows;
-  part_size_ = part_size(block_rows, u_columns, x_columns, product);
-  memory_.reserve(part_count(rows) * part_size_);
-}
-
-void TallScratch::reserve(Index rows, Index columns, Index other_columns) {
-  lay_out(rows, block_rows_for(columns), columns, other_columns, product_size(columns, other_columns));
-}
-
-void TallScratch::reserve_blocks(Index rows, Index rank, Index u_columns, Index x_columns, Index product) {
-  lay_out(rows, block_rows_for(rank), u_columns, x_columns, product);
-}
-
-TallScratch::Part TallScratch::part(Index number) {
-  double* const scale = memory_.data() + number * part_size_;
-  double* const u = scale + block_rows_;
-  double* const x = u + block_rows_ * columns_;
-  return {scale, u, x, x + block_rows_ * other_columns_};
-}
-
 template <class T>
-void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gram, TallScratch& scratch) {
-  scratch.reserve(u.rows, u.cols, 0);
-  const Index ld = scratch.block_rows(), cols = u.cols;
-  const auto visit = [&](Index number, Index first, Index count) noexcept {
-    const auto part = scratch.part(number);
+void tall_gram(ConstMatrixView<T> u, ConstSpan<T> divisor, MatrixView<double> gram, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const Index cols = u.cols;
+  const TallParts parts({u.rows, cols, cols, 0, cols * cols}, scratch);
+  const Index ld = parts.block_rows();
+  parts.for_blocks([&](const TallParts::Part& part, Index first, Index count) noexcept {
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
-      fill_scale(part_of(divisor, first, count), Divide::by_root_d, part.scale);
+      fill_scale(some_of(divisor, first, count), Divide::by_root_d, part.scale);
       add_gram<width()>(u.block(first, 0, count, cols), divisor.empty() ? nullptr : part.scale, ld, part.u,
-                        part.product);
+                        part.sums);
     });
-  };
-  share_products(u.rows, cols * cols, scratch,
-                 [&](const ShardRange& parts) { for_blocks(u.rows, ld, parts, visit); });
-  add_products(u.rows, cols, 0, gram, scratch);
+  });
+  parts.add_up(cols, 0, gram);
   mirror_lower(gram);
 }
 
@@ -158,48 +114,45 @@ namespace {
 
 template <bool by_column, class T>
 void project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
-             MatrixView<double> product, TallScratch& scratch) {
-  scratch.reserve(u.rows, u.cols, x.cols);
-  const Index ld = scratch.block_rows();
-  const auto visit = [&](Index number, Index first, Index count) noexcept {
-    const auto part = scratch.part(number);
+             MatrixView<double> product, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const TallParts parts({u.rows, u.cols, u.cols, x.cols, u.cols * x.cols}, scratch);
+  const Index ld = parts.block_rows();
+  parts.for_blocks([&](const TallParts::Part& part, Index first, Index count) noexcept {
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
-      fill_scale(part_of(divisor, first, count), divide, part.scale);
+      fill_scale(some_of(divisor, first, count), divide, part.scale);
       load_block(x.block(first, 0, count, x.cols), divisor.empty() ? nullptr : part.scale, ld, part.x);
       with_padded(u.block(first, 0, count, u.cols), part.u, ld,
                   [&](const auto* from, Index from_ld) BDL_INLINE_LAMBDA {
                     add_dots<width(), by_column>(from, u.cols, from_ld, part.x, x.cols, ld,
-                                                 padded(count, row_multiple), false, part.product, u.cols);
+                                                 padded(count, row_multiple), false, part.sums, u.cols);
                   });
     });
-  };
-  share_products(u.rows, u.cols * x.cols, scratch,
-                 [&](const ShardRange& parts) { for_blocks(u.rows, ld, parts, visit); });
-  add_products(u.rows, u.cols, 0, product, scratch);
+  });
+  parts.add_up(u.cols, 0, product);
 }
 
 }  // namespace
 
 template <class T>
 void tall_project(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
-                  MatrixView<double> product, TallScratch& scratch) {
+                  MatrixView<double> product, Scratch& scratch) {
   project<false>(u, x, divisor, divide, product, scratch);
 }
 
 template <class T>
 void tall_project_each(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> divisor, Divide divide,
-                       MatrixView<double> product, TallScratch& scratch) {
+                       MatrixView<double> product, Scratch& scratch) {
   project<true>(u, x, divisor, divide, product, scratch);
 }
 
-/// Nothing cancels here, so float matrices are multiplied in float: twice as fast.
+/// Float matrices are multiplied in float, twice as fast: nothing cancels here.
 template <class T>
-void tall_combine(ConstMatrixView<T> u, ConstMatrixView<T> c, bool add, MatrixView<T> y,
-                  TallScratch& scratch) {
-  scratch.reserve(u.rows, u.cols, c.cols);
-  const Index ld = scratch.block_rows();
-  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
-    const auto part = scratch.part(number);
+void tall_combine(ConstMatrixView<T> u, ConstMatrixView<T> c, bool add, MatrixView<T> y, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const TallParts parts({u.rows, u.cols, u.cols, c.cols}, scratch);
+  const Index ld = parts.block_rows();
+  parts.for_blocks([&](const TallParts::Part& part, Index first, Index count) noexcept {
     T *block = reinterpret_cast<T*>(part.u), *product = reinterpret_cast<T*>(part.x);
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       load_block(u.block(first, 0, count, u.cols), nullptr, ld, block);
@@ -215,7 +168,7 @@ void tall_combine(ConstMatrixView<T> u, ConstMatrixView<T> c, bool add, MatrixVi
 
 template <class T>
 void tall_residual(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, MatrixView<T> y,
-                   TallScratch& scratch) {
+                   Scratch& scratch) {
   transform<T>(u, c, d, Divide::by_d, y, scratch,
                [](Index, double old, double product, double inverse)
                    BDL_INLINE_LAMBDA { return (old - product) * inverse; });
@@ -223,7 +176,7 @@ void tall_residual(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T>
 
 template <class T>
 void tall_color(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d, ConstSpan<T> mean,
-                MatrixView<T> y, TallScratch& scratch) {
+                MatrixView<T> y, Scratch& scratch) {
   const T* const centre = mean.data();
   transform<T>(u, c, d, Divide::by_root_d, y, scratch,
                [centre](Index i, double old, double product, double root) BDL_INLINE_LAMBDA {
@@ -233,14 +186,15 @@ void tall_color(ConstMatrixView<T> u, ConstMatrixView<double> c, ConstSpan<T> d,
 
 template <class T>
 void tall_marginals(ConstMatrixView<T> u, ConstSpan<T> d, ConstMatrixView<double> lower, std::span<T> out,
-                    TallScratch& scratch) {
-  scratch.reserve(u.rows, u.cols, 0);
-  const Index ld = scratch.block_rows();
-  const auto part = scratch.part(0);
+                    Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const TallParts parts({u.rows, u.cols, u.cols}, scratch);
+  const Index ld = parts.block_rows();
+  const auto part = parts.part(0);
   for (Index first = 0; first < u.rows; first += ld) {
     const Index count = std::min(ld, u.rows - first);
     const MatrixView<double> block(part.u, count, u.cols, ld);
-    fill_scale(part_of(d, first, count), Divide::by_d, part.scale);
+    fill_scale(some_of(d, first, count), Divide::by_d, part.scale);
     load_block(u.block(first, 0, count, u.cols), part.scale, ld, part.u);
     solve_lower_right(Op::transpose, lower, block);
     for (Index i = 0; i < count; ++i) {
@@ -253,14 +207,14 @@ void tall_marginals(ConstMatrixView<T> u, ConstSpan<T> d, ConstMatrixView<double
 
 template <class T>
 void tall_ridge(ConstMatrixView<T> u, ConstSpan<T> d, ConstMatrixView<double> lower, MatrixView<T> y,
-                std::span<T> kept, TallScratch& scratch) {
-  scratch.reserve(u.rows, u.cols, 0);
-  const Index ld = scratch.block_rows();
-  for_blocks(u.rows, ld, [&](Index number, Index first, Index count) noexcept {
-    const auto part = scratch.part(number);
+                std::span<T> kept, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const TallParts parts({u.rows, u.cols, u.cols}, scratch);
+  const Index ld = parts.block_rows();
+  parts.for_blocks([&](const TallParts::Part& part, Index first, Index count) noexcept {
     const MatrixView<double> block(part.u, count, u.cols, ld);
     with_simd([&](auto) BDL_INLINE_LAMBDA {
-      fill_scale(part_of(d, first, count), Divide::by_root_d, part.scale);
+      fill_scale(some_of(d, first, count), Divide::by_root_d, part.scale);
       load_block(u.block(first, 0, count, u.cols), part.scale, ld, part.u);
       solve_rows(lower, block);
       if (!kept.empty()) write_complements(block, kept.data() + first);
@@ -296,21 +250,21 @@ void add_row_squares(ConstMatrixView<T> u, double factor, std::span<T> sums) {
   });
 }
 
-#define BDL_INSTANTIATE(T)                                                                               \
-  template void tall_gram(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>, TallScratch&);           \
-  template void tall_project(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, Divide,               \
-                             MatrixView<double>, TallScratch&);                                          \
-  template void tall_project_each(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, Divide,          \
-                                  MatrixView<double>, TallScratch&);                                     \
-  template void tall_combine(ConstMatrixView<T>, ConstMatrixView<T>, bool, MatrixView<T>, TallScratch&); \
-  template void tall_residual(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, MatrixView<T>,  \
-                              TallScratch&);                                                             \
-  template void tall_color(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, ConstSpan<T>,      \
-                           MatrixView<T>, TallScratch&);                                                 \
-  template void tall_marginals(ConstMatrixView<T>, ConstSpan<T>, ConstMatrixView<double>, std::span<T>,  \
-                               TallScratch&);                                                            \
-  template void tall_ridge(ConstMatrixView<T>, ConstSpan<T>, ConstMatrixView<double>, MatrixView<T>,     \
-                           std::span<T>, TallScratch&);                                                  \
+#define BDL_INSTANTIATE(T)                                                                              \
+  template void tall_gram(ConstMatrixView<T>, ConstSpan<T>, MatrixView<double>, Scratch&);              \
+  template void tall_project(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, Divide,              \
+                             MatrixView<double>, Scratch&);                                             \
+  template void tall_project_each(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, Divide,         \
+                                  MatrixView<double>, Scratch&);                                        \
+  template void tall_combine(ConstMatrixView<T>, ConstMatrixView<T>, bool, MatrixView<T>, Scratch&);    \
+  template void tall_residual(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, MatrixView<T>, \
+                              Scratch&);                                                                \
+  template void tall_color(ConstMatrixView<T>, ConstMatrixView<double>, ConstSpan<T>, ConstSpan<T>,     \
+                           MatrixView<T>, Scratch&);                                                    \
+  template void tall_marginals(ConstMatrixView<T>, ConstSpan<T>, ConstMatrixView<double>, std::span<T>, \
+                               Scratch&);                                                               \
+  template void tall_ridge(ConstMatrixView<T>, ConstSpan<T>, ConstMatrixView<double>, MatrixView<T>,    \
+                           std::span<T>, Scratch&);                                                     \
   template void add_row_squares(ConstMatrixView<T>, double, std::span<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

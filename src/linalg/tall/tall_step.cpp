@@ -6,7 +6,7 @@
 namespace bdl {
 namespace {
 
-/// The block's columns side by side, scaled, and divided by the roots of d where those are given.
+/// Copies the block's columns side by side, scaled, and divided by the roots of d where those are given.
 template <class T>
 BDL_ALWAYS_INLINE void load_columns(const TallColumns<T>& a, Index first, Index count, const double* roots,
                                     Index ld, double* out) {
@@ -20,7 +20,7 @@ BDL_ALWAYS_INLINE void load_columns(const TallColumns<T>& a, Index first, Index 
     }
 }
 
-/// As prefetch_after, for a run that is written.
+/// Asks for the next block's run, as prefetch_after does, where it is to be written.
 template <class T>
 BDL_ALWAYS_INLINE void prefetch_writes_after(const T* run, Index count) {
   for (Index i = 0; i < count; i += 64 / static_cast<Index>(sizeof(T)))
@@ -38,30 +38,29 @@ BDL_ALWAYS_INLINE void add_squares(const double* a, Index columns, Index count, 
 
 template <class T>
 void tall_grams(const TallColumns<T>& a, ConstSpan<T> d, ConstSpan<T> m, MatrixView<double> gram,
-                MatrixView<double> weighted, std::span<double> projected, TallScratch& scratch) {
+                MatrixView<double> weighted, std::span<double> projected, Scratch& scratch) {
   const Index cols = a.cols(), both = cols + 1, size = cols * cols + both * both;
-  reserve_grams(a.rows(), cols, scratch);
-  const Index ld = scratch.block_rows();
-  clear_products(a.rows(), size, scratch);
-  for_blocks(a.rows(), ld, [&](Index number, Index first, Index count) noexcept {
-    const auto part = scratch.part(number);
+  const Scratch::Frame frame(scratch);
+  const TallParts parts({a.rows(), cols + both, cols + both, 0, size}, scratch);
+  const Index ld = parts.block_rows();
+  parts.for_blocks([&](const TallParts::Part& part, Index first, Index count) noexcept {
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       const Index rows = padded(count, row_multiple);
       double* const divided = part.u + cols * ld;
       const TallColumns<T> slope{{{{m.data(), a.rows(), 1}, 1.0}, {}, {}}};
-      fill_scale(part_of(d, first, count), Divide::by_root_d, part.scale);
+      fill_scale(some_of(d, first, count), Divide::by_root_d, part.scale);
       load_columns(a, first, count, nullptr, ld, part.u);
       load_columns(a, first, count, part.scale, ld, divided);
       load_columns(slope, first, count, part.scale, ld, divided + cols * ld);
-      add_dots<width()>(part.u, cols, ld, part.u, cols, ld, rows, true, part.product, cols);
-      add_dots<width()>(divided, both, ld, divided, both, ld, rows, true, part.product + cols * cols, both);
+      add_dots<width()>(part.u, cols, ld, part.u, cols, ld, rows, true, part.sums, cols);
+      add_dots<width()>(divided, both, ld, divided, both, ld, rows, true, part.sums + cols * cols, both);
     });
   });
   for (Index j = 0; j < cols; ++j) std::ranges::fill(weighted.column(j), 0.0);
   for (Index j = 0; j < cols; ++j) std::ranges::fill(gram.column(j), 0.0);
   std::ranges::fill(projected, 0.0);
   for (Index number = 0; number < part_count(a.rows()); ++number) {
-    const double *plain = scratch.part(number).product, *divided = plain + cols * cols;
+    const double *plain = parts.part(number).sums, *divided = plain + cols * cols;
     for (Index j = 0; j < cols; ++j) {
       for (Index i = j; i < cols; ++i) gram(i, j) += plain[i + j * cols];
       for (Index i = j; i < cols; ++i) weighted(i, j) += divided[i + j * both];
@@ -72,15 +71,14 @@ void tall_grams(const TallColumns<T>& a, ConstSpan<T> d, ConstSpan<T> m, MatrixV
 
 template <class T>
 void tall_cross(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> d, ConstSpan<T> m,
-                MatrixView<double> plain, MatrixView<double> divided, TallScratch& scratch) {
+                MatrixView<double> plain, MatrixView<double> divided, Scratch& scratch) {
   const Index rank = u.cols, count = x.cols, cols = rank + count, others = 2 * count + 1;
-  reserve_cross(u.rows, rank, count, scratch);
-  const Index ld = scratch.block_rows();
-  clear_products(u.rows, cols * others, scratch);
+  const Scratch::Frame frame(scratch);
+  const TallParts parts({u.rows, cols, cols, others, cols * others}, scratch);
+  const Index ld = parts.block_rows();
   const TallColumns<T> a{{{u, 1.0}, {{nullptr, u.rows, 0}, 1.0}, {x, 1.0}}},
       slope{{{{m.data(), u.rows, 1}, 1.0}, {}, {}}}, fresh{{{x, 1.0}, {}, {}}};
-  for_blocks(u.rows, ld, [&](Index number, Index first, Index rows) noexcept {
-    const auto part = scratch.part(number);
+  parts.for_blocks([&](const TallParts::Part& part, Index first, Index rows) noexcept {
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
       for (Index i = 0; i < rows; ++i)
         part.scale[i] = 1 / static_cast<double>(d[static_cast<std::size_t>(first + i)]);
@@ -88,7 +86,7 @@ void tall_cross(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> d, Cons
       load_columns(fresh, first, rows, nullptr, ld, part.x);
       load_columns(fresh, first, rows, part.scale, ld, part.x + count * ld);
       load_columns(slope, first, rows, part.scale, ld, part.x + 2 * count * ld);
-      add_dots<width()>(part.u, cols, ld, part.x, others, ld, padded(rows, row_multiple), false, part.product,
+      add_dots<width()>(part.u, cols, ld, part.x, others, ld, padded(rows, row_multiple), false, part.sums,
                         cols);
     });
   });
@@ -97,11 +95,11 @@ void tall_cross(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> d, Cons
     std::ranges::fill(column, 0.0);
     for (Index number = 0; number < part_count(u.rows); ++number)
       for (Index i = 0; i < cols; ++i)
-        column[static_cast<std::size_t>(i)] += scratch.part(number).product[i + j * cols];
+        column[static_cast<std::size_t>(i)] += parts.part(number).sums[i + j * cols];
   }
 }
 
-/// d += lost, and the mean's step with the old d.
+/// Adds what is lost to d, and writes the mean's step with the old d.
 template <class T>
 BDL_ALWAYS_INLINE void correct_rows(const double* lost, const double* combined, const T* m, Index count, T* d,
                                     T* step) {
@@ -112,7 +110,7 @@ BDL_ALWAYS_INLINE void correct_rows(const double* lost, const double* combined, 
   }
 }
 
-/// The block's u = T(value(i)), and in `held` what u then is, as load_block would load it.
+/// Writes u = T(value(i)), and in `held` what u then is, as load_block would load it.
 template <class T, class Value>
 BDL_ALWAYS_INLINE void store_column(Index count, T* u, double* held, const Value& value) {
   prefetch_writes_after(u, count);
@@ -122,40 +120,38 @@ BDL_ALWAYS_INLINE void store_column(Index count, T* u, double* held, const Value
   }
 }
 
-/// For each block of rows: make(first row, rows, part, width) writes U, also into the part's u, and d. Their
-/// Gram matrices are taken while they are in the cache, as tall_gram would take them.
+/// Calls make(part, ld, first row, rows, width), which writes U, also into the part's u, and d, for each
+/// block of rows. Their Gram matrices are taken while they are in the cache, as tall_gram would take them.
 template <class T, class Make>
-void update_blocks(Index columns, const TallUpdate<T>& to, TallScratch& scratch, const Make& make) {
+void update_blocks(Index columns, const TallUpdate<T>& to, Scratch& scratch, const Make& make) {
   const Index rows = to.u.rows, rank = to.u.cols;
-  reserve_update(rows, rank, columns, scratch);
-  const Index ld = scratch.block_rows();
-  clear_products(rows, 2 * rank * rank, scratch);
-  for_blocks(rows, ld, [&](Index number, Index first, Index count) noexcept {
-    const auto part = scratch.part(number);
+  const Scratch::Frame frame(scratch);
+  const TallParts parts({rows, rank, columns, rank + 1, 2 * rank * rank}, scratch);
+  const Index ld = parts.block_rows();
+  parts.for_blocks([&](const TallParts::Part& part, Index first, Index count) noexcept {
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
-      make(first, count, part, width);
+      make(part, ld, first, count, width);
       const Index padded_rows = padded(count, row_multiple);
-      add_dots<width()>(part.u, rank, ld, part.u, rank, ld, padded_rows, true, part.product, rank);
-      fill_scale(part_of(ConstSpan<T>(to.d), first, count), Divide::by_root_d, part.scale);
+      add_dots<width()>(part.u, rank, ld, part.u, rank, ld, padded_rows, true, part.sums, rank);
+      fill_scale(some_of(ConstSpan<T>(to.d), first, count), Divide::by_root_d, part.scale);
       for (Index k = 0; k < rank; ++k)
         for (Index i = 0; i < count; ++i) part.u[i + k * ld] *= part.scale[i];
-      add_dots<width()>(part.u, rank, ld, part.u, rank, ld, padded_rows, true, part.product + rank * rank,
-                        rank);
+      add_dots<width()>(part.u, rank, ld, part.u, rank, ld, padded_rows, true, part.sums + rank * rank, rank);
     });
   });
-  add_products(rows, rank, 0, to.gram, scratch);
-  add_products(rows, rank, rank * rank, to.weighted, scratch);
+  parts.add_up(rank, 0, to.gram);
+  parts.add_up(rank, rank * rank, to.weighted);
   mirror_lower(to.gram);
   mirror_lower(to.weighted);
 }
 
 template <class T>
 void tall_rotate(const TallColumns<T>& a, ConstMatrixView<double> c, const TallUpdate<T>& to,
-                 TallScratch& scratch) {
+                 Scratch& scratch) {
   const Index cols = a.cols(), rank = to.u.cols;
   update_blocks(
-      cols, to, scratch, [&](Index first, Index count, const auto& part, auto width) BDL_INLINE_LAMBDA {
-        const Index ld = scratch.block_rows();
+      cols, to, scratch,
+      [&](const TallParts::Part& part, Index ld, Index first, Index count, auto width) BDL_INLINE_LAMBDA {
         load_columns(a, first, count, nullptr, ld, part.u);
         combine<width()>(part.u, cols, c.data, c.ld, c.cols, part.x, padded(count, row_multiple), ld);
         std::fill_n(part.scale, count, 0.0);
@@ -173,7 +169,7 @@ void tall_rotate(const TallColumns<T>& a, ConstMatrixView<double> c, const TallU
 /// column is -+A q = -+(A v - sign(q_m) a_m).
 template <class T>
 void tall_drop(const TallColumns<T>& a, ConstSpan<double> q, ConstSpan<double> c, const TallUpdate<T>& to,
-               TallScratch& scratch) {
+               Scratch& scratch) {
   const Index cols = a.cols(), rank = to.u.cols, last = cols - 1;
   const double sign = q[static_cast<std::size_t>(last)] < 0 ? -1 : 1;
   double both[2 * most_dropping_columns];  // v and c
@@ -182,8 +178,8 @@ void tall_drop(const TallColumns<T>& a, ConstSpan<double> q, ConstSpan<double> c
   both[last] += sign;
   const double factor = 1 / (1 + std::abs(q[static_cast<std::size_t>(last)]));
   update_blocks(
-      cols, to, scratch, [&](Index first, Index count, const auto& part, auto width) BDL_INLINE_LAMBDA {
-        const Index ld = scratch.block_rows();
+      cols, to, scratch,
+      [&](const TallParts::Part& part, Index ld, Index first, Index count, auto width) BDL_INLINE_LAMBDA {
         double *const av = part.x, *const ac = part.x + ld;
         load_columns(a, first, count, nullptr, ld, part.u);
         combine<width()>(part.u, cols, both, cols, 2, part.x, padded(count, row_multiple), ld);
@@ -203,13 +199,12 @@ void tall_drop(const TallColumns<T>& a, ConstSpan<double> q, ConstSpan<double> c
 
 #define BDL_INSTANTIATE(T)                                                                                   \
   template void tall_grams(const TallColumns<T>&, ConstSpan<T>, ConstSpan<T>, MatrixView<double>,            \
-                           MatrixView<double>, std::span<double>, TallScratch&);                             \
+                           MatrixView<double>, std::span<double>, Scratch&);                                 \
   template void tall_cross(ConstMatrixView<T>, ConstMatrixView<T>, ConstSpan<T>, ConstSpan<T>,               \
-                           MatrixView<double>, MatrixView<double>, TallScratch&);                            \
-  template void tall_rotate(const TallColumns<T>&, ConstMatrixView<double>, const TallUpdate<T>&,            \
-                            TallScratch&);                                                                   \
+                           MatrixView<double>, MatrixView<double>, Scratch&);                                \
+  template void tall_rotate(const TallColumns<T>&, ConstMatrixView<double>, const TallUpdate<T>&, Scratch&); \
   template void tall_drop(const TallColumns<T>&, ConstSpan<double>, ConstSpan<double>, const TallUpdate<T>&, \
-                          TallScratch&);
+                          Scratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

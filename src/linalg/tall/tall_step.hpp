@@ -22,48 +22,37 @@ struct TallColumns {
 /// gram = A^T A, weighted = A^T diag(1/d) A (lower triangles) and projected = A^T (m / d), in one pass.
 template <class T>
 void tall_grams(const TallColumns<T>& a, ConstSpan<T> d, ConstSpan<T> m, MatrixView<double> gram,
-                MatrixView<double> weighted, std::span<double> projected, TallScratch& scratch);
+                MatrixView<double> weighted, std::span<double> projected, Scratch& scratch);
 
-/// plain = [U, X]^T X and divided = [U, X]^T diag(1/d) [X, m], in one pass: what is not known yet where U^T U
-/// and U^T diag(1/d) U are.
+/// plain = [U, X]^T X and divided = [U, X]^T diag(1/d) [X, m], in one pass, where U^T U and U^T diag(1/d) U
+/// are known already.
 template <class T>
 void tall_cross(ConstMatrixView<T> u, ConstMatrixView<T> x, ConstSpan<T> d, ConstSpan<T> m,
-                MatrixView<double> plain, MatrixView<double> divided, TallScratch& scratch);
+                MatrixView<double> plain, MatrixView<double> divided, Scratch& scratch);
 
-/// Memory for tall_grams() of a D x m factor, for tall_cross() of L columns with k others, and for the update
-/// of L columns from m: they allocate nothing then.
-inline void reserve_grams(Index rows, Index cols, TallScratch& scratch) {
-  scratch.reserve(rows, 2 * cols + 1, 0);
-}
-inline void reserve_cross(Index rows, Index rank, Index others, TallScratch& scratch) {
-  scratch.reserve(rows, rank + others, 2 * others + 1);
-}
-inline void reserve_update(Index rows, Index rank, Index cols, TallScratch& scratch) {
-  scratch.reserve_blocks(rows, rank, cols, rank + 1, 2 * rank * rank);
-}
-
-/// Columns that tall_drop takes at most.
+/// Number of columns that tall_drop takes at most.
 inline constexpr Index most_dropping_columns = 64;
 
-/// What the second pass makes of the rows i of A, besides U.
+/// Results of the second pass over the rows of A.
 template <class T>
 struct TallUpdate {
   MatrixView<T> u;
   std::span<T> d;  ///< d += rowsums(A^2) - rowsums(U^2), which is not negative
   ConstSpan<T> m;
-  std::span<T> step;                  ///< (diag(d) + A A^T)^-1 m = (m - A c) / d with the old d
-  MatrixView<double> gram, weighted;  ///< U^T U and U^T diag(1/d) U with the new d: the bits of tall_gram
+  std::span<T> step;  ///< (diag(d) + A A^T)^-1 m = (m - A c) / d with the old d
+  MatrixView<double> gram,
+      weighted;  ///< U^T U and U^T diag(1/d) U with the new d: identical to what tall_gram gives
 };
 
 /// U = A Q for C = [Q, c] (m x (L + 1)).
 template <class T>
 void tall_rotate(const TallColumns<T>& a, ConstMatrixView<double> c, const TallUpdate<T>& update,
-                 TallScratch& scratch);
+                 Scratch& scratch);
 
 /// A has one column more than U and loses the unit direction q: U = A H without its last column, for a
 /// reflection H that takes the last unit vector to +-q. Two products a row in place of L.
 template <class T>
 void tall_drop(const TallColumns<T>& a, ConstSpan<double> q, ConstSpan<double> c, const TallUpdate<T>& update,
-               TallScratch& scratch);
+               Scratch& scratch);
 
 }  // namespace bdl

@@ -10,7 +10,7 @@
 namespace bdl {
 namespace {
 
-// Columns that share a pass over U; each is computed as if it were alone.
+// Number of columns that share a pass over U; each is computed as if it were alone.
 constexpr Index together = 8;
 
 template <class T>
@@ -20,7 +20,7 @@ T row_square(ConstMatrixView<T> u, Index row) {
   return sum;
 }
 
-/// sum d y^2 in double.
+/// Returns sum d y^2 in double.
 template <class T>
 double weighted_squares(const T* y, const T* d, Index count) {
   constexpr Index lanes = 8;
@@ -40,24 +40,16 @@ double weighted_squares(const T* y, const T* d, Index count) {
 }  // namespace
 
 template <class T>
-void Woodbury<T>::reserve(Index rank) {
-  core_.reserve(rank * rank);
-  coloring_.reserve(rank * rank);
-}
-
-template <class T>
 void Woodbury<T>::copy(const Woodbury& other) {
   rank_ = other.rank_;
   log_det_ = other.log_det_;
-  reserve(rank_);
-  std::copy_n(other.core_.data(), rank_ * rank_, core_.data());
-  std::copy_n(other.coloring_.data(), rank_ * rank_, coloring_.data());
+  std::ranges::copy(other.core_.first(rank_ * rank_), core_.first(rank_ * rank_).begin());
+  std::ranges::copy(other.coloring_.first(rank_ * rank_), coloring_.first(rank_ * rank_).begin());
 }
 
 template <class T>
-bool Woodbury<T>::factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch& scratch) {
+bool Woodbury<T>::factorize(ConstMatrixView<T> u, ConstSpan<T> d, Scratch& scratch) {
   rank_ = u.cols;
-  reserve(rank_);
   tall_gram(u, d, core_.matrix(rank_, rank_), scratch);
   return finish(d);
 }
@@ -65,16 +57,15 @@ bool Woodbury<T>::factorize(ConstMatrixView<T> u, ConstSpan<T> d, TallScratch& s
 template <class T>
 bool Woodbury<T>::factorize(ConstMatrixView<double> gram, ConstSpan<T> d) {
   rank_ = gram.cols;
-  reserve(rank_);
-  for (Index j = 0; j < rank_; ++j)
-    std::ranges::copy(gram.column(j), core_.matrix(rank_, rank_).column_data(j));
+  const auto core = core_.matrix(rank_, rank_);
+  for (Index j = 0; j < rank_; ++j) std::ranges::copy(gram.column(j), core.column_data(j));
   return finish(d);
 }
 
 /// core_ holds U^T diag(1/d) U.
 template <class T>
 bool Woodbury<T>::finish(ConstSpan<T> d) {
-  auto core = core_.matrix(rank_, rank_), coloring = coloring_.matrix(rank_, rank_);
+  const auto core = core_.matrix(rank_, rank_), coloring = coloring_.matrix(rank_, rank_);
   for (Index i = 0; i < rank_; ++i) core(i, i) += 1;
   if (!cholesky(core)) return false;
   log_det_ = -sum_of_logs(d) - log_det_from_cholesky(core);
@@ -95,35 +86,32 @@ bool Woodbury<T>::finish(ConstSpan<T> d) {
 template <class T>
 bool Woodbury<T>::set_diagonal(Index rank, ConstSpan<T> d) {
   rank_ = rank;
-  reserve(rank);
+  const auto core = core_.matrix(rank, rank), coloring = coloring_.matrix(rank, rank);
   for (Index j = 0; j < rank; ++j)
     for (Index i = 0; i < rank; ++i) {
-      core_.matrix(rank, rank)(i, j) = i == j ? 1 : 0;
-      coloring_.matrix(rank, rank)(i, j) = i == j ? 0.5 : 0;
+      core(i, j) = i == j ? 1 : 0;
+      coloring(i, j) = i == j ? 0.5 : 0;
     }
   log_det_ = -sum_of_logs(d);
   return std::isfinite(log_det_);
 }
 
+/// X = Sigma X = (X - U M^-1 U^T (X / d)) / d; returns M^-1 U^T (X / d), taken from the scratch.
 template <class T>
-void Woodbury<T>::reserve_scratch(Index dimension, Index columns, TallScratch& scratch,
-                                  Buffer<double>& small) const {
-  const Index count = std::min(columns, together);
-  scratch.reserve(dimension, rank_, count);
-  small.reserve(2 * rank_ * count);
+MatrixView<double> Woodbury<T>::solve_some(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x,
+                                           Scratch& scratch) const {
+  const auto c = scratch.matrix<double>(rank_, x.cols);
+  if (rank_ > 0) tall_project<T>(u, x, d, Divide::by_d, c, scratch);
+  for (Index j = 0; j < x.cols; ++j) cholesky_solve(core(), c.columns(j, 1));
+  tall_residual<T>(u, c, d, x, scratch);
+  return c;
 }
 
-/// Sigma x = (x - U M^-1 U^T (x / d)) / d.
 template <class T>
-void Woodbury<T>::solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, TallScratch& scratch,
-                        Buffer<double>& small) const {
-  reserve_scratch(u.rows, x.cols, scratch, small);
+void Woodbury<T>::solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, Scratch& scratch) const {
   for (Index first = 0; first < x.cols; first += together) {
-    const auto some = x.columns(first, std::min(together, x.cols - first));
-    const auto projected = small.matrix(rank_, some.cols);
-    if (rank_ > 0) tall_project<T>(u, some, d, Divide::by_d, projected, scratch);
-    for (Index j = 0; j < some.cols; ++j) cholesky_solve(core(), projected.columns(j, 1));
-    tall_residual<T>(u, projected, d, some, scratch);
+    const Scratch::Frame frame(scratch);
+    solve_some(u, d, x.columns(first, std::min(together, x.cols - first)), scratch);
   }
 }
 
@@ -131,11 +119,11 @@ void Woodbury<T>::solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, T
 /// regression of x / sqrt(d) on V leaves. Other than in x^T y, nothing cancels where U U^T dominates d.
 template <class T>
 void Woodbury<T>::variances(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, std::span<double> out,
-                            TallScratch& scratch, Buffer<double>& small) const {
+                            Scratch& scratch) const {
   for (Index first = 0; first < x.cols; first += together) {
+    const Scratch::Frame frame(scratch);
     const auto some = x.columns(first, std::min(together, x.cols - first));
-    solve(u, d, some, scratch, small);
-    const auto c = small.matrix(rank_, some.cols);
+    const auto c = solve_some(u, d, some, scratch);
     for (Index j = 0; j < some.cols; ++j) {
       double sum = weighted_squares(some.column_data(j), d.data(), u.rows);
       for (const double value : c.column(j)) sum += value * value;
@@ -147,12 +135,12 @@ void Woodbury<T>::variances(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> 
 /// V = U / sqrt(d), so V^T eps = U^T (eps / sqrt(d)).
 template <class T>
 void Woodbury<T>::color(ConstMatrixView<T> u, ConstSpan<T> d, ConstSpan<T> mean, MatrixView<T> eps,
-                        TallScratch& scratch, Buffer<double>& small) const {
-  reserve_scratch(u.rows, eps.cols, scratch, small);
+                        Scratch& scratch) const {
   for (Index first = 0; first < eps.cols; first += together) {
+    const Scratch::Frame frame(scratch);
     const auto some = eps.columns(first, std::min(together, eps.cols - first));
-    const MatrixView<double> projected = small.matrix(rank_, some.cols);
-    const MatrixView<double> mixed(small.data() + projected.size(), rank_, some.cols);
+    const auto projected = scratch.matrix<double>(rank_, some.cols),
+               mixed = scratch.matrix<double>(rank_, some.cols);
     if (rank_ > 0) tall_project_each<T>(u, some, d, Divide::by_root_d, projected, scratch);
     for (Index j = 0; j < some.cols; ++j)
       gemm(Op::none, Op::none, 1.0, coloring_.matrix(rank_, rank_), projected.columns(j, 1), 0.0,
@@ -163,7 +151,7 @@ void Woodbury<T>::color(ConstMatrixView<T> u, ConstSpan<T> d, ConstSpan<T> mean,
 
 template <class T>
 void Woodbury<T>::marginal_variance(ConstMatrixView<T> u, ConstSpan<T> d, std::span<T> variance,
-                                    TallScratch& scratch) const {
+                                    Scratch& scratch) const {
   tall_marginals(u, d, core(), variance, scratch);
   for (Index i = 0; i < u.rows; ++i) {
     const auto k = static_cast<std::size_t>(i);

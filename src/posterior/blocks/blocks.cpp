@@ -17,8 +17,6 @@ const BlocksPosterior<T>& as_blocks(const Posterior<T>& q) {
 
 namespace {
 
-constexpr Index together = 32;  // columns whose variances are found at a time
-
 template <class T>
 Index total_dimension(const std::vector<std::unique_ptr<Posterior<T>>>& members) {
   Index sum = 0;
@@ -55,8 +53,8 @@ PosteriorKind BlocksPosterior<T>::family_kind() const {
   for (const auto& member : members_) {
     kind.blocks.push_back(member->dimension());
     if (family_ != Family::kronecker) continue;
-    const PosteriorKind own = member->kind();
-    kind.matrices.push_back(own.matrices.empty() ? MatrixShape{own.dimension} : own.matrices.front());
+    const PosteriorKind block = member->kind();
+    kind.matrices.push_back(block.matrices.empty() ? MatrixShape{block.dimension} : block.matrices.front());
   }
   return kind;
 }
@@ -77,26 +75,12 @@ void BlocksPosterior<T>::assign(const Posterior<T>& other) {
   for (std::size_t k = 0; k < members_.size(); ++k) members_[k]->assign(*that.members_[k]);
 }
 
-/// Members take with them where their means are: in the memory that this one now has.
+/// Members exchange where their means are too: in the memory that this one gets.
 template <class T>
 void BlocksPosterior<T>::swap(Posterior<T>& other) {
   auto& that = dynamic_cast<BlocksPosterior&>(other);
   this->swap_base(that);
   for (std::size_t k = 0; k < members_.size(); ++k) members_[k]->swap(*that.members_[k]);
-}
-
-template <class T>
-Index BlocksPosterior<T>::bytes() const {
-  Index sum = Posterior<T>::bytes();
-  for (const auto& member : members_) sum += member->bytes();
-  return sum;
-}
-
-template <class T>
-Index BlocksPosterior<T>::bytes_to_grow(const StepSize& step) const {
-  Index sum = 0;
-  for (const auto& member : members_) sum += member->bytes_to_grow(size_for(*member, step));
-  return sum;
 }
 
 template <class T>
@@ -155,23 +139,12 @@ void BlocksPosterior<T>::write_covariance(const TensorSource<T>& source) {
 
 template <class T>
 double BlocksPosterior<T>::squared_shift(const Posterior<T>& from, ConstSpan<T> shift,
-                                         PosteriorScratch<T>& scratch) const {
+                                         Scratch& scratch) const {
   const BlocksPosterior& old = as_blocks(from);
   double sum = 0;
   for (Index k = 0; k < block_count(); ++k)
-    sum += member(k).squared_shift(old.member(k), part(k, shift), scratch);
+    sum += member(k).squared_shift(old.member(k), range_of(k, shift), scratch);
   return sum;
-}
-
-template <class T>
-bool BlocksPosterior<T>::takes_matrix() const {
-  return std::ranges::all_of(members_, [](const auto& member) { return member->takes_matrix(); });
-}
-
-template <class T>
-bool BlocksPosterior<T>::moves_by_former_covariance() const {
-  return std::ranges::any_of(members_,
-                             [](const auto& member) { return member->moves_by_former_covariance(); });
 }
 
 template <class T>
@@ -180,60 +153,11 @@ void BlocksPosterior<T>::set_isotropic(double precision) {
 }
 
 template <class T>
-void BlocksPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) {
+void BlocksPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> sign_seed) {
   for (Index k = 0; k < block_count(); ++k) {
-    const auto seed =
-        spread_seed ? std::optional(*spread_seed + static_cast<std::uint64_t>(k)) : std::nullopt;
-    members_[static_cast<std::size_t>(k)]->set_diagonal(part(k, precision), seed);
+    const auto seed = sign_seed ? std::optional(*sign_seed + static_cast<std::uint64_t>(k)) : std::nullopt;
+    members_[static_cast<std::size_t>(k)]->set_diagonal(range_of(k, precision), seed);
   }
-}
-
-/// Of a block: it takes a share of the rows' products that is as large as its share of the parameters.
-template <class T>
-StepSize BlocksPosterior<T>::size_for(const Posterior<T>& member, const StepSize& step) const {
-  const double share = static_cast<double>(member.dimension()) / static_cast<double>(this->dimension_);
-  StepSize own = step;
-  own.rows.gram_flops *= share;
-  own.rows.product_flops *= share;
-  return own;
-}
-
-template <class T>
-void BlocksPosterior<T>::reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const {
-  for (const auto& member : members_) member->reserve_step(size_for(*member, step), workspace);
-}
-
-template <class T>
-RowsUse BlocksPosterior<T>::use_of_rows(const StepSize& step) const {
-  RowsUse use;
-  for (const auto& member : members_) use = use.joined(member->use_of_rows(size_for(*member, step)));
-  return use;
-}
-
-template <class T>
-void BlocksPosterior<T>::reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const {
-  for (const auto& member : members_) member->reserve_drift(has_noise, workspace);
-}
-
-template <class T>
-void BlocksPosterior<T>::reserve_noise() {
-  for (const auto& member : members_) member->reserve_noise();
-}
-
-template <class T>
-void BlocksPosterior<T>::reserve_variances(Index columns, PosteriorScratch<T>& scratch) const {
-  for (const auto& member : members_) member->reserve_variances(std::min(columns, together), scratch);
-}
-
-template <class T>
-void BlocksPosterior<T>::reserve_marginals(PosteriorScratch<T>& scratch) const {
-  for (const auto& member : members_) member->reserve_marginals(scratch);
-}
-
-template <class T>
-void BlocksPosterior<T>::reserve(Index columns, PosteriorScratch<T>& scratch) const {
-  for (const auto& member : members_) member->reserve(columns, scratch);
-  scratch.coefficients.reserve(factor_normals() * columns);
 }
 
 template <class T>
@@ -244,33 +168,32 @@ Index BlocksPosterior<T>::factor_normals() const {
 }
 
 template <class T>
-void BlocksPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const {
-  for (Index k = 0; k < block_count(); ++k) member(k).solve(part(k, x), scratch);
+void BlocksPosterior<T>::solve(MatrixView<T> x, Scratch& scratch) const {
+  for (Index k = 0; k < block_count(); ++k) member(k).solve(range_of(k, x), scratch);
 }
 
 template <class T>
 void BlocksPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T> more,
-                               PosteriorScratch<T>& scratch) const {
+                               Scratch& scratch) const {
   Index used = 0;
   for (Index k = 0; k < block_count(); ++k) {
-    const Index own = member(k).factor_normals();
-    member(k).color(part(k, mean), part(k, eps), more.block(used, 0, own, more.cols), scratch);
-    used += own;
+    const Index normals = member(k).factor_normals();
+    member(k).color(range_of(k, mean), range_of(k, eps), more.block(used, 0, normals, more.cols), scratch);
+    used += normals;
   }
 }
 
-/// A few columns at a time.
+/// Goes through a few columns at a time.
 template <class T>
-void BlocksPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
-                                   PosteriorScratch<T>& scratch) const {
-  std::array<double, together> terms;
-  constexpr Index most = together;
+void BlocksPosterior<T>::variances(MatrixView<T> x, std::span<double> out, Scratch& scratch) const {
+  constexpr Index most = 32;
+  std::array<double, most> terms;
   std::ranges::fill(out, 0.0);
   for (Index first = 0; first < x.cols; first += most) {
     const Index count = std::min(most, x.cols - first);
     for (Index k = 0; k < block_count(); ++k) {
-      member(k).variances(part(k, x.columns(first, count)), {terms.data(), static_cast<std::size_t>(count)},
-                          scratch);
+      member(k).variances(range_of(k, x.columns(first, count)),
+                          {terms.data(), static_cast<std::size_t>(count)}, scratch);
       for (Index j = 0; j < count; ++j)
         out[static_cast<std::size_t>(first + j)] += terms[static_cast<std::size_t>(j)];
     }
@@ -278,25 +201,25 @@ void BlocksPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
 }
 
 template <class T>
-void BlocksPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const {
-  for (Index k = 0; k < block_count(); ++k) member(k).marginal_variance(part(k, out), scratch);
+void BlocksPosterior<T>::marginal_variance(std::span<T> out, Scratch& scratch) const {
+  for (Index k = 0; k < block_count(); ++k) member(k).marginal_variance(range_of(k, out), scratch);
 }
 
 template <class T>
 void BlocksPosterior<T>::precision_diagonal(std::span<T> out) const {
-  for (Index k = 0; k < block_count(); ++k) member(k).precision_diagonal(part(k, out));
+  for (Index k = 0; k < block_count(); ++k) member(k).precision_diagonal(range_of(k, out));
 }
 
 template <class T>
-void BlocksPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
-                                            PosteriorScratch<T>& scratch) const {
-  for (Index k = 0; k < block_count(); ++k) member(k).multiply_precision(part(k, x), part(k, out), scratch);
+void BlocksPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out, Scratch& scratch) const {
+  for (Index k = 0; k < block_count(); ++k)
+    member(k).multiply_precision(range_of(k, x), range_of(k, out), scratch);
 }
 
 template <class T>
-double BlocksPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const {
+double BlocksPosterior<T>::quadratic(ConstSpan<T> x, Scratch& scratch) const {
   double sum = 0;
-  for (Index k = 0; k < block_count(); ++k) sum += member(k).quadratic(part(k, x), scratch);
+  for (Index k = 0; k < block_count(); ++k) sum += member(k).quadratic(range_of(k, x), scratch);
   return sum;
 }
 
@@ -309,20 +232,22 @@ double BlocksPosterior<T>::log_det_covariance() const {
 
 /// Block by block where q has the same blocks, else column by column of Sigma_q.
 template <class T>
-double BlocksPosterior<T>::trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const {
+double BlocksPosterior<T>::trace_precision(const Posterior<T>& q, Scratch& scratch) const {
   double trace = 0;
   if (const auto* blocks = dynamic_cast<const BlocksPosterior*>(&q); blocks && has_blocks_of(*blocks)) {
     for (Index k = 0; k < block_count(); ++k) trace += member(k).trace_precision(blocks->member(k), scratch);
     return trace;
   }
-  Buffer<T> column(this->dimension_), product(this->dimension_);
+  const Scratch::Frame frame(scratch);
+  const auto column = scratch.matrix<T>(this->dimension_, 1);
+  const auto product = scratch.take<T>(this->dimension_);
   for (Index k = 0; k < block_count(); ++k)
     for (Index j = 0; j < member(k).dimension(); ++j) {
-      std::fill_n(column.data(), this->dimension_, T(0));
-      column.data()[offset(k) + j] = 1;
-      q.solve(column.matrix(this->dimension_, 1), scratch);
-      const auto to = product.first(member(k).dimension());
-      member(k).multiply_precision(part(k, std::as_const(column).first(this->dimension_)), to, scratch);
+      std::ranges::fill(column.column(0), T(0));
+      column(offset(k) + j, 0) = 1;
+      q.solve(column, scratch);
+      const auto to = product.first(at(member(k).dimension()));
+      member(k).multiply_precision(range_of(k, ConstSpan<T>(column.column(0))), to, scratch);
       trace += static_cast<double>(to[static_cast<std::size_t>(j)]);
     }
   return trace;

@@ -1,6 +1,6 @@
-// A posterior of independent blocks: consecutive ranges of the parameters, each with a belief of its own of
-// any Gaussian family. Sigma is block diagonal, so a step is one of each block, with the part of the
-// curvature that is the block's.
+// A posterior of independent blocks: consecutive ranges of the parameters, each with a posterior of any
+// Gaussian family. Sigma is block diagonal, so a step is one of each block, with the block's range of the
+// curvature.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace bdl {
 template <class T>
 class BlocksPosterior final : public Posterior<T> {
  public:
-  /// At least one member; `family` says what such a posterior is called.
+  /// Takes at least one member; `family` says what such a posterior is called.
   BlocksPosterior(Family family, std::vector<std::unique_ptr<Posterior<T>>> members);
 
   Family family() const override { return family_; }
-  /// D, or the rank that all members have where that says how they were created.
+  /// Returns D, or the rank of all members where they are created with one.
   Index rank() const override;
   Index block_count() const { return std::ssize(members_); }
   const Posterior<T>& member(Index k) const { return *members_[static_cast<std::size_t>(k)]; }
@@ -28,58 +28,44 @@ class BlocksPosterior final : public Posterior<T> {
   std::unique_ptr<Posterior<T>> clone() const override;
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
-  Index bytes() const override;
-  Index bytes_to_grow(const StepSize& step) const override;
-  /// Those of block k are called "block<k>.<name>".
+  /// Tensors of block k are called "block<k>.<name>".
   void tensors(const TensorVisitor<T>& visit) override;
   void accept_tensors() override;
   void complete() const override;
   bool keeps_covariance() const override;
   void read_covariance(const TensorVisitor<const T>& visit) const override;
   void write_covariance(const TensorSource<T>& source) override;
-  bool takes_matrix() const override;
   void set_isotropic(double precision) override;
-  void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
-  /// Each block is shortened on its own; the smallest part that was taken of one.
-  double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
-  double squared_shift(const Posterior<T>& from, ConstSpan<T> shift,
-                       PosteriorScratch<T>& scratch) const override;
-  bool moves_by_former_covariance() const override;
-  void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
-  void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const override;
-  RowsUse use_of_rows(const StepSize& step) const override;
-  void reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const override;
-  void reserve_noise() override;
-  void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
-  void reserve_marginals(PosteriorScratch<T>& scratch) const override;
-  void reserve_variances(Index columns, PosteriorScratch<T>& scratch) const override;
+  void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> sign_seed) override;
+  /// Each block is shortened by itself; returns the smallest fraction of them.
+  double update(const PosteriorStep<T>& step, Scratch& scratch) override;
+  double squared_shift(const Posterior<T>& from, ConstSpan<T> shift, Scratch& scratch) const override;
+  void drift(const Posterior<T>& from, const Drift<T>& drift, Scratch& scratch) override;
   Index factor_normals() const override;
-  void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
-  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T> more,
-             PosteriorScratch<T>& scratch) const override;
-  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
-  void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  void solve(MatrixView<T> x, Scratch& scratch) const override;
+  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T> more, Scratch& scratch) const override;
+  void variances(MatrixView<T> x, std::span<double> out, Scratch& scratch) const override;
+  void marginal_variance(std::span<T> out, Scratch& scratch) const override;
   void precision_diagonal(std::span<T> out) const override;
-  void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const override;
-  double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
+  void multiply_precision(ConstSpan<T> x, std::span<T> out, Scratch& scratch) const override;
+  double quadratic(ConstSpan<T> x, Scratch& scratch) const override;
   double log_det_covariance() const override;
-  double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
+  double trace_precision(const Posterior<T>& q, Scratch& scratch) const override;
 
  private:
   PosteriorKind family_kind() const override;
-  StepSize size_for(const Posterior<T>& member, const StepSize& step) const;
-  PosteriorStep<T> step_of(Index k, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) const;
+  PosteriorStep<T> step_of(Index k, const PosteriorStep<T>& step, Scratch& scratch) const;
   template <class Values>
-  auto part(Index k, Values values) const {
+  auto range_of(Index k, Values values) const {
     return values.empty() ? values
                           : values.subspan(static_cast<std::size_t>(offset(k)),
                                            static_cast<std::size_t>(member(k).dimension()));
   }
-  MatrixView<T> part(Index k, MatrixView<T> columns) const {
+  MatrixView<T> range_of(Index k, MatrixView<T> columns) const {
     return columns.block(offset(k), 0, member(k).dimension(), columns.cols);
   }
   Family family_;
-  std::vector<std::unique_ptr<Posterior<T>>> members_;  // their means are parts of this one's
+  std::vector<std::unique_ptr<Posterior<T>>> members_;  // their means are in this one's memory
   std::vector<Index> offsets_;
   std::vector<std::string> names_;  // of the members' tensors but the mean
 };

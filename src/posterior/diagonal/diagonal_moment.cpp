@@ -19,8 +19,7 @@ DiagonalMomentPosterior<T>::DiagonalMomentPosterior(Index dimension)
 template <class T>
 void DiagonalMomentPosterior<T>::finish() {
   log_det_ = sum_of_logs(variance());
-  if (!std::isfinite(log_det_))
-    fail(Status::ERROR_DIVERGED, "the posterior variance is not finite and positive");
+  if (!std::isfinite(log_det_)) fail_not_positive("covariance");
 }
 
 template <class T>
@@ -38,7 +37,7 @@ std::unique_ptr<Posterior<T>> DiagonalMomentPosterior<T>::clone() const {
 
 template <class T>
 void DiagonalMomentPosterior<T>::assign(const Posterior<T>& other) {
-  const auto& that = dynamic_cast<const DiagonalMomentPosterior&>(other);
+  const DiagonalMomentPosterior& that = as_diagonal_moment(other);
   this->copy_base(that);
   std::ranges::copy(that.variance(), variance_.data());
   log_det_ = that.log_det_;
@@ -50,11 +49,6 @@ void DiagonalMomentPosterior<T>::swap(Posterior<T>& other) {
   this->swap_base(that);
   variance_.swap(that.variance_);
   std::swap(log_det_, that.log_det_);
-}
-
-template <class T>
-Index DiagonalMomentPosterior<T>::bytes() const {
-  return Posterior<T>::bytes() + variance_.bytes();
 }
 
 template <class T>
@@ -76,27 +70,28 @@ void DiagonalMomentPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optio
 }
 
 template <class T>
-double DiagonalMomentPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
-  const auto& old = dynamic_cast<const DiagonalMomentPosterior&>(step.from);
+double DiagonalMomentPosterior<T>::update(const PosteriorStep<T>& step, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const DiagonalMomentPosterior& old = as_diagonal_moment(step.from);
   const auto variance = variance_.first(this->dimension_);
-  reserve_step(size_of(step), workspace);
   curvature_diagonal(step.curvature, variance);
   ConstSpan<T> prior = step.prior_precision;
   if (step.prior && !step.at_prior()) {
-    step.prior->precision_diagonal(workspace.vectors.first(this->dimension_));
-    prior = workspace.vectors.first(this->dimension_);
+    const auto precision = scratch.take<T>(this->dimension_);
+    step.prior->precision_diagonal(precision);
+    prior = precision;
   }
-  const double part =
-      take_diagonal<T>({DiagonalParameter::variance, step.descent, step.mean_rate, step.curvature_rate,
-                        old.mean(), old.variance(), step.m, variance, prior},
-                       step.may_shorten(), this->mean(), variance);
+  const double fraction =
+      update_diagonal_by<T>({DiagonalParameter::variance, step.descent, step.mean_rate, step.curvature_rate,
+                             old.mean(), old.variance(), step.m, variance, prior},
+                            step.may_shorten(), this->mean(), variance);
   finish();
-  return part;
+  return fraction;
 }
 
 template <class T>
-void DiagonalMomentPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>&) {
-  const auto& old = dynamic_cast<const DiagonalMomentPosterior&>(from);
+void DiagonalMomentPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, Scratch&) {
+  const DiagonalMomentPosterior& old = as_diagonal_moment(from);
   const T *before = old.variance().data(), *noise = drift.noise.data(), *mean = old.mean().data();
   const T inflation = static_cast<T>(drift.inflation), transition = static_cast<T>(drift.transition);
   T *v = variance_.data(), *to = this->mean().data();
@@ -108,7 +103,7 @@ void DiagonalMomentPosterior<T>::drift(const Posterior<T>& from, const Drift<T>&
 }
 
 template <class T>
-void DiagonalMomentPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) const {
+void DiagonalMomentPosterior<T>::solve(MatrixView<T> x, Scratch&) const {
   const T* v = variance_.data();
   for (Index k = 0; k < x.cols; ++k) {
     T* const column = x.column_data(k);
@@ -117,8 +112,7 @@ void DiagonalMomentPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) co
 }
 
 template <class T>
-void DiagonalMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
-                                           PosteriorScratch<T>&) const {
+void DiagonalMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> out, Scratch&) const {
   for (Index k = 0; k < x.cols; ++k) {
     double sum = 0;
     for (Index i = 0; i < x.rows; ++i) {
@@ -131,7 +125,7 @@ void DiagonalMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> ou
 
 template <class T>
 void DiagonalMomentPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
-                                       PosteriorScratch<T>&) const {
+                                       Scratch&) const {
   const T *v = variance_.data(), *centre = mean.data();
   for (Index k = 0; k < eps.cols; ++k) {
     T* const column = eps.column_data(k);
@@ -142,7 +136,7 @@ void DiagonalMomentPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, Con
 }
 
 template <class T>
-void DiagonalMomentPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>&) const {
+void DiagonalMomentPosterior<T>::marginal_variance(std::span<T> out, Scratch&) const {
   std::ranges::copy(variance(), out.begin());
 }
 
@@ -152,13 +146,12 @@ void DiagonalMomentPosterior<T>::precision_diagonal(std::span<T> out) const {
 }
 
 template <class T>
-void DiagonalMomentPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
-                                                    PosteriorScratch<T>&) const {
+void DiagonalMomentPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out, Scratch&) const {
   for (std::size_t i = 0; i < x.size(); ++i) out[i] = x[i] / variance()[i];
 }
 
 template <class T>
-double DiagonalMomentPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>&) const {
+double DiagonalMomentPosterior<T>::quadratic(ConstSpan<T> x, Scratch&) const {
   double sum = 0;
   for (std::size_t i = 0; i < x.size(); ++i)
     sum += static_cast<double>(x[i]) * static_cast<double>(x[i]) / static_cast<double>(variance()[i]);
@@ -166,13 +159,13 @@ double DiagonalMomentPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>
 }
 
 template <class T>
-double DiagonalMomentPosterior<T>::trace_precision(const Posterior<T>& q,
-                                                   PosteriorScratch<T>& scratch) const {
-  Buffer<T> work(this->dimension_);
-  q.marginal_variance(work.first(this->dimension_), scratch);
+double DiagonalMomentPosterior<T>::trace_precision(const Posterior<T>& q, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  const auto marginals = scratch.take<T>(this->dimension_);
+  q.marginal_variance(marginals, scratch);
   double trace = 0;
   for (Index i = 0; i < this->dimension_; ++i)
-    trace += static_cast<double>(work.data()[i]) / static_cast<double>(variance_.data()[i]);
+    trace += static_cast<double>(marginals.data()[i]) / static_cast<double>(variance_.data()[i]);
   return trace;
 }
 

@@ -19,12 +19,12 @@ struct Slope {
   double m, twice_m;
 };
 
-/// p + g + g^2 / (2 p) for the step g: p / 2 or more.
+/// Returns p + g + g^2 / (2 p) for the step g = next - p: p / 2 or more.
 BDL_ALWAYS_INLINE double to_second_order(double p, double next) {
   return next + (next - p) * (next - p) / (2 * p);
 }
 
-/// One line of the master table for part t of the step (docs/mathematics/natural-gradients.md, "The step of
+/// Returns one line of the table of steps (docs/mathematics/natural-gradients.md, "The step of
 /// each family").
 template <DiagonalParameter kind, Descent descent, bool improved>
 BDL_ALWAYS_INLINE Parameter moved(const Parameter& q, const Slope& slope, double a, double b) {
@@ -44,9 +44,10 @@ BDL_ALWAYS_INLINE Parameter moved(const Parameter& q, const Slope& slope, double
   }
 }
 
-/// The smallest part of the former parameter that a whole step would keep.
+/// Writes the new means and parameters; returns the smallest fraction of a former one that a whole step would
+/// keep.
 template <DiagonalParameter kind, Descent descent, bool improved = false, class T>
-double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
+double move(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
   const auto size = static_cast<Index>(mean.size());
   const bool has_kl = !step.prior_precision.empty();
   std::atomic<double> smallest = 1;
@@ -61,19 +62,19 @@ double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
                         static_cast<double>(step.h[k]) + kl};
       Parameter to = moved<kind, descent, improved>(old, slope, step.mean_rate, step.curvature_rate);
       if (const double kept = to.value / old.value; !(kept > least_kept)) {
-        const double part = (1 - shortened_to) / (1 - kept);
+        const double fraction = (1 - shortened_to) / (1 - kept);
         const bool stays =
             kind == DiagonalParameter::variance && descent == Descent::plain && old.value < least_variance<T>;
         to = stays ? Parameter{old.mean - step.mean_rate * slope.m, old.value}
-                   : moved<kind, descent, improved>(old, slope, part * step.mean_rate,
-                                                    part * step.curvature_rate);
+                   : moved<kind, descent, improved>(old, slope, fraction * step.mean_rate,
+                                                    fraction * step.curvature_rate);
         if (!(kept >= least) && !std::isnan(least)) least = kept;
       }
       mean[k] = static_cast<T>(to.mean);
       next[k] = static_cast<T>(to.value);
     }
-    for (double seen = smallest.load();
-         !(least >= seen) && !std::isnan(seen) && !smallest.compare_exchange_weak(seen, least);) {
+    for (double all = smallest.load();
+         !(least >= all) && !std::isnan(all) && !smallest.compare_exchange_weak(all, least);) {
     }
   });
   return smallest.load();
@@ -82,15 +83,15 @@ double take(const DiagonalStep<T>& step, std::span<T> mean, std::span<T> next) {
 }  // namespace
 
 template <class T>
-double take_diagonal(const DiagonalStep<T>& step, bool shorten, std::span<T> mean, std::span<T> next) {
+double update_diagonal_by(const DiagonalStep<T>& step, bool shorten, std::span<T> mean, std::span<T> next) {
   using enum DiagonalParameter;
   using enum Descent;
   const bool is_natural = step.descent == natural;
-  const double kept = step.parameter == variance ? is_natural ? take<variance, natural>(step, mean, next)
-                                                              : take<variance, plain>(step, mean, next)
-                      : !is_natural ? take<precision, plain>(step, mean, next)
-                      : step.improved            ? take<precision, natural, true>(step, mean, next)
-                                                 : take<precision, natural>(step, mean, next);
+  const double kept = step.parameter == variance ? is_natural ? move<variance, natural>(step, mean, next)
+                                                              : move<variance, plain>(step, mean, next)
+                      : !is_natural ? move<precision, plain>(step, mean, next)
+                      : step.improved            ? move<precision, natural, true>(step, mean, next)
+                                                 : move<precision, natural>(step, mean, next);
   return shortened(kept, shorten);
 }
 
@@ -104,8 +105,8 @@ void curvature_diagonal(const Curvature<T>& curvature, std::span<T> h) {
     fail(Status::ERROR_UNSUPPORTED, "a diagonal posterior takes curvature rows or a diagonal, not a matrix");
 }
 
-#define BDL_INSTANTIATE(T)                                                                 \
-  template double take_diagonal(const DiagonalStep<T>&, bool, std::span<T>, std::span<T>); \
+#define BDL_INSTANTIATE(T)                                                                      \
+  template double update_diagonal_by(const DiagonalStep<T>&, bool, std::span<T>, std::span<T>); \
   template void curvature_diagonal(const Curvature<T>&, std::span<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -6,7 +6,7 @@
 
 namespace bdl {
 
-/// What the family's parameter is beside the mean: 1 / variance (natural parameters) or the variance.
+/// The family's parameter beside the mean: 1 / variance (natural parameters) or the variance.
 enum class DiagonalParameter { precision, variance };
 
 template <class T>
@@ -21,9 +21,9 @@ struct DiagonalStep {
 };
 
 /// Writes the new mean and parameter; `next` may hold h. A parameter whose step would lose positive
-/// definiteness is shortened on its own. Returns the smallest part taken.
+/// definiteness is shortened by itself. Returns the smallest fraction taken.
 template <class T>
-double take_diagonal(const DiagonalStep<T>& step, bool shorten, std::span<T> mean, std::span<T> next);
+double update_diagonal_by(const DiagonalStep<T>& step, bool shorten, std::span<T> mean, std::span<T> next);
 
 /// h = diagonal of H, from rows or as given; fails with ERROR_UNSUPPORTED for a dense H.
 template <class T>

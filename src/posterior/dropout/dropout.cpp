@@ -29,7 +29,7 @@ void mask_backwards(const DropoutLayout::Layer& shape, const T* mask, const T* f
   for (Index k = shape.weights_of_output() - 1; k >= 0; --k) to[k] = from[k] * mask[k / shape.taps];
 }
 
-/// The same in any order.
+/// Multiplies the weights of one output by the masks of its units; `from` and `to` are apart or the same.
 template <class T>
 BDL_ALWAYS_INLINE void mask_weights(const DropoutLayout::Layer& shape, const T* mask, const T* from, T* to) {
   const Index units = shape.inputs_of_group(), taps = shape.taps;
@@ -163,8 +163,7 @@ void DropoutPosterior<T>::color_layer(const Layer& layer, const T* centre, T* th
 }
 
 template <class T>
-void DropoutPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
-                                PosteriorScratch<T>&) const {
+void DropoutPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>, Scratch&) const {
   for (Index s = 0; s < eps.cols; ++s)
     for (const Layer& layer : layers_)
       color_layer(layer, mean.empty() ? nullptr : mean.data() + layer.offset,
@@ -172,13 +171,13 @@ void DropoutPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatri
 }
 
 template <class T>
-void DropoutPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>&) const {
+void DropoutPosterior<T>::marginal_variance(std::span<T> out, Scratch&) const {
   std::ranges::fill(out, T(0));
   for (const Layer& layer : layers_) {
     const T* const weight = this->mean().data() + layer.offset;
     T* const to = out.data() + layer.offset;
-    const T spread = static_cast<T>(layer.spread);
-    for (Index k = 0; k < layer.shape.weights(); ++k) to[k] = spread * weight[k] * weight[k];
+    const T variance = static_cast<T>(layer.mask_variance);
+    for (Index k = 0; k < layer.shape.weights(); ++k) to[k] = variance * weight[k] * weight[k];
   }
 }
 
@@ -192,7 +191,7 @@ void DropoutPosterior<T>::for_each_weight(const Layer& layer, Index i, Visit&& v
     for (Index tap = 0; tap < shape.taps; ++tap) visit(o * of_output + i % units * shape.taps + tap);
 }
 
-/// w^T x for the weights w of unit i.
+/// Returns w^T x for the weights w of unit i.
 template <class T>
 double DropoutPosterior<T>::unit_product(const Layer& layer, Index i, const T* x) const {
   const T *const weight = this->mean().data() + layer.offset, *const of_layer = x + layer.offset;
@@ -202,15 +201,15 @@ double DropoutPosterior<T>::unit_product(const Layer& layer, Index i, const T* x
   return sum;
 }
 
-/// Of a unit with weights w: Var(mask) w w^T.
+/// Sigma of a unit with weights w is Var(mask) w w^T.
 template <class T>
-void DropoutPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) const {
+void DropoutPosterior<T>::solve(MatrixView<T> x, Scratch&) const {
   for (Index j = 0; j < x.cols; ++j)
     for (const Layer& layer : layers_) {
       T* const to = x.column_data(j) + layer.offset;
       const T* const weight = this->mean().data() + layer.offset;
       for (Index i = 0; i < layer.shape.inputs; ++i) {
-        const T factor = static_cast<T>(layer.spread * unit_product(layer, i, x.column_data(j)));
+        const T factor = static_cast<T>(layer.mask_variance * unit_product(layer, i, x.column_data(j)));
         for_each_weight(layer, i, [&](Index k) { to[k] = factor * weight[k]; });
       }
       if (layer.shape.bias) std::fill_n(to + layer.shape.weights(), layer.shape.outputs, T(0));
@@ -218,13 +217,13 @@ void DropoutPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>&) const {
 }
 
 template <class T>
-void DropoutPosterior<T>::variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>&) const {
+void DropoutPosterior<T>::variances(MatrixView<T> x, std::span<double> out, Scratch&) const {
   std::ranges::fill(out, 0.0);
   for (Index j = 0; j < x.cols; ++j)
     for (const Layer& layer : layers_)
       for (Index i = 0; i < layer.shape.inputs; ++i) {
         const double sum = unit_product(layer, i, x.column_data(j));
-        out[static_cast<std::size_t>(j)] += layer.spread * sum * sum;
+        out[static_cast<std::size_t>(j)] += layer.mask_variance * sum * sum;
       }
 }
 
@@ -234,12 +233,12 @@ void DropoutPosterior<T>::set_diagonal(ConstSpan<T>, std::optional<std::uint64_t
 }
 
 template <class T>
-double DropoutPosterior<T>::take(const PosteriorStep<T>&, UpdateWorkspace<T>&) {
+double DropoutPosterior<T>::update(const PosteriorStep<T>&, Scratch&) {
   fail_not_gaussian("covariance to update");
 }
 
 template <class T>
-void DropoutPosterior<T>::drift(const Posterior<T>&, const Drift<T>&, UpdateWorkspace<T>&) {
+void DropoutPosterior<T>::drift(const Posterior<T>&, const Drift<T>&, Scratch&) {
   fail_not_gaussian("dynamics");
 }
 
@@ -249,12 +248,12 @@ void DropoutPosterior<T>::precision_diagonal(std::span<T>) const {
 }
 
 template <class T>
-void DropoutPosterior<T>::multiply_precision(ConstSpan<T>, std::span<T>, PosteriorScratch<T>&) const {
+void DropoutPosterior<T>::multiply_precision(ConstSpan<T>, std::span<T>, Scratch&) const {
   fail_not_gaussian("precision");
 }
 
 template <class T>
-double DropoutPosterior<T>::quadratic(ConstSpan<T>, PosteriorScratch<T>&) const {
+double DropoutPosterior<T>::quadratic(ConstSpan<T>, Scratch&) const {
   fail_not_gaussian("precision");
 }
 
@@ -264,7 +263,7 @@ double DropoutPosterior<T>::log_det_covariance() const {
 }
 
 template <class T>
-double DropoutPosterior<T>::trace_precision(const Posterior<T>&, PosteriorScratch<T>&) const {
+double DropoutPosterior<T>::trace_precision(const Posterior<T>&, Scratch&) const {
   fail_not_gaussian("density");
 }
 

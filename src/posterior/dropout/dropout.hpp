@@ -1,4 +1,4 @@
-// Dropout as a belief (Gal and Ghahramani 2016): theta is the mean with the weights of units masked at
+// Dropout as a posterior (Gal and Ghahramani 2016): theta is the mean with the weights of units masked at
 // random. A unit feeds a weight matrix; its column there is multiplied by 0 with the probability `rate` and
 // by 1 / (1 - rate) else, so that E[theta] is the mean. The units of a convolution are its input's channels,
 // whose column is that of all taps. A mask serves all examples of a pass. There is no density over theta.
@@ -32,29 +32,23 @@ class DropoutPosterior final : public Posterior<T> {
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
   void tensors(const TensorVisitor<T>& visit) override { this->visit_mean(visit); }
-  void reserve(Index, PosteriorScratch<T>&) const override {}
-  void reserve_marginals(PosteriorScratch<T>&) const override {}
-  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
-             PosteriorScratch<T>& scratch) const override;
-  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
-  void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>, Scratch& scratch) const override;
+  void variances(MatrixView<T> x, std::span<double> out, Scratch& scratch) const override;
+  void marginal_variance(std::span<T> out, Scratch& scratch) const override;
   /// Sigma is block diagonal, of rank 1 per unit.
-  void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
-  /// Nothing to set: the spread is that of the rates.
+  void solve(MatrixView<T> x, Scratch& scratch) const override;
+  /// Sets nothing: the variance is that of the rates.
   void set_isotropic(double) override {}
 
-  // Without meaning here: ERROR_UNSUPPORTED.
+  // These have no meaning here, and fail with ERROR_UNSUPPORTED.
   void set_diagonal(ConstSpan<T>, std::optional<std::uint64_t>) override;
-  double take(const PosteriorStep<T>&, UpdateWorkspace<T>&) override;
-  void drift(const Posterior<T>&, const Drift<T>&, UpdateWorkspace<T>&) override;
-  void reserve_step(const StepSize&, UpdateWorkspace<T>&) const override {}
-  RowsUse use_of_rows(const StepSize&) const override { return {}; }
-  void reserve_drift(bool, UpdateWorkspace<T>&) const override {}
+  double update(const PosteriorStep<T>&, Scratch&) override;
+  void drift(const Posterior<T>&, const Drift<T>&, Scratch&) override;
   void precision_diagonal(std::span<T>) const override;
-  void multiply_precision(ConstSpan<T>, std::span<T>, PosteriorScratch<T>&) const override;
-  double quadratic(ConstSpan<T>, PosteriorScratch<T>&) const override;
+  void multiply_precision(ConstSpan<T>, std::span<T>, Scratch&) const override;
+  double quadratic(ConstSpan<T>, Scratch&) const override;
   double log_det_covariance() const override;
-  double trace_precision(const Posterior<T>&, PosteriorScratch<T>&) const override;
+  double trace_precision(const Posterior<T>&, Scratch&) const override;
 
  protected:
   PosteriorKind family_kind() const override { return {Family::dropout, this->dimension_, 0, {}, layout_}; }
@@ -63,8 +57,8 @@ class DropoutPosterior final : public Posterior<T> {
   struct Layer {
     DropoutLayout::Layer shape;
     Index offset;
-    double rate, spread;  // variance of a mask: rate / (1 - rate)
-    T threshold, kept;    // normals below the threshold drop their unit; others count 1 / (1 - rate)
+    double rate, mask_variance;  // rate / (1 - rate)
+    T threshold, kept;           // normals below the threshold drop their unit; others count 1 / (1 - rate)
   };
   /// visit(k): weight k of the layer, of those that unit i feeds.
   template <class Visit>
@@ -76,17 +70,17 @@ class DropoutPosterior final : public Posterior<T> {
   Index units_ = 0;
 };
 
-/// Null for other families.
+/// Returns q as what it is, or null for other families.
 template <class T>
 const DropoutPosterior<T>* find_dropout(const Posterior<T>& q) {
-  return q.family() == Family::dropout ? &dynamic_cast<const DropoutPosterior<T>&>(q) : nullptr;
+  return q.family() == Family::dropout ? &static_cast<const DropoutPosterior<T>&>(q) : nullptr;
 }
 
 /// Fails with ERROR_UNSUPPORTED for other families.
 template <class T>
 const DropoutPosterior<T>& as_dropout(const Posterior<T>& q);
 
-/// All layers with weights.
+/// Returns all layers with weights.
 template <class T>
 std::vector<DropoutLayout::Layer> layers_with_masks(const Graph<T>& graph);
 

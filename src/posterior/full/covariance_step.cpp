@@ -62,18 +62,12 @@ void subtract_column(ConstMatrixView<double> sigma, ConstMatrixView<double> w, I
 
 }  // namespace
 
-void reserve_covariance_step(Index size, Index rows, DenseScratch& scratch) {
-  scratch.product.reserve(size * (rows + 1));
-  scratch.gram.reserve(rows * rows);
-  scratch.vector.reserve(size);
-}
-
 template <class T>
 CovarianceProducts covariance_products(ConstMatrixView<double> sigma, const PosteriorStep<T>& step,
-                                       UpdateWorkspace<T>& workspace) {
+                                       Scratch& scratch) {
   const Index size = sigma.rows, count = step.curvature.rows->count();
-  const auto columns = dense_columns(step.curvature, step.curvature_rate, 1, workspace);
-  const auto products = workspace.dense.product.matrix(size, count + 1);
+  const auto columns = dense_columns(step.curvature, step.curvature_rate, 1, scratch);
+  const auto products = scratch.matrix<double>(size, count + 1);
   const auto m = columns.columns(count, 1);
   std::fill_n(m.data, size, 0.0);
   std::ranges::copy(step.m, m.data);
@@ -81,9 +75,9 @@ CovarianceProducts covariance_products(ConstMatrixView<double> sigma, const Post
   return {{columns.columns(0, count), products.columns(0, count), {}}, m, products.columns(count, 1)};
 }
 
-bool find_gain(CovarianceRows& rows, DenseScratch& scratch) {
+bool find_gain(CovarianceRows& rows, Scratch& scratch) {
   const Index count = rows.x.cols;
-  const auto root = scratch.gram.matrix(count, count);
+  const auto root = scratch.matrix<double>(count, count);
   gemm(Op::transpose, Op::none, 1.0, rows.x, rows.w, 0.0, root);
   for (Index k = 0; k < count; ++k) root(k, k) += 1;
   if (!cholesky(root)) return false;
@@ -93,8 +87,9 @@ bool find_gain(CovarianceRows& rows, DenseScratch& scratch) {
 }
 
 bool subtract_rows(ConstMatrixView<double> sigma, const CovarianceRows& rows, MatrixView<double> next,
-                   DenseScratch& scratch) {
-  const double rounding = rounding_of(sigma, rows, scratch.vector.data());
+                   Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const double rounding = rounding_of(sigma, rows, scratch.take<double>(sigma.rows).data());
   parallel_blocks(sigma.cols, task_grain(sigma.rows), [&](Index first, Index count) noexcept {
     for (Index j = first; j < first + count; ++j) {
       subtract_column(sigma, rows.w, j, next.column_data(j));
@@ -119,9 +114,9 @@ bool inflate_covariance(ConstMatrixView<double> sigma, double inflation, ConstSp
 }
 
 template CovarianceProducts covariance_products(ConstMatrixView<double>, const PosteriorStep<float>&,
-                                                UpdateWorkspace<float>&);
+                                                Scratch&);
 template CovarianceProducts covariance_products(ConstMatrixView<double>, const PosteriorStep<double>&,
-                                                UpdateWorkspace<double>&);
+                                                Scratch&);
 template bool inflate_covariance(ConstMatrixView<double>, double, ConstSpan<float>, MatrixView<double>);
 template bool inflate_covariance(ConstMatrixView<double>, double, ConstSpan<double>, MatrixView<double>);
 

@@ -13,27 +13,25 @@ struct CovarianceRows {
   ConstMatrixView<double> root;  ///< R, lower triangular; without columns it is I
 };
 
-/// Rows X of a step and its m, with Sigma X, Sigma m.
+/// Rows X of a step and its m, with Sigma X and Sigma m.
 struct CovarianceProducts {
   CovarianceRows rows;
   MatrixView<double> m, sigma_m;  ///< D x 1
 };
+/// Returns them, taken from the scratch.
 template <class T>
 CovarianceProducts covariance_products(ConstMatrixView<double> sigma, const PosteriorStep<T>& step,
-                                       UpdateWorkspace<T>& workspace);
+                                       Scratch& scratch);
 
-/// Memory for the functions of this file, and for X and one more column in dense.product.
-void reserve_covariance_step(Index size, Index rows, DenseScratch& scratch);
-
-/// From W = Sigma X: R R^T = I + X^T Sigma X and W = Sigma X R^-T, of a natural step of the precision. False
-/// unless they are finite.
-[[nodiscard]] bool find_gain(CovarianceRows& rows, DenseScratch& scratch);
+/// Finds, from W = Sigma X, the R R^T = I + X^T Sigma X and W = Sigma X R^-T of a natural step of the
+/// precision; R is taken from the scratch. False unless they are finite.
+[[nodiscard]] bool find_gain(CovarianceRows& rows, Scratch& scratch);
 
 /// next = sigma - W W^T, exactly symmetric, with its rounding made up for: the diagonal grows by a bound of
 /// it, so that next is positive definite however many such steps there are. False unless its diagonal is
 /// finite and positive.
 [[nodiscard]] bool subtract_rows(ConstMatrixView<double> sigma, const CovarianceRows& rows,
-                                 MatrixView<double> next, DenseScratch& scratch);
+                                 MatrixView<double> next, Scratch& scratch);
 
 /// next = inflation sigma + diag(noise); an empty noise is 0. False unless its diagonal is finite and
 /// positive.

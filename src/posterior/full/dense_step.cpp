@@ -4,10 +4,8 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/interrupt.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
-#include "linalg/dense/cholesky_update.hpp"
 
 namespace bdl {
 namespace {
@@ -28,53 +26,41 @@ bool is_finite(ConstMatrixView<double> lower) {
   return true;
 }
 
-/// The part of the step to take where the whole leaves `kept`; rounding has the last word on whether the
-/// whole is positive definite.
-double part_of(double kept, bool positive, bool may_shorten) {
-  if (!std::isfinite(kept)) fail_not_positive();
+/// Returns the fraction of the step to take where the whole leaves `kept`; rounding has the last word on
+/// whether the whole is positive definite.
+double fraction_of(double kept, bool positive, bool may_shorten) {
+  if (!std::isfinite(kept)) fail_not_positive("covariance");
   return shortened(positive ? kept : std::min(kept, least_kept), may_shorten);
 }
 
 }  // namespace
 
-void fail_not_positive() {
-  fail(Status::ERROR_DIVERGED,
-       "the posterior's covariance is not finite and positive definite after the step");
-}
-
-void reserve_settle(Index size, DenseScratch& scratch) {
-  scratch.square.reserve(size * size);
-  reserve_eigenvalue(size, scratch);
-}
-
-double settle(PositiveMatrix& next, const PositiveMatrix& old, bool may_shorten, DenseScratch& scratch) {
+double settle(PositiveMatrix& next, const PositiveMatrix& old, bool may_shorten, Scratch& scratch) {
   const bool positive = next.factorize();
   if (positive && smallest_pivot(next.lower(), old.lower()) > safe_pivot) return 1;
   if (!positive) {
-    if (!is_finite(next.matrix())) fail_not_positive();
+    if (!is_finite(next.matrix())) fail_not_positive("covariance");
     mirror_lower(next.matrix());
   }
+  const Scratch::Frame frame(scratch);
   const Index size = next.size();
-  reserve_settle(size, scratch);
-  const auto square = scratch.square.matrix(size, size);
-  check_loop();
+  const auto square = scratch.matrix<double>(size, size);
   std::copy_n(next.matrix().data, size * size, square.data);
   const double kept = smallest_relative_eigenvalue(old.lower(), square, scratch);
-  const double part = part_of(kept, positive, may_shorten);
-  if (part == 1) return 1;
+  const double fraction = fraction_of(kept, positive, may_shorten);
+  if (fraction == 1) return 1;
   double* to = next.matrix().data;
   const double* from = old.matrix().data;
-  check_loop();
-  for (Index i = 0; i < size * size; ++i) to[i] = from[i] + part * (to[i] - from[i]);
-  if (!next.factorize()) fail_not_positive();
-  return part;
+  for (Index i = 0; i < size * size; ++i) to[i] = from[i] + fraction * (to[i] - from[i]);
+  if (!next.factorize()) fail_not_positive("covariance");
+  return fraction;
 }
 
-/// With W = C^-1 G for S = C C^T: G S^-1 G = W^T W.
-void improve(PositiveMatrix& next, const PositiveMatrix& old, DenseScratch& scratch) {
+/// G S^-1 G = W^T W with W = C^-1 G for S = C C^T.
+void improve(PositiveMatrix& next, const PositiveMatrix& old, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
   const Index size = next.size();
-  reserve_settle(size, scratch);
-  const auto w = scratch.square.matrix(size, size);
+  const auto w = scratch.matrix<double>(size, size);
   const auto to = next.matrix();
   const auto from = old.matrix();
   for (Index j = 0; j < size; ++j)
@@ -90,17 +76,14 @@ bool suits_rotations(Index size, Index columns, FactorUpdate choice) {
   return 12 * columns < size;
 }
 
-void reserve_rotations(Index size, Index columns, DenseScratch& scratch) {
-  if (suits_rotations(size, columns, scratch.update)) scratch.moved.reserve(size * columns);
-}
-
 double settle_columns(PositiveMatrix& next, const PositiveMatrix& old, ConstMatrixView<double> z, Index added,
-                      bool may_shorten, DenseScratch& scratch) {
+                      bool may_shorten, FactorUpdate choice, Scratch& scratch) {
   next.copy(old);
   syrk(Op::none, 1.0, z.block(0, 0, z.rows, added), 1.0, next.matrix());
   syrk(Op::none, -1.0, z.block(0, added, z.rows, z.cols - added), 1.0, next.matrix());
-  if (!suits_rotations(z.rows, z.cols, scratch.update)) return settle(next, old, may_shorten, scratch);
-  const auto copy = scratch.moved.matrix(z.rows, z.cols);
+  if (!suits_rotations(z.rows, z.cols, choice)) return settle(next, old, may_shorten, scratch);
+  const Scratch::Frame frame(scratch);
+  const auto copy = scratch.matrix<double>(z.rows, z.cols);
   for (Index k = 0; k < z.cols; ++k) std::ranges::copy(z.column(k), copy.column_data(k));
   if (update_cholesky(next.lower(), copy, added) && next.accept_factor() &&
       smallest_pivot(next.lower(), old.lower()) > safe_pivot) {
@@ -110,35 +93,30 @@ double settle_columns(PositiveMatrix& next, const PositiveMatrix& old, ConstMatr
   return settle(next, old, may_shorten, scratch);
 }
 
-void reserve_reduction(Index size, Index columns, DenseScratch& scratch) {
-  scratch.gram.reserve(2 * columns * columns);
-  reserve_eigenvalue(columns, scratch);
-  reserve_rotations(size, columns, scratch);
-}
-
-double part_of_reduction(MatrixView<double> gram, bool may_shorten, DenseScratch& scratch) {
+double fraction_of_reduction(ConstMatrixView<double> gram, bool may_shorten, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
   const Index count = gram.cols;
-  const MatrixView<double> rest{scratch.gram.data() + count * count, count, count};
+  const auto rest = scratch.matrix<double>(count, count);
   for (Index j = 0; j < count; ++j)
     for (Index i = j; i < count; ++i) rest(i, j) = (i == j ? 1 : 0) - gram(i, j);
   const bool positive = cholesky(rest);
   bool safe = positive;
   for (Index k = 0; k < count && safe; ++k) safe = rest(k, k) * rest(k, k) > safe_pivot;
   if (safe) return 1;
-  if (!is_finite(gram)) fail_not_positive();
-  return part_of(1 - largest_eigenvalue(gram, scratch), positive, may_shorten);
+  if (!is_finite(gram)) fail_not_positive("covariance");
+  return fraction_of(1 - largest_eigenvalue(gram, scratch), positive, may_shorten);
 }
 
 double settle_reduction(PositiveMatrix& next, const PositiveMatrix& old, MatrixView<double> z,
-                        ConstMatrixView<double> v, bool may_shorten, DenseScratch& scratch) {
-  const Index count = z.cols;
-  const auto gram = scratch.gram.matrix(count, count);
+                        ConstMatrixView<double> v, bool may_shorten, FactorUpdate choice, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const auto gram = scratch.matrix<double>(z.cols, z.cols);
   syrk(Op::transpose, 1.0, v, 0.0, gram);
-  const double part = part_of_reduction(gram, may_shorten, scratch);
-  if (part < 1)
-    for (Index k = 0; k < count; ++k)
-      for (double& value : z.column(k)) value *= std::sqrt(part);
-  return part * settle_columns(next, old, z, 0, may_shorten, scratch);
+  const double fraction = fraction_of_reduction(gram, may_shorten, scratch);
+  if (fraction < 1)
+    for (Index k = 0; k < z.cols; ++k)
+      for (double& value : z.column(k)) value *= std::sqrt(fraction);
+  return fraction * settle_columns(next, old, z, 0, may_shorten, choice, scratch);
 }
 
 template <class T>
@@ -149,27 +127,26 @@ void check_curvature(const Curvature<T>& curvature) {
 }
 
 template <class T>
-void add_curvature(const Curvature<T>& curvature, double factor, MatrixView<double> out,
-                   UpdateWorkspace<T>& workspace) {
+void add_curvature(const Curvature<T>& curvature, double factor, MatrixView<double> out, Scratch& scratch) {
   if (!curvature.rows) {
     for (Index j = 0; j < out.cols; ++j)
       for (Index i = j; i < out.rows; ++i) out(i, j) += factor * curvature.matrix(i, j);
     return;
   }
-  const auto w = workspace.weights.first(curvature.rows->count());
-  std::ranges::transform(curvature.w, w.begin(), [=](T value) { return static_cast<T>(factor) * value; });
-  curvature.rows->add_outer(w, out);
+  const Scratch::Frame frame(scratch);
+  curvature.rows->add_outer(scaled_weights(curvature, factor, scratch), out);
 }
 
 template <class T>
 MatrixView<double> dense_columns(const Curvature<T>& curvature, double factor, Index spare,
-                                 UpdateWorkspace<T>& workspace) {
+                                 Scratch& scratch) {
   const Index size = curvature.rows->dimension(), count = curvature.rows->count();
-  const auto roots = workspace.root_weights.matrix(count, count), rows = workspace.factor.matrix(size, count);
+  const auto columns = scratch.matrix<double>(size, count + spare);
+  const Scratch::Frame frame(scratch);
+  const auto roots = scratch.matrix<T>(count, count), rows = scratch.matrix<T>(size, count);
   std::fill_n(roots.data, roots.size(), T(0));
   for (Index r = 0; r < count; ++r) roots(r, r) = 1;
   curvature.rows->combine(roots, rows);
-  const auto columns = workspace.dense.columns.matrix(size, count + spare);
   for (Index r = 0; r < count; ++r) {
     const double root = std::sqrt(factor * static_cast<double>(curvature.w[static_cast<std::size_t>(r)]));
     std::ranges::transform(rows.column(r), columns.column_data(r),
@@ -185,9 +162,10 @@ void add_prior_diagonal(ConstSpan<T> prior_precision, double factor, MatrixView<
 }
 
 template <class T>
-double* in_double(ConstSpan<T> values, UpdateWorkspace<T>& workspace) {
-  std::ranges::copy(values, workspace.small.data());
-  return workspace.small.data();
+double* in_double(ConstSpan<T> values, Scratch& scratch) {
+  const auto out = scratch.take<double>(std::ssize(values));
+  std::ranges::copy(values, out.begin());
+  return out.data();
 }
 
 template <class T>
@@ -222,14 +200,15 @@ void add_mean(ConstSpan<T> mean, const double* values, std::span<T> out) {
 }
 
 template <class T>
-double trace_of_product(ConstMatrixView<double> p, const Posterior<T>& q, PosteriorScratch<T>& scratch) {
-  Buffer<T> column(p.rows);
+double trace_of_product(ConstMatrixView<double> p, const Posterior<T>& q, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const auto column = scratch.matrix<T>(p.rows, 1);
   double trace = 0;
   for (Index j = 0; j < p.cols; ++j) {
-    std::fill_n(column.data(), p.rows, T(0));
-    column.data()[j] = 1;
-    q.solve(column.matrix(p.rows, 1), scratch);
-    for (Index i = 0; i < p.rows; ++i) trace += p(i, j) * static_cast<double>(column.data()[i]);
+    std::ranges::fill(column.column(0), T(0));
+    column(j, 0) = 1;
+    q.solve(column, scratch);
+    for (Index i = 0; i < p.rows; ++i) trace += p(i, j) * static_cast<double>(column(i, 0));
   }
   return trace;
 }
@@ -246,18 +225,18 @@ Buffer<double> diagonal_matrix(ConstSpan<T> values, bool inverse) {
   return out;
 }
 
-#define BDL_INSTANTIATE(T)                                                                            \
-  template void check_curvature(const Curvature<T>&);                                                 \
-  template void add_curvature(const Curvature<T>&, double, MatrixView<double>, UpdateWorkspace<T>&);  \
-  template MatrixView<double> dense_columns(const Curvature<T>&, double, Index, UpdateWorkspace<T>&); \
-  template void add_prior_diagonal(ConstSpan<T>, double, MatrixView<double>);                         \
-  template double* in_double(ConstSpan<T>, UpdateWorkspace<T>&);                                      \
-  template void move_mean(ConstSpan<T>, double, const double*, std::span<T>);                         \
-  template void store_mean(const double*, std::span<T>);                                              \
-  template void scale_mean(ConstSpan<T>, double, std::span<T>);                                       \
-  template Buffer<double> diagonal_matrix(ConstSpan<T>, bool);                                        \
-  template void add_mean(ConstSpan<T>, const double*, std::span<T>);                                  \
-  template double trace_of_product(ConstMatrixView<double>, const Posterior<T>&, PosteriorScratch<T>&);
+#define BDL_INSTANTIATE(T)                                                                 \
+  template void check_curvature(const Curvature<T>&);                                      \
+  template void add_curvature(const Curvature<T>&, double, MatrixView<double>, Scratch&);  \
+  template MatrixView<double> dense_columns(const Curvature<T>&, double, Index, Scratch&); \
+  template void add_prior_diagonal(ConstSpan<T>, double, MatrixView<double>);              \
+  template double* in_double(ConstSpan<T>, Scratch&);                                      \
+  template void move_mean(ConstSpan<T>, double, const double*, std::span<T>);              \
+  template void store_mean(const double*, std::span<T>);                                   \
+  template void scale_mean(ConstSpan<T>, double, std::span<T>);                            \
+  template Buffer<double> diagonal_matrix(ConstSpan<T>, bool);                             \
+  template void add_mean(ConstSpan<T>, const double*, std::span<T>);                       \
+  template double trace_of_product(ConstMatrixView<double>, const Posterior<T>&, Scratch&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

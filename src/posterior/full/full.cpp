@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "base/loop_turns.hpp"
 #include "curvature/dense_rows.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
@@ -17,7 +16,7 @@ namespace bdl {
 template <class T>
 const FullPosterior<T>& as_full(const Posterior<T>& q) {
   if (q.family() != Family::full) fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the full family");
-  return dynamic_cast<const FullPosterior<T>&>(q);
+  return static_cast<const FullPosterior<T>&>(q);
 }
 
 template <class T>
@@ -37,17 +36,11 @@ const PositiveMatrix& FullPosterior<T>::natural() const {
   precision_is_due_.settle([&] {
     const auto lower = precision_.lower();
     std::copy_n(covariance_.data(), lower.size(), lower.data);
-    if (!cholesky(lower)) fail_not_positive();
+    if (!cholesky(lower)) fail_not_positive("precision");
     cholesky_inverse(lower, precision_.matrix());
-    if (!precision_.factorize()) fail_not_positive();
+    if (!precision_.factorize()) fail_not_positive("precision");
   });
   return precision_;
-}
-
-template <class T>
-Index FullPosterior<T>::bytes_to_grow(const StepSize& step) const {
-  const Index bytes = this->dimension_ * this->dimension_ * static_cast<Index>(sizeof(double));
-  return step.after_noise ? bytes - covariance_.bytes() : 0;
 }
 
 template <class T>
@@ -72,7 +65,6 @@ void FullPosterior<T>::read_covariance(const TensorVisitor<const T>& visit) cons
 /// P is found at once: it shows whether Sigma is positive definite.
 template <class T>
 void FullPosterior<T>::write_covariance(const TensorSource<T>& source) {
-  reserve_noise();
   const auto tensor = square_tensor<T>("covariance", TensorRole::matrix, held(covariance_));
   if (!source(tensor)) return;
   check_role(tensor);
@@ -91,12 +83,12 @@ template <class T>
 void FullPosterior<T>::assign(const Posterior<T>& other) {
   const FullPosterior& that = as_full(other);
   const Index size = this->dimension_ * this->dimension_;
-  if (that.keeps_covariance_) covariance_.reserve(size);
+  const auto covariance = covariance_.first(that.keeps_covariance_ ? size : 0);
   this->copy_base(that);
   keeps_covariance_ = that.keeps_covariance_;
   precision_is_due_.set_due(that.precision_is_due_.is_due());
   if (!precision_is_due_.is_due()) precision_.copy(that.precision_);
-  if (keeps_covariance_) copy_in_parts(that.covariance_.data(), size, covariance_.data());
+  std::copy_n(that.covariance_.data(), std::ssize(covariance), covariance.data());
 }
 
 template <class T>
@@ -108,11 +100,6 @@ void FullPosterior<T>::swap(Posterior<T>& other) {
   std::swap(keeps_covariance_, that.keeps_covariance_);
   covariance_.swap(that.covariance_);
   std::swap(squared_shift_, that.squared_shift_);
-}
-
-template <class T>
-Index FullPosterior<T>::bytes() const {
-  return Posterior<T>::bytes() + precision_.bytes() + covariance_.bytes();
 }
 
 template <class T>
@@ -129,63 +116,44 @@ void FullPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<std::u
 
 /// Sigma' = inflation Sigma + diag(noise).
 template <class T>
-void FullPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>&) {
+void FullPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, Scratch&) {
   const FullPosterior& old = as_full(from);
   if (!drift.noise.empty() || old.keeps_covariance()) {
     drift_covariance(old, drift);
   } else {
-    if (!precision_.set_multiple(old.precision_, 1 / drift.inflation)) fail_not_positive();
+    if (!precision_.set_multiple(old.precision_, 1 / drift.inflation)) fail_not_positive("precision");
     hold_precision();
   }
   scale_mean(from.mean(), drift.transition, this->mean());
 }
 
-/// From here on Sigma is held: P would have to be found anew each time.
+/// Sigma is held from then on: P would have to be found anew each time.
 template <class T>
 void FullPosterior<T>::drift_covariance(const FullPosterior& from, const Drift<T>& drift) {
-  reserve_noise();
   const auto covariance = held(covariance_);
   if (!from.keeps_covariance()) {
     cholesky_inverse(from.precision_.lower(), covariance);
-    mirror_lower(covariance);  // to the bit, as it is when it comes back from a file
+    mirror_lower(covariance);  // exactly symmetric, as it is when it comes back from a file
   }
   const ConstMatrixView<double> old = from.keeps_covariance() ? from.held(from.covariance_) : covariance;
-  if (!inflate_covariance(old, drift.inflation, drift.noise, covariance)) fail_not_positive();
+  if (!inflate_covariance(old, drift.inflation, drift.noise, covariance)) fail_not_positive("covariance");
   hold_covariance();
 }
 
 template <class T>
-void FullPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
-                                          PosteriorScratch<T>& scratch) const {
+void FullPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
   const Index size = this->dimension_;
-  reserve(1, scratch);
-  double *from = scratch.small.data(), *to = from + size;
-  std::ranges::copy(x, from);
+  double *from = in_double(x, scratch), *to = scratch.take<double>(size).data();
   gemm(Op::none, Op::none, 1.0, precision(), {from, size, 1}, 0.0, {to, size, 1});
   std::transform(to, to + size, out.begin(), [](double value) { return static_cast<T>(value); });
 }
 
 template <class T>
-void FullPosterior<T>::reserve(Index, PosteriorScratch<T>& scratch) const {
-  scratch.small.reserve(2 * this->dimension_);
-}
-
-template <class T>
-void FullPosterior<T>::reserve_variances(Index columns, PosteriorScratch<T>& scratch) const {
-  reserve(columns, scratch);
-  reserve_squared_lengths(this->dimension_, columns, scratch.small);
-}
-
-template <class T>
-void FullPosterior<T>::reserve_marginals(PosteriorScratch<T>& scratch) const {
-  if (!keeps_covariance_) precision_.reserve_inverse_diagonal(scratch.small);
-}
-
-template <class T>
-void FullPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const {
+void FullPosterior<T>::solve(MatrixView<T> x, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
   const Index size = this->dimension_;
-  reserve(1, scratch);
-  double *from = scratch.small.data(), *to = from + size;
+  double *from = scratch.take<double>(size).data(), *to = scratch.take<double>(size).data();
   for (Index k = 0; k < x.cols; ++k) {
     std::ranges::copy(x.column(k), from);
     if (keeps_covariance_)
@@ -198,11 +166,11 @@ void FullPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) cons
 
 /// |C^-1 x|^2, or x^T Sigma x where Sigma is held.
 template <class T>
-void FullPosterior<T>::variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const {
+void FullPosterior<T>::variances(MatrixView<T> x, std::span<double> out, Scratch& scratch) const {
   if (keeps_covariance_) {
+    const Scratch::Frame frame(scratch);
+    double *from = scratch.take<double>(x.rows).data(), *to = scratch.take<double>(x.rows).data();
     for (Index k = 0; k < x.cols; ++k) {
-      reserve(1, scratch);
-      double *from = scratch.small.data(), *to = from + this->dimension_;
       std::ranges::copy(x.column(k), from);
       gemm(Op::none, Op::none, 1.0, held(covariance_), {from, x.rows, 1}, 0.0, {to, x.rows, 1});
       const double value = std::inner_product(from, from + x.rows, to, 0.0);
@@ -210,7 +178,7 @@ void FullPosterior<T>::variances(MatrixView<T> x, std::span<double> out, Posteri
     }
     return;
   }
-  squared_lengths<T>(x, scratch.small, out, [&](MatrixView<double> columns, MatrixView<double>) {
+  squared_lengths<T>(x, out, scratch, [&](MatrixView<double> columns, MatrixView<double>) {
     solve_lower_left(Op::none, factor(), columns);
     return columns;
   });
@@ -219,9 +187,9 @@ void FullPosterior<T>::variances(MatrixView<T> x, std::span<double> out, Posteri
 /// y = mean + C^-T eps: Cov(y) = (C C^T)^-1.
 template <class T>
 void FullPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
-                             PosteriorScratch<T>& scratch) const {
-  reserve(1, scratch);
-  const auto column = scratch.small.matrix(this->dimension_, 1);
+                             Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  const auto column = scratch.matrix<double>(this->dimension_, 1);
   for (Index k = 0; k < eps.cols; ++k) {
     std::ranges::copy(eps.column(k), column.data);
     solve_lower_left(Op::transpose, factor(), column);
@@ -230,8 +198,8 @@ void FullPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixVi
 }
 
 template <class T>
-void FullPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const {
-  if (!keeps_covariance_) return precision_.inverse_diagonal(out, scratch.small);
+void FullPosterior<T>::marginal_variance(std::span<T> out, Scratch& scratch) const {
+  if (!keeps_covariance_) return precision_.inverse_diagonal(out, scratch);
   for (std::size_t i = 0; i < out.size(); ++i)
     out[i] = static_cast<T>(held(covariance_)(static_cast<Index>(i), static_cast<Index>(i)));
 }
@@ -243,14 +211,13 @@ void FullPosterior<T>::precision_diagonal(std::span<T> out) const {
 }
 
 template <class T>
-double FullPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const {
-  reserve(1, scratch);
-  std::ranges::copy(x, scratch.small.data());
-  return natural().quadratic(scratch.small.data());
+double FullPosterior<T>::quadratic(ConstSpan<T> x, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  return natural().quadratic(in_double(x, scratch));
 }
 
 template <class T>
-double FullPosterior<T>::trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const {
+double FullPosterior<T>::trace_precision(const Posterior<T>& q, Scratch& scratch) const {
   return trace_of_product(precision(), q, scratch);
 }
 

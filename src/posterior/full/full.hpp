@@ -1,9 +1,10 @@
 // Full covariance, held as the dense precision Sigma^-1 = P = C C^T in double: what natural parameters step
 // in. For small D, and the reference for the structured families. After process noise Sigma itself is held,
-// and P is found when somebody asks for it.
+// and P is found when it is asked for.
 #pragma once
 
 #include "base/deferred.hpp"
+#include "linalg/dense/positive_matrix.hpp"
 #include "posterior/posterior.hpp"
 
 namespace bdl {
@@ -15,7 +16,6 @@ class FullPosterior final : public Posterior<T> {
 
   Family family() const override { return Family::full; }
   Index rank() const override { return this->dimension_; }
-  bool takes_matrix() const override { return true; }
   ConstMatrixView<double> precision() const { return natural().matrix(); }
   /// Sets P from its lower triangle; fails with ERROR_INVALID_ARGUMENT unless positive definite.
   void set_precision(ConstMatrixView<double> precision);
@@ -25,8 +25,6 @@ class FullPosterior final : public Posterior<T> {
   std::unique_ptr<Posterior<T>> clone() const override;
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
-  Index bytes() const override;
-  Index bytes_to_grow(const StepSize& step) const override;
   void tensors(const TensorVisitor<T>& visit) override;
   void accept_tensors() override;
   void complete() const override { natural(); }
@@ -34,33 +32,24 @@ class FullPosterior final : public Posterior<T> {
   void read_covariance(const TensorVisitor<const T>& visit) const override;
   void write_covariance(const TensorSource<T>& source) override;
   void set_isotropic(double precision) override;
-  void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
-  double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
-  double squared_shift(const Posterior<T>& from, ConstSpan<T> shift,
-                       PosteriorScratch<T>& scratch) const override;
-  void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
-  void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const override;
-  RowsUse use_of_rows(const StepSize& step) const override;
-  void reserve_drift(bool, UpdateWorkspace<T>&) const override {}
-  void reserve_noise() override { covariance_.reserve(this->dimension_ * this->dimension_); }
-  void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
-  void reserve_marginals(PosteriorScratch<T>& scratch) const override;
-  void reserve_variances(Index columns, PosteriorScratch<T>& scratch) const override;
-  void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
-  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
-             PosteriorScratch<T>& scratch) const override;
-  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
-  void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> sign_seed) override;
+  double update(const PosteriorStep<T>& step, Scratch& scratch) override;
+  double squared_shift(const Posterior<T>& from, ConstSpan<T> shift, Scratch& scratch) const override;
+  void drift(const Posterior<T>& from, const Drift<T>& drift, Scratch& scratch) override;
+  void solve(MatrixView<T> x, Scratch& scratch) const override;
+  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>, Scratch& scratch) const override;
+  void variances(MatrixView<T> x, std::span<double> out, Scratch& scratch) const override;
+  void marginal_variance(std::span<T> out, Scratch& scratch) const override;
   void precision_diagonal(std::span<T> out) const override;
-  void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const override;
-  double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
+  void multiply_precision(ConstSpan<T> x, std::span<T> out, Scratch& scratch) const override;
+  double quadratic(ConstSpan<T> x, Scratch& scratch) const override;
   double log_det_covariance() const override { return -natural().log_det(); }
-  double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
+  double trace_precision(const Posterior<T>& q, Scratch& scratch) const override;
 
  private:
   /// Returns P, computed first if Sigma is newer.
   const PositiveMatrix& natural() const;
-  /// From now on P is what precision_ holds.
+  /// Says that P is what precision_ holds, or that Sigma is held and P is due.
   void hold_precision() {
     keeps_covariance_ = false;
     precision_is_due_.set_due(false);
@@ -69,17 +58,15 @@ class FullPosterior final : public Posterior<T> {
     keeps_covariance_ = true;
     precision_is_due_.set_due(true);
   }
-  bool suits_columns(const StepSize& step, FactorUpdate update) const;
-  bool suits_covariance(const StepSize& step) const;
-  void reserve_step(const StepSize& step, bool by_covariance, UpdateWorkspace<T>& workspace) const;
-  double take_natural(const FullPosterior& from, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
-  double take_by_covariance(const FullPosterior& from, const PosteriorStep<T>& step,
-                            UpdateWorkspace<T>& workspace);
-  double take_plain(const FullPosterior& from, const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  bool suits_columns(const PosteriorStep<T>& step) const;
+  bool suits_covariance(const PosteriorStep<T>& step) const;
+  double update_natural(const FullPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
+  double update_by_covariance(const FullPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
+  double descend(const FullPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
   double plain_by_columns(const FullPosterior& from, const PosteriorStep<T>& step, const double* u,
-                          UpdateWorkspace<T>& workspace);
+                          Scratch& scratch);
   double plain_by_products(const FullPosterior& from, const PosteriorStep<T>& step, const double* u,
-                           UpdateWorkspace<T>& workspace);
+                           Scratch& scratch);
   void drift_covariance(const FullPosterior& from, const Drift<T>& drift);
   MatrixView<double> held(Buffer<double>& buffer) {
     return buffer.matrix(this->dimension_, this->dimension_);

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "base/loop_turns.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "posterior/full/covariance_step.hpp"
@@ -16,7 +15,7 @@ template <class T>
 const FullMomentPosterior<T>& as_full_moment(const Posterior<T>& q) {
   if (q.family() != Family::full_moment)
     fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the full-moment family");
-  return dynamic_cast<const FullMomentPosterior<T>&>(q);
+  return static_cast<const FullMomentPosterior<T>&>(q);
 }
 
 template <class T>
@@ -34,7 +33,7 @@ void FullMomentPosterior<T>::set_covariance(ConstMatrixView<double> covariance) 
 template <class T>
 const PositiveMatrix& FullMomentPosterior<T>::factorized() const {
   factor_is_due_.settle([&] {
-    if (!covariance_.find_factor()) fail_not_positive();
+    if (!covariance_.find_factor()) fail_not_positive("covariance");
   });
   return covariance_;
 }
@@ -68,7 +67,7 @@ void FullMomentPosterior<T>::assign(const Posterior<T>& other) {
   factor_is_due_.set_due(that.factor_is_due_.is_due());
   if (!factor_is_due_.is_due()) return covariance_.copy(that.covariance_);
   const ConstMatrixView<double> sigma = that.covariance();
-  copy_in_parts(sigma.data, sigma.size(), covariance_.matrix().data);
+  std::copy_n(sigma.data, sigma.size(), covariance_.matrix().data);
 }
 
 template <class T>
@@ -79,11 +78,6 @@ void FullMomentPosterior<T>::swap(Posterior<T>& other) {
   factor_is_due_.swap(that.factor_is_due_);
   std::swap(keeps_covariance_, that.keeps_covariance_);
   std::swap(squared_shift_, that.squared_shift_);
-}
-
-template <class T>
-Index FullMomentPosterior<T>::bytes() const {
-  return Posterior<T>::bytes() + covariance_.bytes();
 }
 
 template <class T>
@@ -100,34 +94,23 @@ void FullMomentPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<
 
 /// Sigma' = inflation Sigma + diag(noise).
 template <class T>
-void FullMomentPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>&) {
+void FullMomentPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, Scratch&) {
   const FullMomentPosterior& old = as_full_moment(from);
   if (drift.noise.empty() && !old.keeps_covariance()) {
-    if (!covariance_.set_multiple(old.covariance_, drift.inflation)) fail_not_positive();
+    if (!covariance_.set_multiple(old.covariance_, drift.inflation)) fail_not_positive("covariance");
     hold_factor();
   } else {
     if (!inflate_covariance(old.covariance(), drift.inflation, drift.noise, covariance_.matrix()))
-      fail_not_positive();
+      fail_not_positive("covariance");
     hold_covariance();
   }
   scale_mean(from.mean(), drift.transition, this->mean());
 }
 
 template <class T>
-void FullMomentPosterior<T>::reserve(Index, PosteriorScratch<T>& scratch) const {
-  scratch.small.reserve(2 * this->dimension_);
-}
-
-template <class T>
-void FullMomentPosterior<T>::reserve_variances(Index columns, PosteriorScratch<T>& scratch) const {
-  reserve(columns, scratch);
-  reserve_squared_lengths(this->dimension_, columns, scratch.small);
-}
-
-template <class T>
-void FullMomentPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const {
-  reserve(x.cols, scratch);
-  double *from = scratch.small.data(), *to = from + this->dimension_;
+void FullMomentPosterior<T>::solve(MatrixView<T> x, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  double *from = scratch.take<double>(x.rows).data(), *to = scratch.take<double>(x.rows).data();
   for (Index k = 0; k < x.cols; ++k) {
     std::ranges::copy(x.column(k), from);
     covariance_.multiply(from, to);
@@ -137,11 +120,10 @@ void FullMomentPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch
 
 /// |L^T x|^2, or x^T Sigma x where that is kept.
 template <class T>
-void FullMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
-                                       PosteriorScratch<T>& scratch) const {
+void FullMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> out, Scratch& scratch) const {
   if (keeps_covariance()) {
-    reserve(1, scratch);
-    double *from = scratch.small.data(), *to = from + this->dimension_;
+    const Scratch::Frame frame(scratch);
+    double *from = scratch.take<double>(x.rows).data(), *to = scratch.take<double>(x.rows).data();
     for (Index k = 0; k < x.cols; ++k) {
       std::ranges::copy(x.column(k), from);
       covariance_.multiply(from, to);
@@ -150,7 +132,7 @@ void FullMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
     }
     return;
   }
-  squared_lengths<T>(x, scratch.small, out, [&](MatrixView<double> columns, MatrixView<double> spare) {
+  squared_lengths<T>(x, out, scratch, [&](MatrixView<double> columns, MatrixView<double> spare) {
     gemm(Op::transpose, Op::none, 1.0, covariance_.lower(), columns, 0.0, spare);
     return spare;
   });
@@ -159,10 +141,10 @@ void FullMomentPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
 /// y = mean + L eps.
 template <class T>
 void FullMomentPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
-                                   PosteriorScratch<T>& scratch) const {
+                                   Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
   const Index size = this->dimension_;
-  reserve(eps.cols, scratch);
-  double *from = scratch.small.data(), *to = from + size;
+  double *from = scratch.take<double>(size).data(), *to = scratch.take<double>(size).data();
   for (Index k = 0; k < eps.cols; ++k) {
     std::ranges::copy(eps.column(k), from);
     gemm(Op::none, Op::none, 1.0, factor(), {from, size, 1}, 0.0, {to, size, 1});
@@ -171,37 +153,35 @@ void FullMomentPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMa
 }
 
 template <class T>
-void FullMomentPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>&) const {
+void FullMomentPosterior<T>::marginal_variance(std::span<T> out, Scratch&) const {
   for (std::size_t i = 0; i < out.size(); ++i)
     out[i] = static_cast<T>(covariance()(static_cast<Index>(i), static_cast<Index>(i)));
 }
 
 template <class T>
 void FullMomentPosterior<T>::precision_diagonal(std::span<T> out) const {
-  Buffer<double> work;
-  factorized().inverse_diagonal(out, work);
+  Scratch scratch;
+  factorized().inverse_diagonal(out, scratch);
 }
 
 template <class T>
-void FullMomentPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
-                                                PosteriorScratch<T>& scratch) const {
-  reserve(1, scratch);
-  std::ranges::copy(x, scratch.small.data());
-  factorized().solve(scratch.small.data());
-  add_mean<T>({}, scratch.small.data(), out);
+void FullMomentPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  double* const copy = in_double(x, scratch);
+  factorized().solve(copy);
+  add_mean<T>({}, copy, out);
 }
 
 template <class T>
-double FullMomentPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const {
-  reserve(1, scratch);
-  std::ranges::copy(x, scratch.small.data());
-  return factorized().inverse_quadratic(scratch.small.data());
+double FullMomentPosterior<T>::quadratic(ConstSpan<T> x, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  return factorized().inverse_quadratic(in_double(x, scratch));
 }
 
 template <class T>
-double FullMomentPosterior<T>::trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const {
-  Buffer<double> precision(this->dimension_ * this->dimension_);
-  const auto p = precision.matrix(this->dimension_, this->dimension_);
+double FullMomentPosterior<T>::trace_precision(const Posterior<T>& q, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  const auto p = scratch.matrix<double>(this->dimension_, this->dimension_);
   cholesky_inverse(factor(), p);
   return trace_of_product(p, q, scratch);
 }

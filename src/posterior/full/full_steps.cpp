@@ -40,152 +40,111 @@ double norm(const double* x, Index size) {
 
 }  // namespace
 
-/// Is a step one of columns, not of products with the whole matrix?
+/// True if a step is one of columns, not of products with the whole matrix.
 template <class T>
-bool FullPosterior<T>::suits_columns(const StepSize& step, FactorUpdate update) const {
-  if (step.leaves_prior || !step.has_rows) return false;
-  return step.descent == Descent::natural ? suits_rotations(this->dimension_, step.rows.count, update)
-                                          : step.rows.count + 2 < this->dimension_;
+bool FullPosterior<T>::suits_columns(const PosteriorStep<T>& step) const {
+  if (step.leaves_prior() || !step.curvature.rows) return false;
+  const Index count = step.curvature.rows->count();
+  return step.descent == Descent::natural ? suits_rotations(this->dimension_, count, step.factor_update)
+                                          : count + 2 < this->dimension_;
 }
 
 /// True if the step can update a stored covariance row by row.
 template <class T>
-bool FullPosterior<T>::suits_covariance(const StepSize& step) const {
-  return step.descent == Descent::natural && step.has_rows && !step.leaves_prior && !step.goes_on &&
-         step.rows.count < this->dimension_;
+bool FullPosterior<T>::suits_covariance(const PosteriorStep<T>& step) const {
+  return step.descent == Descent::natural && step.curvature.rows && !step.leaves_prior() && !step.goes_on &&
+         step.curvature.rows->count() < this->dimension_;
 }
 
 template <class T>
-void FullPosterior<T>::reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const {
-  reserve_step(step, step.after_noise || keeps_covariance(), workspace);
-}
-
-/// Natural steps from rows keep at least the share 1 - b of the precision, so that most leave no doubt.
-template <class T>
-void FullPosterior<T>::reserve_step(const StepSize& step, bool by_covariance,
-                                    UpdateWorkspace<T>& workspace) const {
-  const Index size = this->dimension_, n = step.rows.count;
-  const bool natural = step.descent == Descent::natural;
-  const double kept = step.leaves_prior ? 1 - step.most_rate : 1;
-  workspace.small.reserve(size);
-  reserve(1, workspace.scratch);
-  if (by_covariance && suits_covariance(step)) {
-    reserve_dense_columns(size, n, 1, workspace);
-    return reserve_covariance_step(size, n, workspace.dense);
-  }
-  if (!natural || !step.has_rows || kept < 2 * safe_pivot) reserve_settle(size, workspace.dense);
-  if (suits_columns(step, workspace.dense.update)) {
-    reserve_dense_columns(size, n, natural ? 0 : 2, workspace);
-    reserve_rotations(size, natural ? n : n + 2, workspace.dense);
-  } else {
-    reserve_curvature(step, workspace);
-  }
-  if (!natural) workspace.dense.product.reserve(2 * size);
-}
-
-template <class T>
-RowsUse FullPosterior<T>::use_of_rows(const StepSize& step) const {
-  if (!step.has_rows) return {};
-  if ((step.after_noise || keeps_covariance()) && suits_covariance(step)) return {false, step.rows.count, 0};
-  if (suits_columns(step, FactorUpdate::automatic)) return {false, step.rows.count, 0};
-  return {false, 0, this->dimension_};
-}
-
-template <class T>
-double FullPosterior<T>::take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) {
+double FullPosterior<T>::update(const PosteriorStep<T>& step, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
   const FullPosterior& from = as_full(step.from);
   check_curvature(step.curvature);
-  const StepSize size = size_of(step);
-  reserve_step(size, from.keeps_covariance(), workspace);
-  if (from.keeps_covariance() && suits_covariance(size)) return take_by_covariance(from, step, workspace);
+  if (from.keeps_covariance() && suits_covariance(step)) return update_by_covariance(from, step, scratch);
   hold_precision();
-  return step.descent == Descent::natural ? take_natural(from, step, workspace)
-                                          : take_plain(from, step, workspace);
+  return step.descent == Descent::natural ? update_natural(from, step, scratch)
+                                          : descend(from, step, scratch);
 }
 
 /// Bayes' rule for rows X as a Kalman filter has it: Sigma' = Sigma - W W^T, mu' = mu - a Sigma' m with
 /// Sigma' m = Sigma m - W (W^T m). Of the shift d = -a Sigma' m, d^T Lambda d = a^2 (m^T Sigma' m -
 /// |R^-T W^T m|^2).
 template <class T>
-double FullPosterior<T>::take_by_covariance(const FullPosterior& from, const PosteriorStep<T>& step,
-                                            UpdateWorkspace<T>& workspace) {
+double FullPosterior<T>::update_by_covariance(const FullPosterior& from, const PosteriorStep<T>& step,
+                                              Scratch& scratch) {
   const Index size = this->dimension_, count = step.curvature.rows->count();
-  DenseScratch& scratch = workspace.dense;
   const ConstMatrixView<double> sigma = from.held(from.covariance_);
-  auto [rows, m, shift] = covariance_products(sigma, step, workspace);
-  reserve_noise();
+  auto [rows, m, shift] = covariance_products(sigma, step, scratch);
   if (!find_gain(rows, scratch) || !subtract_rows(sigma, rows, held(covariance_), scratch))
-    fail_not_positive();
+    fail_not_positive("covariance");
   hold_covariance();
-  const MatrixView<double> seen(scratch.vector.data(), count, 1);
-  gemm(Op::transpose, Op::none, 1.0, rows.w, m, 0.0, seen);
-  gemm(Op::none, Op::none, -1.0, rows.w, seen, 1.0, shift);
-  solve_lower_left(Op::transpose, rows.root, seen);
+  const auto product = scratch.matrix<double>(count, 1);  // W^T m
+  gemm(Op::transpose, Op::none, 1.0, rows.w, m, 0.0, product);
+  gemm(Op::none, Op::none, -1.0, rows.w, product, 1.0, shift);
+  solve_lower_left(Op::transpose, rows.root, product);
   const double change = std::inner_product(m.data, m.data + size, shift.data, 0.0) -
-                        std::inner_product(seen.data, seen.data + count, seen.data, 0.0);
+                        std::inner_product(product.data, product.data + count, product.data, 0.0);
   squared_shift_ = step.mean_rate * step.mean_rate * std::max(change, 0.0);
   move_mean(step.from.mean(), step.mean_rate, shift.data, this->mean());
   return 1;
 }
 
 template <class T>
-double FullPosterior<T>::squared_shift(const Posterior<T>& from, ConstSpan<T> shift,
-                                       PosteriorScratch<T>& scratch) const {
+double FullPosterior<T>::squared_shift(const Posterior<T>& from, ConstSpan<T> shift, Scratch& scratch) const {
   return keeps_covariance() ? squared_shift_ : from.quadratic(shift, scratch);
 }
 
 template <class T>
-double FullPosterior<T>::take_natural(const FullPosterior& from, const PosteriorStep<T>& step,
-                                      UpdateWorkspace<T>& workspace) {
+double FullPosterior<T>::update_natural(const FullPosterior& from, const PosteriorStep<T>& step,
+                                        Scratch& scratch) {
   const bool kl = step.leaves_prior();
   const double rate = step.curvature_rate;
-  DenseScratch& scratch = workspace.dense;
-  double part;
-  if (suits_columns(size_of(step), workspace.dense.update)) {
-    const auto columns = dense_columns(step.curvature, rate, 0, workspace);
-    part = settle_columns(precision_, from.natural(), columns, columns.cols, step.may_shorten(), scratch);
+  double fraction;
+  if (suits_columns(step)) {
+    const auto columns = dense_columns(step.curvature, rate, 0, scratch);
+    fraction = settle_columns(precision_, from.natural(), columns, columns.cols, step.may_shorten(),
+                              step.factor_update, scratch);
   } else {
     copy_lower(from.precision(), kl ? 1 - rate : 1, precision_.matrix());
     if (kl) add_prior(step, rate, precision_.matrix());
-    add_curvature(step.curvature, rate, precision_.matrix(), workspace);
+    add_curvature(step.curvature, rate, precision_.matrix(), scratch);
     if (step.improves()) improve(precision_, from.natural(), scratch);
-    part = settle(precision_, from.natural(), step.may_shorten(), scratch);
+    fraction = settle(precision_, from.natural(), step.may_shorten(), scratch);
   }
   if (step.m.empty()) {
     std::ranges::copy(step.from.mean(), this->mean().begin());
-    return part;
+    return fraction;
   }
-  double* direction = in_double(step.m, workspace);
+  double* direction = in_double(step.m, scratch);
   precision_.solve(direction);
-  move_mean(step.from.mean(), part * step.mean_rate, direction, this->mean());
-  return part;
+  move_mean(step.from.mean(), fraction * step.mean_rate, direction, this->mean());
+  return fraction;
 }
 
 template <class T>
-double FullPosterior<T>::take_plain(const FullPosterior& from, const PosteriorStep<T>& step,
-                                    UpdateWorkspace<T>& workspace) {
+double FullPosterior<T>::descend(const FullPosterior& from, const PosteriorStep<T>& step, Scratch& scratch) {
   const Index size = this->dimension_;
-  double* u = in_double(step.m, workspace);
+  double* u = in_double(step.m, scratch);
   from.natural().solve(u);
-  const double part = suits_columns(size_of(step), workspace.dense.update)
-                          ? plain_by_columns(from, step, u, workspace)
-                          : plain_by_products(from, step, u, workspace);
-  double *mean = workspace.dense.product.data(), *target = mean + size;
-  std::ranges::copy(from.mean(), mean);
+  const double fraction = suits_columns(step) ? plain_by_columns(from, step, u, scratch)
+                                              : plain_by_products(from, step, u, scratch);
+  double *mean = in_double(from.mean(), scratch), *target = scratch.take<double>(size).data();
   from.natural().multiply(mean, target);
-  for (Index i = 0; i < size; ++i) target[i] -= part * step.mean_rate * u[i];
+  for (Index i = 0; i < size; ++i) target[i] -= fraction * step.mean_rate * u[i];
   precision_.solve(target);
   store_mean(target, this->mean());
-  return part;
+  return fraction;
 }
 
-/// With H = X X^T and without KL, Lambda changes by 2 b [(Sigma X) (Sigma X)^T + u mu^T + mu u^T], u = Sigma
-/// m, and 2 (u mu^T + mu u^T) = p p^T - q q^T with p, q = s u +- mu / s for any s. Points have no part in it.
+/// If H = X X^T, without KL, Lambda changes by 2 b [(Sigma X) (Sigma X)^T + u mu^T + mu u^T], u = Sigma
+/// m, and 2 (u mu^T + mu u^T) = p p^T - q q^T with p, q = s u +- mu / s for any s. Point parameters do not
+/// change.
 template <class T>
 double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const PosteriorStep<T>& step,
-                                          const double* u, UpdateWorkspace<T>& workspace) {
+                                          const double* u, Scratch& scratch) {
   const Index size = this->dimension_;
-  const auto columns = dense_columns(step.curvature, 2 * step.curvature_rate, 2, workspace);
+  const auto columns = dense_columns(step.curvature, 2 * step.curvature_rate, 2, scratch);
   const Index count = columns.cols - 2;
   cholesky_solve(from.factor(), columns.columns(0, count));
   double *plus = columns.column_data(count), *minus = columns.column_data(count + 1);
@@ -201,18 +160,19 @@ double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const Poste
     plus[i] = a + b;
     minus[i] = a - b;
   }
-  return settle_columns(precision_, from.natural(), columns, count + 1, step.may_shorten(), workspace.dense);
+  return settle_columns(precision_, from.natural(), columns, count + 1, step.may_shorten(),
+                        step.factor_update, scratch);
 }
 
 /// Lambda' = Lambda + 2 b [u mu^T + mu u^T + C^-T (C^-1 (H + [KL] Lambda_0) C^-T - [KL] I) C^-1].
 template <class T>
 double FullPosterior<T>::plain_by_products(const FullPosterior& from, const PosteriorStep<T>& step,
-                                           const double* u, UpdateWorkspace<T>& workspace) {
+                                           const double* u, Scratch& scratch) {
   const Index size = this->dimension_;
   const auto next = precision_.matrix();
   const auto lower = from.factor();
   std::fill_n(next.data, next.size(), 0.0);
-  add_curvature(step.curvature, 1, next, workspace);
+  add_curvature(step.curvature, 1, next, scratch);
   if (step.leaves_prior()) add_prior(step, 1, next);
   mirror_lower(next);
   solve_lower_left(Op::none, lower, next);
@@ -229,23 +189,19 @@ double FullPosterior<T>::plain_by_products(const FullPosterior& from, const Post
           from.precision()(i, j) + 2 * step.curvature_rate * (next(i, j) + u[i] * mean_j + mean_i * u[j]);
     }
   }
-  for_each_point(step, [&](Index p) {  // no part of u mu^T is a point's
+  for_each_point(step, [&](Index p) {  // u mu^T does not change point parameters
     for (Index j = 0; j < p; ++j) next(p, j) = 0;
     for (Index i = p + 1; i < size; ++i) next(i, p) = 0;
     next(p, p) = 1;
   });
-  return settle(precision_, from.natural(), step.may_shorten(), workspace.dense);
+  return settle(precision_, from.natural(), step.may_shorten(), scratch);
 }
 
-template void FullPosterior<float>::reserve_step(const StepSize&, UpdateWorkspace<float>&) const;
-template void FullPosterior<double>::reserve_step(const StepSize&, UpdateWorkspace<double>&) const;
-template RowsUse FullPosterior<float>::use_of_rows(const StepSize&) const;
-template RowsUse FullPosterior<double>::use_of_rows(const StepSize&) const;
 template double FullPosterior<float>::squared_shift(const Posterior<float>&, ConstSpan<float>,
-                                                    PosteriorScratch<float>&) const;
+                                                    Scratch&) const;
 template double FullPosterior<double>::squared_shift(const Posterior<double>&, ConstSpan<double>,
-                                                     PosteriorScratch<double>&) const;
-template double FullPosterior<float>::take(const PosteriorStep<float>&, UpdateWorkspace<float>&);
-template double FullPosterior<double>::take(const PosteriorStep<double>&, UpdateWorkspace<double>&);
+                                                     Scratch&) const;
+template double FullPosterior<float>::update(const PosteriorStep<float>&, Scratch&);
+template double FullPosterior<double>::update(const PosteriorStep<double>&, Scratch&);
 
 }  // namespace bdl

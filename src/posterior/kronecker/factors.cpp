@@ -63,25 +63,20 @@ SplitDamping split_damping(ConstSpan<double> omega_values, ConstSpan<double> gam
   return {pi * root, root / pi};
 }
 
-void FactorEigen::reserve(Index size) {
-  eigen_.reserve(size, size);
-  values_.reserve(size);
-  vectors_.reserve(squared(size));
-}
-
-void FactorEigen::compute(ConstMatrixView<double> a) {
-  reserve(a.rows);
+void FactorEigen::compute(ConstMatrixView<double> a, Scratch& scratch) {
   size_ = a.rows;
+  const auto values = values_.first(size_);
+  const auto vectors = vectors_.matrix(size_, size_);
   bool good = true;
   if (size_ == 1) {
-    values_.data()[0] = a(0, 0);
-    vectors_.data()[0] = 1;
+    values[0] = a(0, 0);
+    vectors(0, 0) = 1;
     good = std::isfinite(a(0, 0));
   } else {
-    good = eigen_.compute(a, values_.data(), vectors_.matrix(size_, size_));
+    good = largest_eigenpairs(a, values.data(), vectors, scratch);
   }
   if (!good) fail(Status::ERROR_DIVERGED, "a Kronecker factor of the curvature is not finite");
-  for (double& value : values_.first(size_)) value = std::max(value, 0.0);
+  for (double& value : values) value = std::max(value, 0.0);
 }
 
 #define BDL_INSTANTIATE(T) \

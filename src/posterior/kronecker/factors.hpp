@@ -6,21 +6,21 @@
 #include <vector>
 
 #include "curvature/blocked_rows.hpp"
-#include "linalg/eigen/direct_eigen.hpp"
+#include "linalg/eigen/eigenpairs.hpp"
 #include "posterior/kind.hpp"
 
 namespace bdl {
 
 class KroneckerFactors {
  public:
-  /// Memory for those of these matrices; what it holds is lost where they are others.
+  /// Takes memory for the factors of these matrices; what it holds is lost where they are others.
   void reserve(const std::vector<MatrixShape>& shapes);
   Index size() const { return size_; }
   const std::vector<MatrixShape>& shapes() const { return shapes_; }
   /// All numbers: for each matrix Omega, then Gamma.
   std::span<double> values() { return values_.first(size_); }
   ConstSpan<double> values() const { return values_.first(size_); }
-  /// Of matrix k, which is one.
+  /// Factors of matrix k, which is one.
   MatrixView<double> omega(std::size_t k);
   MatrixView<double> gamma(std::size_t k);
   void swap(KroneckerFactors& other) noexcept;
@@ -36,7 +36,6 @@ class KroneckerFactors {
 template <class T>
 void add_factors(const BlockedRows<T>& rows, double input_weight, double output_weight, ConstSpan<T> w,
                  KroneckerFactors& out, Scratch& scratch);
-
 /// visit(block of rows, number of its matrix), for all matrices.
 template <class T, class Visit>
 void for_each_matrix(const BlockedRows<T>& rows, const std::vector<MatrixShape>& shapes, Visit&& visit) {
@@ -45,26 +44,24 @@ void for_each_matrix(const BlockedRows<T>& rows, const std::vector<MatrixShape>&
     if (shapes[k].is_matrix()) visit(*(block++)->rows, k);
 }
 
-/// Shares of a damping of Omega (x) Gamma that are added to each of the two.
+/// Fractions of a damping of Omega (x) Gamma that are added to each of the two.
 struct SplitDamping {
   double omega, gamma;
 };
-/// pi sqrt(damping) and sqrt(damping) / pi, pi^2 the ratio of the mean eigenvalues (Martens and Grosse 2015,
-/// section 6.3); 1 where a factor is 0.
+/// Returns pi sqrt(damping) and sqrt(damping) / pi, pi^2 the ratio of the mean eigenvalues (Martens and
+/// Grosse 2015, section 6.3); 1 where a factor is 0.
 SplitDamping split_damping(ConstSpan<double> omega_values, ConstSpan<double> gamma_values, double damping);
 
 /// Eigenvalues, none below 0, and eigenvectors of a symmetric matrix, of which the lower triangle counts.
 class FactorEigen {
  public:
-  void reserve(Index size);
   /// Fails with ERROR_DIVERGED if it is not finite. What is returned lives until the next call.
-  void compute(ConstMatrixView<double> a);
+  void compute(ConstMatrixView<double> a, Scratch& scratch);
   ConstSpan<double> values() const { return values_.first(size_); }
   ConstMatrixView<double> vectors() const { return vectors_.matrix(size_, size_); }
 
  private:
   Index size_ = 0;
-  DirectEigen eigen_;
   Buffer<double> values_, vectors_;
 };
 

@@ -28,23 +28,14 @@ void add_outer(ConstMatrixView<T> u, const double* values, MatrixView<double> wo
 }  // namespace
 
 template <class T>
-void JointBasis<T>::reserve(const MatrixShape& shape) {
-  const Index largest = std::max(shape.columns(), shape.outputs);
-  eigen_.reserve(largest);
-  input_values_.reserve(shape.columns());
-  output_values_.reserve(shape.outputs);
-  sums_.reserve(shape.columns() + shape.outputs);
-  matrix_.reserve(largest * largest);
-  work_.reserve(largest * largest);
-}
-
-template <class T>
 void JointBasis<T>::compute(ConstMatrixView<double> omega, ConstMatrixView<double> gamma,
-                            const KroneckerPosterior<T>& prior, double weight, KroneckerPosterior<T>& to) {
-  reserve(prior.shape());
+                            const KroneckerPosterior<T>& prior, double weight, KroneckerPosterior<T>& to,
+                            Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
   columns_ = omega.rows;
   outputs_ = gamma.rows;
-  double *const by_input = sums_.data(), *const by_output = by_input + columns_;
+  double *const by_input = scratch.take<double>(columns_ + outputs_).data(), *const by_output =
+                                                                                 by_input + columns_;
   std::fill_n(by_input, columns_ + outputs_, 0.0);
   const ConstMatrixView<T> lambda = prior.precision();
   for (Index o = 0; o < outputs_; ++o)
@@ -55,19 +46,22 @@ void JointBasis<T>::compute(ConstMatrixView<double> omega, ConstMatrixView<doubl
     }
   std::transform(by_input, by_input + columns_ + outputs_, by_input,
                  [=](double sum) { return weight * sum; });
-  find(omega, trace(gamma), {prior.input_vectors(), by_input}, to.input_vectors(), input_values_.data());
-  find(gamma, trace(omega), {prior.output_vectors(), by_output}, to.output_vectors(), output_values_.data());
+  find(omega, trace(gamma), {prior.input_vectors(), by_input}, to.input_vectors(),
+       input_values_.first(columns_).data(), scratch);
+  find(gamma, trace(omega), {prior.output_vectors(), by_output}, to.output_vectors(),
+       output_values_.first(outputs_).data(), scratch);
 }
 
 template <class T>
-void JointBasis<T>::find(ConstMatrixView<double> factor, double scale, const Share& prior,
-                         MatrixView<T> vectors, double* values) {
+void JointBasis<T>::find(ConstMatrixView<double> factor, double scale, const PartialTrace& prior,
+                         MatrixView<T> vectors, double* values, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
   const Index size = factor.rows;
-  const MatrixView<double> sum = matrix_.matrix(size, size), work = work_.matrix(size, size);
+  const auto sum = scratch.matrix<double>(size, size), work = scratch.matrix<double>(size, size);
   std::transform(factor.data, factor.data + factor.size(), sum.data,
                  [=](double value) { return scale * value; });
   add_outer(prior.vectors, prior.values, work, sum);
-  eigen_.compute(sum);
+  eigen_.compute(sum, scratch);
   std::copy_n(eigen_.vectors().data, vectors.size(), vectors.data);
   std::copy_n(factor.data, factor.size(), work.data);
   mirror_lower(work);

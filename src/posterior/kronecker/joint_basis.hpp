@@ -11,27 +11,26 @@ namespace bdl {
 template <class T>
 class JointBasis {
  public:
-  /// Memory for a matrix of this shape, and smaller ones.
-  void reserve(const MatrixShape& shape);
-  /// Vectors of Gamma (x) Omega + weight times the prior's precision, into `to`; of the factors the lower
-  /// triangles count.
+  /// Writes the vectors of Gamma (x) Omega + weight times the prior's precision to `to`; only lower triangles
+  /// of the factors are read.
   void compute(ConstMatrixView<double> omega, ConstMatrixView<double> gamma,
-               const KroneckerPosterior<T>& prior, double weight, KroneckerPosterior<T>& to);
+               const KroneckerPosterior<T>& prior, double weight, KroneckerPosterior<T>& to,
+               Scratch& scratch);
   /// The diagonals of Omega and Gamma along them, none below 0. They live until the next call.
   ConstSpan<double> input_values() const { return input_values_.first(columns_); }
   ConstSpan<double> output_values() const { return output_values_.first(outputs_); }
 
  private:
   /// The prior's partial trace: vectors diag(values) vectors^T.
-  struct Share {
+  struct PartialTrace {
     ConstMatrixView<T> vectors;
     const double* values;
   };
-  void find(ConstMatrixView<double> factor, double scale, const Share& prior, MatrixView<T> vectors,
-            double* values);
+  void find(ConstMatrixView<double> factor, double scale, const PartialTrace& prior, MatrixView<T> vectors,
+            double* values, Scratch& scratch);
   Index columns_ = 0, outputs_ = 0;
   FactorEigen eigen_;
-  Buffer<double> input_values_, output_values_, sums_, matrix_, work_;
+  Buffer<double> input_values_, output_values_;
 };
 
 }  // namespace bdl

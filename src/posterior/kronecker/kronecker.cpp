@@ -4,24 +4,24 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/loop_turns.hpp"
 #include "base/profile.hpp"
 #include "linalg/blas.hpp"
+#include "network/graph.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
 
-/// Beyond it, eigenvectors that somebody has written are not orthogonal.
+/// Limit beyond which written eigenvectors are not orthogonal.
 constexpr double most_skew = 1e-4;
 
 template <class T>
 void set_identity(MatrixView<T> a) {
-  fill_in_parts(a.data, a.size(), T(0));
+  std::fill_n(a.data, a.size(), T(0));
   for (Index i = 0; i < a.rows; ++i) a(i, i) = 1;
 }
 
-/// |U^T U - I| in every entry.
+/// Fails with ERROR_INVALID_ARGUMENT unless U^T U is I.
 template <class T>
 void check_orthogonal(ConstMatrixView<T> u, const char* name) {
   Buffer<T> buffer(u.size());
@@ -89,8 +89,7 @@ template <class T>
 void KroneckerPosterior<T>::finish() {
   double sum = 0;
   for (const T value : precision_.first(this->dimension_)) {
-    if (!(value > 0 && std::isfinite(value)))
-      fail(Status::ERROR_DIVERGED, "the posterior precision is not finite and positive definite");
+    if (!(value > 0 && std::isfinite(value))) fail_not_positive("precision");
     sum += std::log(static_cast<double>(value));
   }
   log_det_ = -sum;
@@ -98,8 +97,8 @@ void KroneckerPosterior<T>::finish() {
 
 template <class T>
 void KroneckerPosterior<T>::copy_vectors(const KroneckerPosterior& from) {
-  copy_in_parts(from.output_vectors_.data(), outputs() * outputs(), output_vectors_.data());
-  copy_in_parts(from.input_vectors_.data(), columns() * columns(), input_vectors_.data());
+  std::copy_n(from.output_vectors_.data(), outputs() * outputs(), output_vectors_.data());
+  std::copy_n(from.input_vectors_.data(), columns() * columns(), input_vectors_.data());
 }
 
 template <class T>
@@ -113,7 +112,6 @@ void KroneckerPosterior<T>::set_precision(const KroneckerPosterior& other, T add
 template <class T>
 std::unique_ptr<Posterior<T>> KroneckerPosterior<T>::clone() const {
   auto copy = std::make_unique<KroneckerPosterior>(shape_);
-  check_loop();
   copy->assign(*this);
   return copy;
 }
@@ -135,11 +133,6 @@ void KroneckerPosterior<T>::swap(Posterior<T>& other) {
   input_vectors_.swap(that.input_vectors_);
   precision_.swap(that.precision_);
   std::swap(log_det_, that.log_det_);
-}
-
-template <class T>
-Index KroneckerPosterior<T>::bytes() const {
-  return Posterior<T>::bytes() + output_vectors_.bytes() + input_vectors_.bytes() + precision_.bytes();
 }
 
 template <class T>
@@ -174,7 +167,7 @@ void KroneckerPosterior<T>::set_diagonal(ConstSpan<T> precision, std::optional<s
 }
 
 template <class T>
-void KroneckerPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>&) {
+void KroneckerPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drift, Scratch&) {
   if (!drift.noise.empty())
     fail(Status::ERROR_UNSUPPORTED, "a Kronecker-factored posterior takes no noise in time");
   assign(from);
@@ -185,34 +178,24 @@ void KroneckerPosterior<T>::drift(const Posterior<T>& from, const Drift<T>& drif
   finish();
 }
 
+/// Returns Y = Uo^T X Ug, taken from the scratch.
 template <class T>
-void KroneckerPosterior<T>::reserve(Index, PosteriorScratch<T>& scratch) const {
-  scratch.matrices.reserve(2 * this->dimension_);
-}
-
-template <class T>
-void KroneckerPosterior<T>::reserve_marginals(PosteriorScratch<T>& scratch) const {
-  scratch.matrices.reserve(3 * this->dimension_ + outputs() * outputs() + columns() * columns());
-}
-
-/// Y = Uo^T X Ug, the first of the two matrices there is room for.
-template <class T>
-MatrixView<T> KroneckerPosterior<T>::rotate(ConstSpan<T> x, PosteriorScratch<T>& scratch) const {
-  reserve(1, scratch);
-  const MatrixView<T> y = scratch.matrices.matrix(columns(), outputs()),
-                      half(y.data + y.size(), columns(), outputs());
+MatrixView<T> KroneckerPosterior<T>::rotate(ConstSpan<T> x, Scratch& scratch) const {
+  const auto y = scratch.matrix<T>(columns(), outputs());
+  const Scratch::Frame frame(scratch);
+  const auto half = scratch.matrix<T>(columns(), outputs());
   gather_matrix(shape_, x.data(), y);
   gemm(Op::transpose, Op::none, T(1), input_vectors(), ConstMatrixView<T>(y), T(0), half);
   gemm(Op::none, Op::none, T(1), ConstMatrixView<T>(half), output_vectors(), T(0), y);
   return y;
 }
 
-/// out = mean + Uo Y Ug^T.
+/// out = mean + Uo Y Ug^T; Y is overwritten.
 template <class T>
-void KroneckerPosterior<T>::rotate_back(ConstSpan<T> mean, std::span<T> out,
-                                        PosteriorScratch<T>& scratch) const {
-  const MatrixView<T> y = scratch.matrices.matrix(columns(), outputs()),
-                      half(y.data + y.size(), columns(), outputs());
+void KroneckerPosterior<T>::rotate_back(ConstSpan<T> mean, MatrixView<T> y, std::span<T> out,
+                                        Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
+  const auto half = scratch.matrix<T>(columns(), outputs());
   gemm(Op::none, Op::none, T(1), input_vectors(), ConstMatrixView<T>(y), T(0), half);
   gemm(Op::none, Op::transpose, T(1), ConstMatrixView<T>(half), output_vectors(), T(0), y);
   scatter_matrix(shape_, ConstMatrixView<T>(y), out.data());
@@ -223,15 +206,17 @@ void KroneckerPosterior<T>::rotate_back(ConstSpan<T> mean, std::span<T> out,
 template <class T>
 template <class Change>
 void KroneckerPosterior<T>::change_rotated(ConstSpan<T> mean, ConstSpan<T> from, std::span<T> to,
-                                           PosteriorScratch<T>& scratch, Change&& change) const {
-  T* const y = rotate(from, scratch).data;
+                                           Scratch& scratch, Change&& change) const {
+  const Scratch::Frame frame(scratch);
+  const MatrixView<T> rotated = rotate(from, scratch);
+  T* const y = rotated.data;
   const T* const lambda = precision_.data();
   for_each_index(this->dimension_, [=](Index i) BDL_INLINE_LAMBDA { y[i] = change(lambda[i], y[i]); });
-  rotate_back(mean, to, scratch);
+  rotate_back(mean, rotated, to, scratch);
 }
 
 template <class T>
-void KroneckerPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const {
+void KroneckerPosterior<T>::solve(MatrixView<T> x, Scratch& scratch) const {
   const StageTimer timer(Stage::solve);
   for (Index k = 0; k < x.cols; ++k)
     change_rotated({}, x.column(k), x.column(k), scratch, [](T lambda, T y) { return y / lambda; });
@@ -239,23 +224,22 @@ void KroneckerPosterior<T>::solve(MatrixView<T> x, PosteriorScratch<T>& scratch)
 
 template <class T>
 void KroneckerPosterior<T>::color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
-                                  PosteriorScratch<T>& scratch) const {
+                                  Scratch& scratch) const {
   for (Index k = 0; k < eps.cols; ++k)
     change_rotated(mean, eps.column(k), eps.column(k), scratch,
                    [](T lambda, T y) { return y / std::sqrt(lambda); });
 }
 
 template <class T>
-void KroneckerPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out,
-                                               PosteriorScratch<T>& scratch) const {
+void KroneckerPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out, Scratch& scratch) const {
   change_rotated({}, x, out, scratch, [](T lambda, T y) { return lambda * y; });
 }
 
 template <class T>
-void KroneckerPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
-                                      PosteriorScratch<T>& scratch) const {
+void KroneckerPosterior<T>::variances(MatrixView<T> x, std::span<double> out, Scratch& scratch) const {
   const StageTimer timer(Stage::solve);
   for (Index k = 0; k < x.cols; ++k) {
+    const Scratch::Frame frame(scratch);
     const T* const y = rotate(x.column(k), scratch).data;
     double sum = 0;
     for (Index i = 0; i < this->dimension_; ++i)
@@ -266,7 +250,8 @@ void KroneckerPosterior<T>::variances(MatrixView<T> x, std::span<double> out,
 }
 
 template <class T>
-double KroneckerPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const {
+double KroneckerPosterior<T>::quadratic(ConstSpan<T> x, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
   const T* const y = rotate(x, scratch).data;
   double sum = 0;
   for (Index i = 0; i < this->dimension_; ++i)
@@ -277,11 +262,12 @@ double KroneckerPosterior<T>::quadratic(ConstSpan<T> x, PosteriorScratch<T>& scr
 /// The diagonal of U diag(number(Lambda)) U^T: (Uo o Uo) number(Lambda^T) (Ug o Ug)^T.
 template <class T>
 template <class Number>
-void KroneckerPosterior<T>::write_marginals(std::span<T> out, Buffer<T>& work, Number&& number) const {
+void KroneckerPosterior<T>::write_marginals(std::span<T> out, Scratch& scratch, Number&& number) const {
+  const Scratch::Frame frame(scratch);
   const Index q = columns(), o = outputs(), size = this->dimension_;
-  const MatrixView<T> numbers(work.data(), q, o), half(numbers.data + size, q, o),
-      result(half.data + size, q, o), squared_inputs(result.data + size, q, q),
-      squared_outputs(squared_inputs.data + q * q, o, o);
+  const auto numbers = scratch.matrix<T>(q, o), half = scratch.matrix<T>(q, o),
+             result = scratch.matrix<T>(q, o), squared_inputs = scratch.matrix<T>(q, q),
+             squared_outputs = scratch.matrix<T>(o, o);
   square(input_vectors(), squared_inputs);
   square(output_vectors(), squared_outputs);
   std::transform(precision_.data(), precision_.data() + size, numbers.data, number);
@@ -292,25 +278,23 @@ void KroneckerPosterior<T>::write_marginals(std::span<T> out, Buffer<T>& work, N
 }
 
 template <class T>
-void KroneckerPosterior<T>::marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const {
-  reserve_marginals(scratch);
-  write_marginals(out, scratch.matrices, [](T lambda) { return 1 / lambda; });
+void KroneckerPosterior<T>::marginal_variance(std::span<T> out, Scratch& scratch) const {
+  write_marginals(out, scratch, [](T lambda) { return 1 / lambda; });
 }
 
 template <class T>
 void KroneckerPosterior<T>::precision_diagonal(std::span<T> out) const {
-  PosteriorScratch<T> scratch;
-  reserve_marginals(scratch);
-  write_marginals(out, scratch.matrices, [](T lambda) { return lambda; });
+  Scratch scratch;
+  write_marginals(out, scratch, [](T lambda) { return lambda; });
 }
 
 template <class T>
 void KroneckerPosterior<T>::diagonal_in_basis(ConstSpan<T> diagonal, MatrixView<T> out,
-                                              PosteriorScratch<T>& scratch) const {
+                                              Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
   const Index q = columns(), o = outputs();
-  reserve_marginals(scratch);
-  const MatrixView<T> inputs(scratch.matrices.data(), q, q), outputs(inputs.data + q * q, o, o),
-      numbers(outputs.data + o * o, q, o), half(numbers.data + numbers.size(), q, o);
+  const auto inputs = scratch.matrix<T>(q, q), outputs = scratch.matrix<T>(o, o),
+             numbers = scratch.matrix<T>(q, o), half = scratch.matrix<T>(q, o);
   square(input_vectors(), inputs);
   square(output_vectors(), outputs);
   gather_matrix(shape_, diagonal.data(), numbers);
@@ -318,14 +302,14 @@ void KroneckerPosterior<T>::diagonal_in_basis(ConstSpan<T> diagonal, MatrixView<
   gemm(Op::none, Op::none, T(1), ConstMatrixView<T>(half), ConstMatrixView<T>(outputs), T(0), out);
 }
 
-/// With A = Uo^T Uo' and B = Ug^T Ug' of the other one's: (A o A) Lambda'^T (B o B)^T.
+/// A = Uo^T Uo' and B = Ug^T Ug' of the other one give (A o A) Lambda'^T (B o B)^T.
 template <class T>
 void KroneckerPosterior<T>::diagonal_in_basis(const KroneckerPosterior& other, MatrixView<T> out,
-                                              PosteriorScratch<T>& scratch) const {
+                                              Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
   const Index q = columns(), o = outputs();
-  reserve_marginals(scratch);
-  const MatrixView<T> inputs(scratch.matrices.data(), q, q), outputs(inputs.data + q * q, o, o),
-      half(outputs.data + o * o, q, o);
+  const auto inputs = scratch.matrix<T>(q, q), outputs = scratch.matrix<T>(o, o),
+             half = scratch.matrix<T>(q, o);
   gemm(Op::transpose, Op::none, T(1), input_vectors(), other.input_vectors(), T(0), inputs);
   gemm(Op::transpose, Op::none, T(1), output_vectors(), other.output_vectors(), T(0), outputs);
   square(ConstMatrixView<T>(inputs), inputs);
@@ -334,49 +318,90 @@ void KroneckerPosterior<T>::diagonal_in_basis(const KroneckerPosterior& other, M
   gemm(Op::none, Op::transpose, T(1), ConstMatrixView<T>(half), ConstMatrixView<T>(outputs), T(0), out);
 }
 
-/// In the basis where this precision, or q's covariance, is diagonal; else column by column.
+/// Computed in the basis where this precision, or q's covariance, is diagonal; else column by column.
 template <class T>
-double KroneckerPosterior<T>::trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const {
+double KroneckerPosterior<T>::trace_precision(const Posterior<T>& q, Scratch& scratch) const {
+  const Scratch::Frame frame(scratch);
   const Index size = this->dimension_;
-  Buffer<T> numbers(size), column(size);
-  const auto sum_products = [&](const T* a, const T* b) {
+  const auto numbers = scratch.take<T>(size), column = scratch.take<T>(size);
+  const auto sum_products = [&] {
     double sum = 0;
-    for (Index i = 0; i < size; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      sum += static_cast<double>(numbers[i]) * static_cast<double>(column[i]);
     return sum;
   };
   if (q.is_diagonal()) {
-    q.marginal_variance(numbers.first(size), scratch);
-    precision_diagonal(column.first(size));
-    return sum_products(numbers.data(), column.data());
+    q.marginal_variance(numbers, scratch);
+    precision_diagonal(column);
+    return sum_products();
   }
   if (const auto* const same = dynamic_cast<const KroneckerPosterior*>(&q); same && same->shape_ == shape_) {
-    same->diagonal_in_basis(*this, numbers.matrix(columns(), outputs()),
-                            scratch);  // of this precision, in q's basis
-    std::transform(same->precision_.data(), same->precision_.data() + size, column.data(),
+    same->diagonal_in_basis(*this, {numbers.data(), columns(), outputs()}, scratch);  // of this, in q's basis
+    std::transform(same->precision_.data(), same->precision_.data() + size, column.begin(),
                    [](T lambda) { return 1 / lambda; });
-    return sum_products(numbers.data(), column.data());
+    return sum_products();
   }
   double trace = 0;
-  q.reserve(1, scratch);
-  for (Index j = 0; j < size; ++j) {
-    std::fill_n(column.data(), size, T(0));
-    column.data()[j] = 1;
-    q.solve(column.matrix(size, 1), scratch);
-    multiply_precision(std::as_const(column).first(size), numbers.first(size), scratch);
-    trace += static_cast<double>(numbers.data()[j]);
+  for (std::size_t j = 0; j < column.size(); ++j) {
+    std::ranges::fill(column, T(0));
+    column[j] = 1;
+    q.solve({column.data(), size, 1}, scratch);
+    multiply_precision(column, numbers, scratch);
+    trace += static_cast<double>(numbers[j]);
   }
   return trace;
 }
 
 template <class T>
-double KroneckerPosterior<T>::take(const PosteriorStep<T>&, UpdateWorkspace<T>&) {
+double KroneckerPosterior<T>::update(const PosteriorStep<T>&, Scratch&) {
   fail(Status::ERROR_UNSUPPORTED, "a Kronecker-factored posterior has no steps by curvature rows");
+}
+
+namespace {
+
+/// Returns the matrix of a layer's weights, without inputs where it has none.
+template <class T>
+MatrixShape matrix_of(const Layer<T>& layer) {
+  if (const DenseShape* const dense = layer.dense())
+    return {dense->outputs, dense->inputs, dense->has_bias()};
+  const ConvShape* const conv = layer.convolution();
+  if (conv && conv->groups == 1) return {conv->output.channels, conv->fan_in(), conv->has_bias()};
+  return {layer.parameters()};
+}
+
+}  // namespace
+
+template <class T>
+std::vector<MatrixShape> matrices_of(const Model<T>& model) {
+  if (!model.graph())
+    fail(Status::ERROR_UNSUPPORTED,
+         "a Kronecker-factored posterior is one of a network's layers: a user model has none");
+  std::vector<MatrixShape> matrices;
+  for (const auto& learned : model.graph()->learned()) {
+    const auto& node = model.graph()->nodes()[at(learned.node)];
+    matrices.push_back(matrix_of(*node.layer));
+    if (!matrices.back().is_matrix() && !node.layer->point_rows())
+      fail(Status::ERROR_UNSUPPORTED,
+           "the weights of layer \"%s\" (line %lld) are no single matrix, expected dense layers and "
+           "convolutions without groups: use a family such as \"layerwise_full\"",
+           node.layer->text().c_str(), static_cast<long long>(node.line));
+  }
+  return matrices;
+}
+
+template <class T>
+void check_matrices_fit(const Model<T>& model, const Posterior<T>& q) {
+  if (q.family() != Family::kronecker) return;
+  if (!model.graph() || matrices_of(model) != q.kind().matrices)
+    fail(Status::ERROR_SHAPE, "posterior is Kronecker-factored for a network of other layers");
 }
 
 #define BDL_INSTANTIATE(T)                                                  \
   template class KroneckerPosterior<T>;                                     \
   template void gather_matrix(const MatrixShape&, const T*, MatrixView<T>); \
   template void scatter_matrix(const MatrixShape&, ConstMatrixView<T>, T*); \
+  template std::vector<MatrixShape> matrices_of(const Model<T>&);           \
+  template void check_matrices_fit(const Model<T>&, const Posterior<T>&);   \
   template const KroneckerPosterior<T>& as_kronecker(const Posterior<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -19,7 +19,7 @@ class KroneckerPosterior final : public Posterior<T> {
   ConstMatrixView<T> input_vectors() const { return input_vectors_.matrix(columns(), columns()); }
   /// Lambda^T: row j, column i belongs to input vector j and output vector i.
   ConstMatrixView<T> precision() const { return precision_.matrix(columns(), outputs()); }
-  /// What is written there counts after finish().
+  /// Writable views: changes count after finish().
   MatrixView<T> output_vectors() { return output_vectors_.matrix(outputs(), outputs()); }
   MatrixView<T> input_vectors() { return input_vectors_.matrix(columns(), columns()); }
   MatrixView<T> precision() { return precision_.matrix(columns(), outputs()); }
@@ -27,11 +27,10 @@ class KroneckerPosterior final : public Posterior<T> {
   void finish();
 
   /// out = (Uo o Uo)^T M (Ug o Ug) for M^T of numbers by parameters: the diagonal, in the eigenvectors'
-  /// basis, of the diagonal matrix of those numbers. With memory for marginal variances it allocates nothing.
-  void diagonal_in_basis(ConstSpan<T> diagonal, MatrixView<T> out, PosteriorScratch<T>& scratch) const;
-  /// The same of another one's precision.
-  void diagonal_in_basis(const KroneckerPosterior& other, MatrixView<T> out,
-                         PosteriorScratch<T>& scratch) const;
+  /// basis, of the diagonal matrix of those numbers.
+  void diagonal_in_basis(ConstSpan<T> diagonal, MatrixView<T> out, Scratch& scratch) const;
+  /// Writes the diagonal, in the eigenvectors' basis, of another one's precision.
+  void diagonal_in_basis(const KroneckerPosterior& other, MatrixView<T> out, Scratch& scratch) const;
   void copy_vectors(const KroneckerPosterior& from);
   /// Takes over another one's precision, with `added` times I.
   void set_precision(const KroneckerPosterior& other, T added);
@@ -41,50 +40,43 @@ class KroneckerPosterior final : public Posterior<T> {
   std::unique_ptr<Posterior<T>> clone() const override;
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
-  Index bytes() const override;
   void tensors(const TensorVisitor<T>& visit) override;
   void accept_tensors() override;
   void set_isotropic(double precision) override;
-  void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
-  /// Of noise in time there is none: the sum would be no such precision.
-  void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
-  void reserve_drift(bool, UpdateWorkspace<T>&) const override {}
-  void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
-  void reserve_marginals(PosteriorScratch<T>& scratch) const override;
-  void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
-  /// By the symmetric root, which does not depend on the signs of eigenvectors.
-  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
-             PosteriorScratch<T>& scratch) const override;
-  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
-  void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> sign_seed) override;
+  /// Fails with ERROR_UNSUPPORTED for noise in time: the sum would be no such precision.
+  void drift(const Posterior<T>& from, const Drift<T>& drift, Scratch& scratch) override;
+  void solve(MatrixView<T> x, Scratch& scratch) const override;
+  /// Draws by the symmetric root, which does not depend on the signs of eigenvectors.
+  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>, Scratch& scratch) const override;
+  void variances(MatrixView<T> x, std::span<double> out, Scratch& scratch) const override;
+  void marginal_variance(std::span<T> out, Scratch& scratch) const override;
   void precision_diagonal(std::span<T> out) const override;
-  void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const override;
-  double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
+  void multiply_precision(ConstSpan<T> x, std::span<T> out, Scratch& scratch) const override;
+  double quadratic(ConstSpan<T> x, Scratch& scratch) const override;
   double log_det_covariance() const override { return log_det_; }
-  double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
+  double trace_precision(const Posterior<T>& q, Scratch& scratch) const override;
 
   /// It has no steps by curvature rows: ERROR_UNSUPPORTED.
-  double take(const PosteriorStep<T>&, UpdateWorkspace<T>&) override;
-  void reserve_step(const StepSize&, UpdateWorkspace<T>&) const override {}
-  RowsUse use_of_rows(const StepSize&) const override { return {}; }
+  double update(const PosteriorStep<T>&, Scratch&) override;
 
  private:
   PosteriorKind family_kind() const override;
   Index outputs() const { return shape_.outputs; }
   Index columns() const { return shape_.columns(); }
-  MatrixView<T> rotate(ConstSpan<T> x, PosteriorScratch<T>& scratch) const;
-  void rotate_back(ConstSpan<T> mean, std::span<T> out, PosteriorScratch<T>& scratch) const;
+  MatrixView<T> rotate(ConstSpan<T> x, Scratch& scratch) const;
+  void rotate_back(ConstSpan<T> mean, MatrixView<T> y, std::span<T> out, Scratch& scratch) const;
   template <class Change>
-  void change_rotated(ConstSpan<T> mean, ConstSpan<T> from, std::span<T> to, PosteriorScratch<T>& scratch,
+  void change_rotated(ConstSpan<T> mean, ConstSpan<T> from, std::span<T> to, Scratch& scratch,
                       Change&& change) const;
   template <class Number>
-  void write_marginals(std::span<T> out, Buffer<T>& work, Number&& number) const;
+  void write_marginals(std::span<T> out, Scratch& scratch, Number&& number) const;
   MatrixShape shape_;
   Buffer<T> output_vectors_, input_vectors_, precision_;
   double log_det_ = 0;
 };
 
-/// Parameters with their matrix, W^T: inputs first.
+/// Copies parameters to their matrix, W^T (inputs first), and back.
 template <class T>
 void gather_matrix(const MatrixShape& shape, const T* parameters, MatrixView<T> out);
 template <class T>
@@ -94,8 +86,8 @@ void scatter_matrix(const MatrixShape& shape, ConstMatrixView<T> matrix, T* para
 template <class T>
 const KroneckerPosterior<T>& as_kronecker(const Posterior<T>& q);
 
-/// The matrices of a model's layers, in the order of their parameters. Fails with ERROR_UNSUPPORTED, naming
-/// the layer, where one has no such matrix, and for user models.
+/// Returns the matrices of a model's layers, in the order of their parameters. Fails with ERROR_UNSUPPORTED,
+/// naming the layer, where one has no such matrix, and for user models.
 template <class T>
 std::vector<MatrixShape> matrices_of(const Model<T>& model);
 

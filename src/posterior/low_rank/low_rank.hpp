@@ -1,9 +1,10 @@
 // Low-rank precision: Sigma^-1 = U U^T + diag(d) (docs/mathematics/gaussians.md, "Woodbury through a Cholesky
-// factor"); rank 0 is the diagonal family.
+// factor"); rank 0 is the diagonal family. SLANG's step, the one that most users come for, is the four
+// functions project(), correct_diagonal(), factorize() and move_mean(); low_rank_step.cpp has them, and how
+// update() chooses among them and the steps of other methods.
 #pragma once
 
 #include "base/error.hpp"
-#include "linalg/tall/tall_step.hpp"
 #include "linalg/tall/woodbury.hpp"
 #include "posterior/posterior.hpp"
 
@@ -21,84 +22,69 @@ class LowRankPosterior final : public Posterior<T> {
   /// Sets U and d (> 0); an empty U means 0.
   void set_precision(ConstMatrixView<T> u, ConstSpan<T> d);
 
+  // A step of SLANG in the order of its paper (Mishkin et al. 2018, algorithm 1), from another posterior:
+
+  /// U <- Q_L Lambda_L^1/2 by the L leading eigenpairs of A A^T, A = [sqrt(keep) U, sqrt(w_r) b_r] with the U
+  /// of `from`, and d <- Delta, the diagonal of A A^T that this projection loses.
+  void project(const LowRankPosterior& from, double keep, Rows<T>& rows, ConstSpan<T> w,
+               const ProjectionOptions& options, const StreamKey& random, Scratch& scratch);
+  /// d <- keep d + rate lambda + Delta with the d of `from`; no lambda means 0.
+  void correct_diagonal(const LowRankPosterior& from, double keep, double rate, ConstSpan<T> prior_precision);
+  /// Factorises I + U^T diag(1/d) U, for Sigma. Fails with ERROR_DIVERGED unless U and d make a precision.
+  void factorize(Scratch& scratch);
+  /// mu <- mu - rate Sigma m with the mu of `from` and this Sigma; without m the mean stays.
+  void move_mean(const LowRankPosterior& from, double rate, ConstSpan<T> m, Scratch& scratch);
+
   std::unique_ptr<Posterior<T>> clone() const override;
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
-  Index bytes() const override;
   void tensors(const TensorVisitor<T>& visit) override;
   void accept_tensors() override;
   void set_isotropic(double precision) override;
-  void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
-  double take(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace) override;
-  bool bound_leverages(ExampleRows<T>& rows, ConstSpan<T> z, std::span<double> out,
-                       LeverageScratch<T>& scratch) const override;
-  void leverages(ExampleRows<T>& rows, ConstSpan<T> z, ConstSpan<Index> which, std::span<double> out,
-                 LeverageScratch<T>& scratch) const override;
-  void reserve_leverages(Index n, LeverageScratch<T>& scratch) const override;
-  void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
-  void reserve_step(const StepSize& step, UpdateWorkspace<T>& workspace) const override;
-  RowsUse use_of_rows(const StepSize& step) const override;
-  void reserve_drift(bool has_noise, UpdateWorkspace<T>& workspace) const override;
-  void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
-  void reserve_marginals(PosteriorScratch<T>& scratch) const override;
-  void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
-  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>,
-             PosteriorScratch<T>& scratch) const override;
-  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
-  void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> sign_seed) override;
+  double update(const PosteriorStep<T>& step, Scratch& scratch) override;
+  void drift(const Posterior<T>& from, const Drift<T>& drift, Scratch& scratch) override;
+  void solve(MatrixView<T> x, Scratch& scratch) const override;
+  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T>, Scratch& scratch) const override;
+  void variances(MatrixView<T> x, std::span<double> out, Scratch& scratch) const override;
+  void marginal_variance(std::span<T> out, Scratch& scratch) const override;
   void precision_diagonal(std::span<T> out) const override;
-  void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const override;
-  double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
+  void multiply_precision(ConstSpan<T> x, std::span<T> out, Scratch& scratch) const override;
+  double quadratic(ConstSpan<T> x, Scratch& scratch) const override;
   double log_det_covariance() const override { return woodbury_.log_det_covariance(); }
-  double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
+  double trace_precision(const Posterior<T>& q, Scratch& scratch) const override;
+
+  /// The Cholesky factor of I + U^T diag(1/d) U, lower triangular.
+  ConstMatrixView<double> core() const { return woodbury_.core(); }
 
  private:
-  void factorize(TallScratch& scratch);
-
-  bool takes_diagonals(const StepSize& step) const {
-    return rank_ == 0 && (step.descent == Descent::plain || step.mean_update == MeanUpdate::projected);
-  }
+  MatrixView<T> mutable_u() { return u_.matrix(this->dimension_, rank_); }
+  std::span<T> mutable_d() { return d_.first(this->dimension_); }
 
   // low_rank_step.cpp
-  double take_diagonal(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
-  void reserve_rows(const StepSize& step, UpdateWorkspace<T>& workspace) const;
-  void project_rows(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
-  void reserve_columns(const StepSize& step, UpdateWorkspace<T>& workspace) const;
-  /// Where one direction is lost, it is cheaper to know that one than those that stay.
-  bool drops(Index cols) const { return cols == rank_ + 1 && rank_ > 0 && cols <= most_dropping_columns; }
-  void project_columns(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
-  void start_range(const LowRankPosterior& old, const PosteriorStep<T>& step, const ProjectionSize& size,
-                   UpdateWorkspace<T>& workspace);
-  void correct_diagonal(const LowRankPosterior& from, const PosteriorStep<T>& step);
-  void project(Factor<T>& factor, const ProjectionSize& size, const LowRankPosterior& old,
-               const PosteriorStep<T>& step, MatrixView<T> u, UpdateWorkspace<T>& workspace);
-  void known_grams(const LowRankPosterior& old, ConstMatrixView<T> x, ConstSpan<T> m, MatrixView<double> gram,
-                   MatrixView<double> weighted, std::span<double> projected, UpdateWorkspace<T>& workspace);
-  void write_gram(MatrixView<double> gram, TallScratch& scratch) const;
-  void mix_diagonal(const PosteriorStep<T>& step);
-  void move_mean(const PosteriorStep<T>& step, PosteriorScratch<T>& scratch);
-  void finish_mean(const PosteriorStep<T>& step);
+  double update_diagonal(const LowRankPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
+  void update_by_projection(const LowRankPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
+  void update_by_average(const LowRankPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
+  void average_columns(const LowRankPosterior& from, ConstMatrixView<T> v, double rate, Scratch& scratch);
 
-  // low_rank_average.cpp
-  ProjectionSize size_of_average(const RowsCost& rows) const {
-    return {this->dimension_, rows.count, rank_, rows.gram_flops, rows.product_flops};
-  }
-  void reserve_average(const StepSize& step, UpdateWorkspace<T>& workspace) const;
-  void average_rows(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  // low_rank_columns.cpp
+  void update_by_columns(const LowRankPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
+  void mix_diagonal(const LowRankPosterior& from, const PosteriorStep<T>& step);
+  void write_gram(MatrixView<double> gram, Scratch& scratch) const;
+  void write_known_grams(ConstMatrixView<T> x, ConstSpan<T> m, MatrixView<double> gram,
+                         MatrixView<double> weighted, std::span<double> projected, Scratch& scratch) const;
 
   // low_rank_descent.cpp
-  void reserve_descent(const StepSize& step, UpdateWorkspace<T>& workspace) const;
-  void reserve_roots(UpdateWorkspace<T>& workspace) const;
-  double descend(const PosteriorStep<T>& step, UpdateWorkspace<T>& workspace);
+  double descend(const LowRankPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
   void add_diagonal_kl(ConstSpan<T> prior, MatrixView<T> z, MatrixView<T> zk, std::span<T> sums,
-                       UpdateWorkspace<T>& workspace) const;
-  static void add_scaled(ConstSpan<T> d, ConstMatrixView<T> y, MatrixView<T> b);
-  double finish_descent(const PosteriorStep<T>& step, ConstMatrixView<T> y, ConstMatrixView<T> b,
-                        UpdateWorkspace<T>& workspace);
+                       Scratch& scratch) const;
+  double finish_descent(const LowRankPosterior& from, const PosteriorStep<T>& step, ConstMatrixView<T> y,
+                        ConstMatrixView<T> b, Scratch& scratch);
+
   Index rank_;
   Buffer<T> u_, d_;
   Woodbury<T> woodbury_;
-  Buffer<double> gram_;  // U^T U, where the last step has left it: the bits of tall_gram
+  Buffer<double> gram_;  // U^T U where the last step has left it, identical to what tall_gram gives
   bool has_gram_ = false;
 };
 
@@ -107,7 +93,7 @@ template <class T>
 const LowRankPosterior<T>& as_low_rank(const Posterior<T>& q) {
   if (q.family() != Family::low_rank)
     fail(Status::ERROR_UNSUPPORTED, "the posterior is not of the low-rank family");
-  return dynamic_cast<const LowRankPosterior<T>&>(q);
+  return static_cast<const LowRankPosterior<T>&>(q);
 }
 
 }  // namespace bdl

@@ -21,11 +21,11 @@ class LowRankMomentPosterior final : public Posterior<T> {
   Index rank() const override { return rank_; }
   ConstMatrixView<T> w() const { return w_.matrix(this->dimension_, rank_); }
   ConstSpan<T> s() const { return s_.first(this->dimension_); }
-  /// What is written there counts after factorize().
+  /// Writable views: changes count after factorize().
   MatrixView<T> w() { return w_.matrix(this->dimension_, rank_); }
   std::span<T> s() { return s_.first(this->dimension_); }
   /// Finds C; O(D K^2). Fails with ERROR_DIVERGED unless W is finite and s finite and positive.
-  void factorize(TallScratch& scratch);
+  void factorize(Scratch& scratch);
   /// Sets W and s (> 0); an empty W means 0.
   void set_covariance(ConstMatrixView<T> w, ConstSpan<T> s);
   /// The lower Cholesky factor of C.
@@ -34,43 +34,56 @@ class LowRankMomentPosterior final : public Posterior<T> {
   std::unique_ptr<Posterior<T>> clone() const override;
   void assign(const Posterior<T>& other) override;
   void swap(Posterior<T>& other) override;
-  Index bytes() const override;
   void tensors(const TensorVisitor<T>& visit) override;
   void accept_tensors() override;
   void set_isotropic(double precision) override;
-  void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> spread_seed) override;
-  bool moves_by_former_covariance() const override { return true; }
-  void drift(const Posterior<T>& from, const Drift<T>& drift, UpdateWorkspace<T>& workspace) override;
-  void reserve_drift(bool, UpdateWorkspace<T>& workspace) const override;
-  void reserve(Index columns, PosteriorScratch<T>& scratch) const override;
-  void reserve_marginals(PosteriorScratch<T>&) const override {}
-  void solve(MatrixView<T> x, PosteriorScratch<T>& scratch) const override;
+  void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> sign_seed) override;
+  void drift(const Posterior<T>& from, const Drift<T>& drift, Scratch& scratch) override;
+  void solve(MatrixView<T> x, Scratch& scratch) const override;
   /// mean + sqrt(s) eps + W more.
   Index factor_normals() const override { return rank_; }
-  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T> more,
-             PosteriorScratch<T>& scratch) const override;
-  void variances(MatrixView<T> x, std::span<double> out, PosteriorScratch<T>& scratch) const override;
-  void marginal_variance(std::span<T> out, PosteriorScratch<T>& scratch) const override;
+  void color(ConstSpan<T> mean, MatrixView<T> eps, ConstMatrixView<T> more, Scratch& scratch) const override;
+  void variances(MatrixView<T> x, std::span<double> out, Scratch& scratch) const override;
+  void marginal_variance(std::span<T> out, Scratch& scratch) const override;
   void precision_diagonal(std::span<T> out) const override;
-  void multiply_precision(ConstSpan<T> x, std::span<T> out, PosteriorScratch<T>& scratch) const override;
-  double quadratic(ConstSpan<T> x, PosteriorScratch<T>& scratch) const override;
+  void multiply_precision(ConstSpan<T> x, std::span<T> out, Scratch& scratch) const override;
+  double quadratic(ConstSpan<T> x, Scratch& scratch) const override;
   double log_det_covariance() const override { return -inverse_.log_det_covariance(); }
-  double trace_precision(const Posterior<T>& q, PosteriorScratch<T>& scratch) const override;
+  double trace_precision(const Posterior<T>& q, Scratch& scratch) const override;
 
   /// It has no natural-gradient steps: ERROR_UNSUPPORTED.
-  double take(const PosteriorStep<T>&, UpdateWorkspace<T>&) override;
-  void reserve_step(const StepSize&, UpdateWorkspace<T>&) const override {}
-  RowsUse use_of_rows(const StepSize&) const override { return {}; }
+  double update(const PosteriorStep<T>&, Scratch&) override;
 
  private:
-  double quadratic_of(MatrixView<T> x, PosteriorScratch<T>& scratch) const;
+  double quadratic_of(MatrixView<T> x, Scratch& scratch) const;
   Index rank_;
   Buffer<T> w_, s_;
-  Woodbury<T> inverse_;  // of (diag(s) + W W^T)^-1, which this one's Sigma is the inverse of
+  Woodbury<T> inverse_;  // (diag(s) + W W^T)^-1, which is this one's Sigma^-1
 };
 
 /// Fails with ERROR_UNSUPPORTED for other families.
 template <class T>
 const LowRankMomentPosterior<T>& as_low_rank_moment(const Posterior<T>& q);
+
+/// Derivatives of KL(q || N(m, diag(1 / lambda))) by the parameters of a low-rank-moment posterior; empty
+/// ones are not computed.
+template <class T>
+struct LowRankMomentGradient {
+  std::span<T> mean{};       ///< lambda (mu - m)
+  MatrixView<T> low_rank{};  ///< by W: lambda W - diag(1/s) W C^-1
+  std::span<T> log_sigma{};  ///< by log sqrt(s): lambda s - (1 - h), h_d in [0, 1)
+};
+
+/// Writes the derivatives; an empty prior mean is 0. O(D K^2), one pass over W. Point parameters are
+/// like others here.
+template <class T>
+void kl_gradient(const LowRankMomentPosterior<T>& q, ConstSpan<T> prior_mean, ConstSpan<T> prior_precision,
+                 const LowRankMomentGradient<T>& out, Scratch& scratch);
+
+/// Writes the derivatives by as many parameters as there are prior precisions, from `first` on; results are
+/// identical.
+template <class T>
+void kl_gradient_from(const LowRankMomentPosterior<T>& q, Index first, ConstSpan<T> prior_mean,
+                      ConstSpan<T> prior_precision, const LowRankMomentGradient<T>& out, Scratch& scratch);
 
 }  // namespace bdl

@@ -37,7 +37,7 @@ struct Pair {
     Dense thetas = prior_mean;
     if (is_sampled(options.curvature)) {
       Padded<double> draws(Dense(prior->dimension(), options.samples));
-      PosteriorScratch<double> scratch;
+      Scratch scratch;
       AntitheticDraws<double>().parameters(*prior, {0, 0}, draws.view(), scratch);
       thetas = draws.dense();
     }

@@ -48,9 +48,9 @@ void later_steps_allocate_nothing(void**) {
             for (const Index size : {5, 40}) {
               StepProblem<T> problem(family, size, prior, curvature, 31, scale);
               const auto next = posterior_of<T>(family, problem.from);
-              UpdateWorkspace<T> workspace;
+              Scratch scratch;
               const auto step = problem.step(descent);
-              assert_allocates_once([&] { next->take(step, workspace); });
+              assert_allocates_once([&] { next->update(step, scratch); });
             }
 }
 
@@ -61,8 +61,8 @@ void later_drifts_allocate_nothing(void**) {
     const Gaussian q = random_gaussian<T>(12, random);
     const auto from = posterior_of<T>(family, q), next = posterior_of<T>(family, q);
     Padded<T> noise(random.uniform(12, 1, 0, 1));
-    UpdateWorkspace<T> workspace;
-    assert_allocates_once([&] { next->drift(*from, {0.9, 0.8, noise.column()}, workspace); });
+    Scratch scratch;
+    assert_allocates_once([&] { next->drift(*from, {0.9, 0.8, noise.column()}, scratch); });
   }
 }
 
