@@ -2,7 +2,7 @@
 // is made of the gradients of single examples; adjoint identities; and shapes that never meet an input.
 #include <numeric>
 
-#include "network/convolution/convolve.hpp"
+#include "network/convolution/convolution.hpp"
 #include "network/convolution/patch_rows.hpp"
 #include "support/convolution_cases.hpp"
 #include "support/verify.hpp"

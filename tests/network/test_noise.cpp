@@ -18,7 +18,7 @@ using namespace bdl::testing;
 using enum LayerNoise;
 
 /// A normal of a pass: what it is for, of which block or layer, in which sample, its place.
-enum class Purpose { factors, outputs, parameters, own_parameters };
+enum class Purpose { factors, outputs, parameters, example_parameters };
 using Place = std::tuple<Purpose, Index, Index, Index>;
 
 /// Normals as pure functions of their place: like those of a generator, or 0 but for one.
@@ -67,14 +67,15 @@ class ChosenNoise final : public NoiseSource<double> {
     fill(Purpose::parameters, layer, sample, std::ssize(zeta),
          [&](Index i) -> double& { return zeta[at(i)]; });
   }
-  void own_parameters(Index layer, Index sample, Index packet, Index first, Index count,
-                      double* zeta) const noexcept override {
+  void example_parameters(Index layer, Index sample, Index packet, Index first, Index count,
+                          double* zeta) const noexcept override {
     for (Index i = 0; i < count * packet_size; ++i)
-      zeta[i] = value({Purpose::own_parameters, layer, first_sample + sample,
+      zeta[i] = value({Purpose::example_parameters, layer, first_sample + sample,
                        (packet * parameters_[at(layer)] + first) * packet_size + i});
   }
-  void check_own_parameters(Index layer, Index packets) const override {
-    counts_[{Purpose::own_parameters, layer, first_sample}] = packets * packet_size * parameters_[at(layer)];
+  void check_example_parameters(Index layer, Index packets) const override {
+    counts_[{Purpose::example_parameters, layer, first_sample}] =
+        packets * packet_size * parameters_[at(layer)];
   }
   void signs(Index layer, Index sample, MatrixView<double> in, MatrixView<double> out) const override {
     const Index of = is_antithetic ? (first_sample + sample) / 2 : first_sample + sample;
@@ -204,7 +205,7 @@ class Pass {
   std::vector<Index> sizes_;
   NoisyNetwork<double> network_;
   Tape<double> tape_;
-  std::vector<BlockBelief<double>> blocks_;
+  std::vector<BlockPosterior<double>> blocks_;
   std::vector<double> s_, running_, learned_;
   StreamKey layer_noise_{3, Stream::layer_noise, 0, 0};
 
@@ -519,7 +520,7 @@ void the_estimator_says_what_it_does(void**) {
 }
 
 /// From 30 positions on own weights are cheaper than their noise is dear.
-void own_weights_begin_at_30_positions(void**) {
+void example_weights_begin_at_30_positions(void**) {
   for (const auto& [text, word] : {std::pair{"input 1 5 6; conv 1 1", "conv 1 1: weights, exact\n"},
                                    std::pair{"input 1 1 29; conv 1 1", "conv 1 1: flipout, exact\n"},
                                    std::pair{"input 3 1 1; conv 1 1", "conv 1 1: local, exact\n"}}) {
@@ -544,7 +545,7 @@ int test_noise() {
       cmocka_unit_test(opposite_normals_cancel),
       cmocka_unit_test(gradients_are_those_of_differences),
       cmocka_unit_test(the_estimator_says_what_it_does),
-      cmocka_unit_test(own_weights_begin_at_30_positions),
+      cmocka_unit_test(example_weights_begin_at_30_positions),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

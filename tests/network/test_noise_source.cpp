@@ -57,17 +57,17 @@ void pieces_are_parts_of_the_whole(void**) {
   const StreamNoise<T> noise = noise_of_step<T>(3);
   for (const Index packet : {0, 5}) {
     std::vector<T> whole(at(40 * packet_size)), pieces(whole.size());
-    noise.own_parameters(1, 2, packet, 0, 40, whole.data());
+    noise.example_parameters(1, 2, packet, 0, 40, whole.data());
     for (Index first = 0; first < 40; first += 7) {
       const Index size = std::min<Index>(7, 40 - first);
-      noise.own_parameters(1, 2, packet, first, size, pieces.data() + first * packet_size);
+      noise.example_parameters(1, 2, packet, first, size, pieces.data() + first * packet_size);
     }
     assert_true(pieces == whole);
     assert_int_equal(std::set<T>(whole.begin(), whole.end()).size(), whole.size());
   }
   std::vector<T> first(at(40 * packet_size)), second(first.size());
-  noise.own_parameters(1, 2, 0, 0, 40, first.data());
-  noise.own_parameters(1, 2, 1, 0, 40, second.data());
+  noise.example_parameters(1, 2, 0, 0, 40, first.data());
+  noise.example_parameters(1, 2, 1, 0, 40, second.data());
   std::set<T> both(first.begin(), first.end());
   both.insert(second.begin(), second.end());
   assert_int_equal(both.size(), 2 * first.size());
@@ -86,8 +86,8 @@ void pairs_are_opposite(void**) {
     noise.parameters(2, sample, one);
     noise.parameters(2, sample + 1, other);
     assert_opposite(one, other);
-    noise.own_parameters(2, sample, 1, 0, 16, own.data());
-    noise.own_parameters(2, sample + 1, 1, 0, 16, other_own.data());
+    noise.example_parameters(2, sample, 1, 0, 16, own.data());
+    noise.example_parameters(2, sample + 1, 1, 0, 16, other_own.data());
     assert_opposite(own, other_own);
   }
   assert_true(factors_of(noise, 1, 0) != factors_of(noise, 1, 2));

@@ -7,8 +7,6 @@
 
 #include "network/block_rows.hpp"
 #include "network/convolution/factor_sums.hpp"
-#include "network/convolution/patch_gram.hpp"
-#include "network/convolution/patch_products.hpp"
 
 namespace bdl {
 
@@ -44,7 +42,7 @@ class PatchRows final : public BlockRows<T> {
   Index examples_together(Index numbers) const;
   void gather_inputs(Index first, Index count, MatrixView<T> out) const;
   void gather_sensitivities(Index first, Index count, const T* w, MatrixView<T> out) const;
-  /// Rows come in sections of all examples of a sample and seed.
+  /// The maps of rows, in sections of all examples of a sample and seed.
   struct Factors {
     PatchFactors<T> maps;
     Index packets, examples;  ///< of a section
@@ -75,10 +73,10 @@ class PatchRows final : public BlockRows<T> {
 
   ConvShape shape_;
   bool of_data_;
-  std::optional<FactorSums<T>> products_;  // where they are faster than tiles
+  std::optional<FactorSums<T>> factor_sums_;  // where they are faster than tiles
   Factors rows_{};
-  Buffer<T> gathered_in_, gathered_e_;    // factors of the gradients
-  std::unique_ptr<PatchRows> gradients_;  // which point at them
+  Buffer<T> gathered_in_, gathered_e_;    // inputs and sensitivities of gradients(),
+  std::unique_ptr<PatchRows> gradients_;  // which points at them
 };
 
 }  // namespace bdl
