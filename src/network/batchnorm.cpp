@@ -11,10 +11,10 @@ namespace {
 
 constexpr double usual_momentum = 0.1, usual_epsilon = 1e-5;
 
-/// Where the numbers of a channel stand, in runs without a gap. Columns: a run for each example. Packets: a
-/// run for each full packet, and one for each position of a last packet that has fewer examples.
+/// Runs of a channel's numbers without a gap. In columns there is a run for each example; in packets one for
+/// each full packet, and one for each position of a last packet that has fewer examples.
 struct ChannelRuns {
-  Index positions;  ///< of a channel
+  Index positions;
   Index examples;
   bool is_packed;
   Index count;  ///< number of runs

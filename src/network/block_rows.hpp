@@ -10,8 +10,8 @@
 namespace bdl {
 
 struct BlockCost {
-  double gram_flops = 0;     ///< of gram()
-  double product_flops = 0;  ///< of one column of project() or combine()
+  double gram_flops = 0;     ///< flops of gram()
+  double product_flops = 0;  ///< flops of project() or combine() for one column
 };
 
 /// Vectors hold the parameters of the layer only. Functions take temporary memory from `scratch`.

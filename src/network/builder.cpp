@@ -120,7 +120,7 @@ class Graph<T>::Builder {
     return {out, layer->output()};
   }
 
-  /// Adds a change of the layout, if a layer takes another one.
+  /// Adds a change of the layout, if a layer needs another one.
   End in_layout(const End& from, std::optional<Layout> layout, Index line) {
     if (!layout || graph_.wire(from.wire).layout == *layout) return from;
     const bool is_data = graph_.wire(from.wire).is_data, is_learned = graph_.wire(from.wire).is_learned;
@@ -254,7 +254,7 @@ class Graph<T>::Builder {
   Graph& graph_;
   std::vector<LineReader> lines_;
   std::size_t next_ = 0;
-  Index numbers_ = 0;  // that all layers hold of an example
+  Index numbers_ = 0;  // number of values that all layers hold of an example
 };
 
 template <class T>

@@ -171,7 +171,7 @@ void Graph<T>::forward(const Weights<T>& weights, Index samples, ConstMatrixView
   }
 }
 
-/// One layer with one output takes all samples in one product.
+/// One layer with one output needs one product for all samples.
 template <class T>
 void Graph<T>::linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const {
   const DenseShape& shape = dense_.front();

@@ -2,22 +2,19 @@
 //
 // Read in this order:
 //   shape.hpp, layer.hpp   what flows between layers, and what a layer does with it
-//   layers.def             the kinds of layers; dense.cpp, elementwise.cpp (activations, dropout),
-//   batchnorm.cpp,
-//                          pool.cpp, rearrange.cpp (crop, flatten) and convolution/ have a file each
+//   layers.def             the kinds of layers: dense.cpp, elementwise.cpp (activations, dropout), pool.cpp,
+//                          batchnorm.cpp, rearrange.cpp (crop, flatten), convolution/conv.cpp
 //   line.hpp, builder.cpp  a description is read line by line; layers become nodes, which wires join
 //   graph.cpp              forward and backward through the nodes
 //   weights.hpp, noise/    how a pass multiplies: by sampled weights, or with noise in place of samples
 //   block_rows.hpp         curvature rows of a layer's parameters: outer_rows.cpp (dense), convolution/
 //
 // Forward, node n computes out = layer_n(in; theta_s), or in + other, for M examples and each of S parameter
-// samples theta_s. Columns of all matrices are s M + i. The data's own wire is X itself, shared by all
-// samples.
+// samples theta_s. All matrices have columns s M + i, but for X itself, which all samples share.
 //
 // Backward, K seeds for each column of the outputs are propagated: E_in = (d out / d in)^T E_out, in columns
 // (k S + s) M + i. From the inputs A and sensitivities E of a layer come the gradients of its parameters: row
-// r is b_r = e_r a_r^T in a dense layer. Nothing is summed here: sums over rows are the business of
-// block_rows.hpp.
+// r is b_r = e_r a_r^T in a dense layer. Passes sum nothing; sums over rows are those of block_rows.hpp.
 //
 // An elementwise layer writes its outputs over its inputs if nobody else reads those, and so do sums: several
 // wires then share a place, which has one matrix of values and one of sensitivities on the tape. Passes
@@ -30,18 +27,18 @@
 
 namespace bdl {
 
-/// What back-propagation needs of a forward pass. Its memory grows where passes write it.
+/// The record of a forward pass that back-propagation reads. Its memory grows where passes write it.
 template <class T>
 struct Tape {
   Index examples = 0, samples = 0;
   bool keeps_curvatures = false;  ///< asks the forward pass for second derivatives
   ConstMatrixView<T> x;
-  Statistics statistics;                   ///< of the forward pass
-  std::vector<Buffer<T>> values;           ///< by place
-  std::vector<Buffer<T>> sensitivities;    ///< by place
-  std::vector<Buffer<T>> slopes;           ///< by node, where layers keep any
-  std::vector<Buffer<T>> curvatures;       ///< by node, if it keeps them
-  std::vector<Buffer<double>> of_samples;  ///< by node, where layers keep numbers of a sample
+  Statistics statistics;                   ///< those of the forward pass
+  std::vector<Buffer<T>> values;           ///< one matrix a place
+  std::vector<Buffer<T>> sensitivities;    ///< one matrix a place
+  std::vector<Buffer<T>> slopes;           ///< one matrix a node, where layers keep any
+  std::vector<Buffer<T>> curvatures;       ///< one matrix a node, if it keeps them
+  std::vector<Buffer<double>> of_samples;  ///< a few numbers a sample and node
 };
 
 template <class T>
@@ -55,12 +52,12 @@ class Graph {
     Index line = 0;
   };
   struct Wire {
-    Index size;  ///< numbers of an example
+    Index size;  ///< number of values of an example
     Layout layout;
-    Index height;              ///< numbers of a column
+    Index height;              ///< number of values in a column
     bool is_data;              ///< the examples themselves, the same for all samples
     bool is_learned;           ///< depends on parameters
-    Index place = -1;          ///< of its values and sensitivities; X itself has none
+    Index place = -1;          ///< number of the matrix for its values; X itself has none
     bool is_straight = false;  ///< reaches the outputs by sums alone
     Index columns(Index examples) const { return columns_of(layout, examples); }
   };

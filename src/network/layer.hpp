@@ -1,5 +1,6 @@
-// What a layer does with the examples of one parameter sample: forward, backward to its inputs, and along
-// directions in which parameters change (for exact Hessians). layers.def lists the kinds of layers.
+// The interface of a layer, which treats the examples of one parameter sample: forward, backward to its
+// inputs, and along directions in which parameters change (for exact Hessians). layers.def lists the kinds of
+// layers.
 #pragma once
 
 #include <memory>
@@ -36,7 +37,7 @@ struct Pass {
   Statistics statistics{};           ///< for layers that normalise
 };
 
-/// What a layer keeps of a forward pass for the backward pass, in columns like its outputs.
+/// The values that a layer keeps of a forward pass for the backward pass, in columns like its outputs.
 template <class T>
 struct Kept {
   MatrixView<T> slopes{};       ///< kept() numbers a column
@@ -55,14 +56,14 @@ struct Directions {
   Index examples = 0;  ///< column k M + i: direction k, example i
 };
 
-/// Where the parameters, random numbers and normalised channels of a new layer begin.
+/// The numbers of a new layer's first parameter, random number and normalised channel.
 struct Placement {
   Index parameters = 0;
-  Index random = 0;  ///< among the random numbers of an example
+  Index random = 0;  ///< counts within an example
   Index channels = 0;
 };
 
-/// What a method may need of a layer beyond gradients.
+/// Abilities of a layer, beyond gradients, that a method may need.
 enum class Need {
   second_derivatives,  ///< exact Hessians
   one_function,        ///< the same outputs at every call: linearised methods and streams

@@ -51,7 +51,7 @@ template <class T>
 void add_seeds(ConstMatrixView<T> e, ConstSpan<T> z, Index j, Index n, T* out) {
   for (Index r = j; r < e.cols; r += n) {
     const T* seed = e.column_data(r);
-    const T factor = z[static_cast<std::size_t>(r)];
+    const T factor = z[at(r)];
     for (Index o = 0; o < e.rows; ++o) out[o] = r == j ? factor * seed[o] : out[o] + factor * seed[o];
   }
 }
@@ -73,7 +73,7 @@ T weighted_square(ConstMatrixView<T> e, ConstSpan<T> z, Index j, Index n, const 
   T sum = 0;
   for (Index o = 0; o < e.rows; ++o) {
     T seed = 0;
-    for (Index r = j; r < e.cols; r += n) seed += z[static_cast<std::size_t>(r)] * e(o, r);
+    for (Index r = j; r < e.cols; r += n) seed += z[at(r)] * e(o, r);
     sum += (y[o] + (bias ? bias[o] : T(0))) * seed * seed;
   }
   return sum;
@@ -243,7 +243,7 @@ void OuterRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, st
     for (Index j = first; j < first + count; ++j) {
       const auto square =
           static_cast<double>(weighted_square(rows_.e, z, j, n, weighted.column_data(j % inputs), bias));
-      double& to = out[static_cast<std::size_t>(j)];
+      double& to = out[at(j)];
       to = add ? to + square : square;
     }
   });
@@ -256,7 +256,7 @@ BlockRows<T>& OuterRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, In
   if (!gradients_) gradients_ = std::make_unique<OuterRows>(layer_);
   const auto a = gathered_a_.matrix(layer_.inputs, count), e = gathered_e_.matrix(layer_.outputs, count);
   for (Index m = 0; m < count; ++m) {
-    const Index j = which[static_cast<std::size_t>(m)];
+    const Index j = which[at(m)];
     std::ranges::copy(rows_.a.column(j % rows_.a.cols), a.column_data(m));
     add_seeds(rows_.e, z, j, n, e.column_data(m));
   }
@@ -294,7 +294,7 @@ void OuterRows<T>::add_output_factor(double weight, ConstSpan<T> w, MatrixView<d
     const MatrixView<T> some = block.columns(0, count);
     parallel_blocks(count, task_grain(e.rows), [&](Index begin, Index size) noexcept {
       for (Index j = begin; j < begin + size; ++j) {
-        const T root = std::sqrt(w[static_cast<std::size_t>(first + j)]);
+        const T root = std::sqrt(w[at(first + j)]);
         for (Index i = 0; i < e.rows; ++i) some(i, j) = root * e(i, first + j);
       }
     });
@@ -324,7 +324,7 @@ void OuterRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, Co
     gemm(Op::transpose, Op::none, T(1), ug, rows_.e.columns(first, count), T(0), es);
     for (Index j = 0; j < count; ++j) {
       for (T& value : us.column(j)) value *= value;
-      for (T& value : es.column(j)) value *= value * w[static_cast<std::size_t>(first + j)];
+      for (T& value : es.column(j)) value *= value * w[at(first + j)];
     }
     gemm(Op::none, Op::transpose, T(1), ConstMatrixView<T>(us), ConstMatrixView<T>(es), T(first == 0 ? 0 : 1),
          products);

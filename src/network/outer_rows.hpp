@@ -50,8 +50,8 @@ class OuterRows final : public BlockRows<T> {
 
   DenseShape layer_;
   Factors rows_;
-  Buffer<T> gathered_a_, gathered_e_;     // inputs and sensitivities of gradients(),
-  std::unique_ptr<OuterRows> gradients_;  // which points at them
+  Buffer<T> gathered_a_, gathered_e_;     // inputs and sensitivities that gradients_ points at
+  std::unique_ptr<OuterRows> gradients_;  // the result of gradients()
 };
 
 }  // namespace bdl

@@ -31,7 +31,7 @@ Range taps_of(const ConvShape& window, Index to, Index in) {
 struct Taps {
   Index rows, columns;
   Index first;     ///< number of the first tap
-  Index at;        ///< where its input stands
+  Index at;        ///< place of its input
   Index row_step;  ///< numbers from a row of inputs to the next
 };
 

@@ -10,8 +10,8 @@ namespace bdl {
 
 struct PublishedNetwork {
   const char *name, *doc, *source;
-  Shape input;              ///< as published
-  Index outputs;            ///< as published
+  Shape input;              ///< the published one
+  Index outputs;            ///< the published number
   std::string (*layers)();  ///< returns the description of all but the inputs and the last layer
 };
 

@@ -1,5 +1,5 @@
-// What flows between layers: maps of channels x rows x columns, with one example in each column of a matrix
-// or 16 of them in a packet; and where the parameters of a layer stand in theta.
+// The numbers that flow between layers: maps of channels x rows x columns, with one example in each column of
+// a matrix, or 16 in a packet. Also the places of a layer's parameters in theta.
 #pragma once
 
 #include <algorithm>

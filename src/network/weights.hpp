@@ -1,5 +1,5 @@
-// How a pass multiplies by the weights of dense layers and convolutions: by sampled weights (here), or with
-// noise (noise/noisy_network.hpp). Also where weights start.
+// A pass multiplies by the weights of dense layers and convolutions: by sampled weights (here), or by noisy
+// ones (noise/noisy_network.hpp). Also the starting values of weights.
 #pragma once
 
 #include <vector>

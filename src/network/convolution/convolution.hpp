@@ -1,29 +1,26 @@
-// Convolutions and the gradients by their weights. With stride s and padding p, filter o of group g computes
+// Convolutions and the gradients by their weights. With stride s and padding p, filter o of a group computes
 //
-//   z(o, y, x) = b_o + sum over c, a, b of w(o, c, a, b) in(c, y s + a - p, x s + b - p),      in = 0
-//   outside,
+//   z(o, y, x) = b_o + sum over c, a, b of w(o, c, a, b) in(c, y s + a - p, x s + b - p),
 //
-// where c runs over the channels of g and the tap (a, b) over the kernel. Maps come in packets of 16 examples
-// (network/shape.hpp), so every position is a few whole vectors: neither patches nor padded copies are made,
-// and taps in the padding are left out. Example r has inputs A_r, sensitivities E_r and the weights' gradient
+// where c runs over the channels of the group, the tap (a, b) over the kernel, and inputs outside of the map
+// are 0. Maps come in packets of 16 examples (network/shape.hpp), so every position is a few whole vectors:
+// neither patches nor padded copies are made, and taps in the padding are left out. From its inputs A_r and
+// the sensitivities E_r of its outputs, example r has the gradient by the weights
 //
 //   g_r(o, c, a, b) = sum over y, x of e_r(o, y, x) in_r(c, y s + a - p, x s + b - p).
 //
-// The products, and where they are:
+// No function stores the gradients of all examples. The products, and the files that compute them:
 //
-//   W * A_r + b, W^T * E_r                     convolve.cpp          forward, and backward to the inputs
-//   W_r * A_r + b_r, W_r^T * E_r               example_convolve.cpp  each example with weights of its own
-//   (noise/) sum_r c_r g_r, sum_r w_r g_r^2             patch_products.cpp    from tiles of g_r in registers
-//   (patch_tile.hpp)
-//                                              factor_sums.cpp       by BLAS where each tap meets few
-//                                              positions
-//   sum_p v_p g_rp^2; blocks of g_r written    patch_products.cpp
-//   sum_r n_rp g_rp                            example_sums.cpp      numbers for each example and parameter
-//   <g_r, g_s>                                 patch_gram.cpp        from inputs and sensitivities, on small
-//   maps B W, U^T B, B^T B, sums                    patch_rows.cpp        the curvature rows, from all of
-//   these single rows; sums of u u^T, e e^T          patch_factors.cpp     Kronecker factors
-//
-// conv.cpp is the layer. No function stores the gradients of all examples.
+//   conv.cpp              the layer
+//   convolve.cpp          W * A_r + b forward, and W^T * E_r backward to the inputs
+//   example_convolve.cpp  both with weights W_r that each example draws for itself (noise/)
+//   patch_products.cpp    sum_r c_r g_r, sum_r w_r g_r^2, sum_p v_p g_rp^2, and blocks of gradients that are
+//                         written out: all from tiles of g_r in registers (patch_tile.hpp)
+//   factor_sums.cpp       the two sums over r by BLAS, which is faster where each tap meets few positions
+//   example_sums.cpp      sum_r n_rp g_rp, with a number for each example and parameter
+//   patch_gram.cpp        <g_r, g_s> from inputs and sensitivities, on small maps
+//   patch_rows.cpp        the operations of curvature rows, B W, U^T B, B^T B and sums, from all of these
+//   patch_factors.cpp     their single rows, gradients joined over seeds, and Kronecker factors
 #pragma once
 
 #include <algorithm>
@@ -47,11 +44,11 @@ struct Lines {
 struct ConvShape {
   Shape input, output;
   Index kernel, stride = 1, pad = 0, groups = 1;
-  Index weight_offset = 0, bias_offset = -1;  ///< in theta; bias_offset < 0: no bias
+  Index weight_offset = 0, bias_offset = -1;  ///< places in theta; bias_offset < 0: no bias
 
   Index taps() const { return kernel * kernel; }
-  Index channels() const { return input.channels / groups; }  ///< of a group
-  Index filters() const { return output.channels / groups; }  ///< of a group
+  Index channels() const { return input.channels / groups; }  ///< number in a group
+  Index filters() const { return output.channels / groups; }  ///< number in a group
   Index fan_in() const { return channels() * taps(); }
   Index weights() const { return output.channels * fan_in(); }
   bool has_bias() const { return bias_offset >= 0; }
@@ -81,6 +78,10 @@ struct ConvShape {
   /// Returns the output rows that tap (a, b) meets, and the columns.
   Range output_rows(Index a) const { return outputs_of(a, input.rows, output.rows); }
   Range output_columns(Index b) const { return outputs_of(b, input.columns, output.columns); }
+  /// Number of the input that tap (a, b) brings to output (y, x).
+  Index input_of(Index y, Index x, Index a, Index b) const {
+    return (y * stride + a - pad) * input.columns + x * stride + b - pad;
+  }
   /// Number of output positions that a tap meets.
   Index positions_of(Index tap) const {
     return output_rows(tap / kernel).size() * output_columns(tap % kernel).size();
@@ -126,7 +127,7 @@ class ExampleNumbers {
   virtual void form(Index packet, Index first, Index count, T* out) const noexcept = 0;
 };
 
-/// z_i = w_i * a_i + b_i, where each example has weights of its own. Columns are packets; packet j of `out`
+/// z_i = w_i * a_i + b_i, where each example i has weights w_i. Columns are packets; packet j of `out`
 /// belongs to packet j mod in.cols of `in`.
 template <class T>
 void convolve_by_example(const ConvShape& shape, const ExampleNumbers<T>& weights, ConstMatrixView<T> in,
@@ -167,7 +168,7 @@ void patch_squares(const ConvShape& shape, const PatchFactors<T>& factors, const
 
 /// Some of the weights: filters of one group by some of its channels, with all taps.
 struct PatchBlock {
-  Range filters, channels;  ///< filters count from the first group's, channels from their own group's
+  Range filters, channels;  ///< filters count from the first group's, channels from their group's
 };
 
 /// Writes the gradients of all rows by parameter p of the block, in the order (filter, channel, tap), to
@@ -176,7 +177,7 @@ template <class T>
 void patch_block(const ConvShape& shape, const PatchFactors<T>& factors, const PatchBlock& block,
                  Index packets, Index examples, MatrixView<T> out);
 
-/// Sections of rows, and sections of inputs, which rows may share.
+/// Sections of rows, and sections of inputs, which several sections of rows may have in common.
 struct GramSize {
   Index examples, sections, input_sections;
   Index rows() const { return examples * sections; }

@@ -8,13 +8,13 @@ namespace {
 
 /// Number of products whose weights, packed for a tile of maps, stay in the first-level cache.
 constexpr Index chunk_products = 256;
-/// With fewer channels than that, the innermost loop runs over the taps of a row.
+/// Number of channels from which the innermost loop runs over channels, not over the taps of a row.
 constexpr Index few_channels = 4;
 /// Number of positions of packets that make packing weights worth it.
 constexpr Index task_positions = 128;
 
-/// Where a run of products begins, among the inputs and among the packed weights. Its inputs are a step of
-/// the sweep from each other, its weights follow each other.
+/// The start of a run of products, among the inputs and among the packed weights. The inputs of a run are a
+/// step of the sweep from each other, its weights follow each other.
 struct Run {
   Index from, weights;
 };
@@ -24,7 +24,7 @@ template <class T>
 struct Sweep {
   const ConvShape& shape;
   bool is_back;
-  Shape from_shape, to_shape;  // with the channels of one group
+  Shape from_shape, to_shape;  // have the channels of one group
   const T* weights;            // tap t has weights[map map_step + channel channel_step + t]
   Index map_step, channel_step, group_step;
   const T* bias;
@@ -89,7 +89,7 @@ BDL_ALWAYS_INLINE void tile(ConstSpan<Run> runs, Index length, Index step, const
 /// A task: the maps of one tile for some packets.
 template <class T>
 struct Task {
-  Index group, first_map;  // in the group
+  Index group, first_map;  // first_map counts within the group
   Range packets;
 };
 

@@ -1,4 +1,4 @@
-// Convolutions in which every example has weights of its own, which variational inference draws. The weights
+// Convolutions in which every example has other weights, which variational inference draws. The weights
 // are never all there: those of a few filters and one packet are formed, used for all positions, and
 // forgotten.
 #include "base/simd.hpp"
@@ -18,9 +18,9 @@ template <class T>
 struct Sweep {
   const ConvShape& shape;
   bool is_back;
-  Shape from_shape, to_shape;  // with the channels of one group
+  Shape from_shape, to_shape;  // have the channels of one group
   const ExampleNumbers<T>& weights;
-  Index map_step, channel_step, group_step;  // in parameters
+  Index map_step, channel_step, group_step;  // numbers of parameters
   ConstMatrixView<T> from;
   MatrixView<T> to;
   bool adds;
@@ -47,7 +47,7 @@ struct Chunk {
   Index products() const { return channels.size() * taps.size(); }
 };
 
-/// Where a run of products begins, among the inputs and among the formed weights.
+/// The start of a run of products, among the inputs and among the formed weights.
 struct Run {
   Index from, weights;
 };
@@ -57,7 +57,7 @@ struct Runs {
   Index length, from_step, weight_step;
 };
 
-/// Where the positions of a tile begin, for one vector of examples.
+/// The inputs and outputs of the positions of a tile, for one vector of examples.
 template <class T, int positions>
 struct Places {
   const T* from[positions];
@@ -138,7 +138,7 @@ class MapSweep {
       std::fill_n(start_, maps * packet_size, T(0));
   }
 
-  /// In theta the weights of a map follow each other or, backward, those of a channel.
+  /// The weights of a map follow each other in theta or, backward, those of a channel.
   BDL_ALWAYS_INLINE void form_weights() {
     const Index first = task_.group * s_.group_step + task_.first_map * s_.map_step +
                         chunk_.channels.first * s_.channel_step + chunk_.taps.first,

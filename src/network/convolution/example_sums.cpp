@@ -1,4 +1,4 @@
-// Sums of gradients in which every example and parameter has a number of its own.
+// Sums of gradients that have a number for each example and parameter.
 #include "network/convolution/patch_tile.hpp"
 #include "parallel/parallel.hpp"
 

@@ -13,7 +13,7 @@ namespace {
 constexpr Index few_positions = 4;
 /// Number of filters whose products stay in the second-level cache until they are written.
 constexpr Index filters_together = 64;
-/// With fewer channels or filters than that, tiles are faster than matrix products.
+/// Number of channels and of filters from which matrix products are faster than tiles.
 constexpr Index least_channels = 16;
 
 /// Returns the number of a pair, which is added at the end if it is new.
@@ -41,8 +41,7 @@ void FactorPlan::add_tap(const ConvShape& shape, Index tap, bool of_squares) {
   std::vector<Pair> met;  // output and input
   for (Index y = rows.first; y < rows.end; ++y)
     for (Index x = columns.first; x < columns.end; ++x)
-      met.push_back({y * shape.output.columns + x, (y * shape.stride + a - shape.pad) * shape.input.columns +
-                                                       x * shape.stride + b - shape.pad});
+      met.push_back({y * shape.output.columns + x, shape.input_of(y, x, a, b)});
   for (std::size_t j = 0; j < met.size(); ++j)
     for (std::size_t i = of_squares ? 0 : j; i <= j; ++i) {
       const Index e = number_of({met[i].p, met[j].p}, e_), in = number_of({met[i].q, met[j].q}, in_);

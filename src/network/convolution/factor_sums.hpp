@@ -2,8 +2,8 @@
 // of an output and the input that t brings together,
 //
 //   sum_r c_r g_r(o, c, t)   = sum over (p, q) of sum_r in_r(c, q) c_r e_r(o, p),
-//   sum_r w_r g_r(o, c, t)^2 = sum over (p, q), (p', q') of sum_r in_r(c, q) in_r(c, q') w_r e_r(o, p) e_r(o,
-//   p'):
+//   sum_r w_r g_r(o, c, t)^2 = sum over (p, q), (p', q') of
+//                              sum_r in_r(c, q) in_r(c, q') w_r e_r(o, p) e_r(o, p'):
 //
 // products of a matrix of inputs (or pairs of inputs) by a matrix of sensitivities (or pairs of them).
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace bdl {
 
-/// Which products make the sums for all taps.
+/// The products that make the sums for all taps.
 class FactorPlan {
  public:
   /// Two positions: the same one for sums, p <= q for squares.
@@ -67,7 +67,7 @@ class FactorSums {
 
   ConvShape shape_;
   FactorPlan sums_, squares_;
-  std::vector<Index> live_number_;  // of each tap, among those that meet an input; -1: it meets none
+  std::vector<Index> live_number_;  // number of each tap among those that meet an input, or -1
   Index live_taps_ = 0;
 };
 

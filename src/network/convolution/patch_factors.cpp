@@ -15,26 +15,18 @@ T PatchRows<T>::weight_gradient(Index r, Index parameter) const {
   const Index filter = parameter / shape_.fan_in(), rest = parameter % shape_.fan_in(),
               channel = rest / shape_.taps() + filter / shape_.filters() * shape_.channels(),
               a = rest % shape_.taps() / shape_.kernel, b = rest % shape_.kernel;
-  const Index section = r / rows_.examples, i = r % rows_.examples,
-              packet = section * rows_.packets + i / packet_size, lane = i % packet_size;
   const Range rows = shape_.output_rows(a), columns = shape_.output_columns(b);
-  const T* e = rows_.maps.e.column_data(packet) + filter * out_map().channel_numbers() + lane;
-  const T* in =
-      rows_.maps.in.column_data(packet % rows_.maps.in.cols) + channel * in_map().channel_numbers() + lane;
+  const T *e = sensitivities_of(r, filter), *in = inputs_of(r, channel);
   T sum = 0;
   for (Index y = rows.first; y < rows.end; ++y)
     for (Index x = columns.first; x < columns.end; ++x)
-      sum += e[(y * shape_.output.columns + x) * packet_size] *
-             in[((y * shape_.stride + a - shape_.pad) * shape_.input.columns + x * shape_.stride + b -
-                 shape_.pad) *
-                packet_size];
+      sum += e[(y * shape_.output.columns + x) * packet_size] * in[shape_.input_of(y, x, a, b) * packet_size];
   return sum;
 }
 
 template <class T>
 T PatchRows<T>::bias_gradient(Index r, Index filter) const {
-  const Index i = r % rows_.examples, packet = r / rows_.examples * rows_.packets + i / packet_size;
-  const T* e = rows_.maps.e.column_data(packet) + filter * out_map().channel_numbers() + i % packet_size;
+  const T* e = sensitivities_of(r, filter);
   T sum = 0;
   for (Index p = 0; p < shape_.positions(); ++p) sum += e[p * packet_size];
   return sum;
@@ -64,7 +56,7 @@ typename PatchRows<T>::Factors PatchRows<T>::joined_seeds(ConstSpan<T> z, Index 
         const T* from = rows_.maps.e.column_data(k * packets + packet);
         T factor[packet_size] = {};
         for (Index lane = 0; lane < examples; ++lane)
-          factor[lane] = z[static_cast<std::size_t>(k * n + section * rows_.examples + first + lane)];
+          factor[lane] = z[at(k * n + section * rows_.examples + first + lane)];
         for (Index p = 0; p < joined.rows; p += packet_size)
           for (Index lane = 0; lane < packet_size; ++lane)
             to[p + lane] = (k == 0 ? T(0) : to[p + lane]) + factor[lane] * from[p + lane];
@@ -87,11 +79,8 @@ void PatchRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, st
   patch_squares(shape_, joined.maps, v.data(), lanes);
   if (shape_.has_bias()) add_bias_squares(joined, v.data() + shape_.weights(), lanes);
   for (Index j = 0; j < n; ++j) {
-    const Index i = j % joined.examples,
-                lane =
-                    (j / joined.examples * joined.packets + i / packet_size) * packet_size + i % packet_size;
-    double& to = out[static_cast<std::size_t>(j)];
-    to = lanes[lane] + (add ? to : 0);
+    const double square = lanes[joined.packet_of(j) * packet_size + joined.lane_of(j)];
+    out[at(j)] = square + (add ? out[at(j)] : 0);
   }
 }
 
@@ -122,15 +111,14 @@ BlockRows<T>& PatchRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, In
   std::fill_n(in.data, in.size(), T(0));
   std::fill_n(e.data, e.size(), T(0));
   for (Index m = 0; m < count; ++m) {
-    const Index j = which[static_cast<std::size_t>(m)], i = j % rows_.examples,
-                packet = j / rows_.examples * rows_.packets + i / packet_size, lane = i % packet_size;
-    const T* from = rows_.maps.in.column_data(packet % rows_.maps.in.cols) + lane;
+    const Index j = which[at(m)];
+    const T* from = inputs_of(j, 0);
     T* to = in.column_data(m / packet_size) + m % packet_size;
     for (Index p = 0; p < in.rows; p += packet_size) to[p] = from[p];
     to = e.column_data(m / packet_size) + m % packet_size;
-    for (Index r = j, at = packet; r < rows_.rows(); r += n, at += n / rows_.examples * rows_.packets) {
-      from = rows_.maps.e.column_data(at) + lane;
-      for (Index p = 0; p < e.rows; p += packet_size) to[p] += z[static_cast<std::size_t>(r)] * from[p];
+    for (Index r = j; r < rows_.rows(); r += n) {
+      from = sensitivities_of(r, 0);
+      for (Index p = 0; p < e.rows; p += packet_size) to[p] += z[at(r)] * from[p];
     }
   }
   gradients_->view(in, e, count);
@@ -147,8 +135,7 @@ Index PatchRows<T>::examples_together(Index numbers) const {
 /// example, a column for each (channel, tap), and a last column of ones for a bias.
 template <class T>
 void PatchRows<T>::gather_inputs(Index first, Index count, MatrixView<T> out) const {
-  const Index positions = shape_.positions(), examples = rows_.examples;
-  const PacketMap map = in_map();
+  const Index positions = shape_.positions();
   parallel_for(out.cols, [&](Index column) noexcept {
     if (column == shape_.fan_in()) {
       std::fill_n(out.column_data(column), count * positions, T(1));
@@ -158,9 +145,7 @@ void PatchRows<T>::gather_inputs(Index first, Index count, MatrixView<T> out) co
                 b = column % shape_.kernel;
     const Range rows = shape_.output_rows(a), columns = shape_.output_columns(b);
     for (Index i = 0; i < count; ++i) {
-      const Index section = (first + i) / examples, example = (first + i) % examples;
-      const T* const from = rows_.maps.in.column_data(section * rows_.packets + example / packet_size) +
-                            channel * map.channel_numbers() + example % packet_size;
+      const T* const from = inputs_of(first + i, channel);
       T* const to = out.column_data(column) + i * positions;
       std::fill_n(to, positions, T(0));
       for (Index y = rows.first; y < rows.end; ++y) {
@@ -177,14 +162,11 @@ void PatchRows<T>::gather_inputs(Index first, Index count, MatrixView<T> out) co
 /// position, a column for each filter.
 template <class T>
 void PatchRows<T>::gather_sensitivities(Index first, Index count, const T* w, MatrixView<T> out) const {
-  const Index positions = shape_.positions(), examples = rows_.examples;
-  const PacketMap map = out_map();
-  parallel_for(out.cols, [&](Index channel) noexcept {
+  const Index positions = shape_.positions();
+  parallel_for(out.cols, [&](Index filter) noexcept {
     for (Index i = 0; i < count; ++i) {
-      const Index section = (first + i) / examples, example = (first + i) % examples;
-      const T* const from = rows_.maps.e.column_data(section * rows_.packets + example / packet_size) +
-                            channel * map.channel_numbers() + example % packet_size;
-      T* const to = out.column_data(channel) + i * positions;
+      const T* const from = sensitivities_of(first + i, filter);
+      T* const to = out.column_data(filter) + i * positions;
       const T root = std::sqrt(w[first + i]);
       for (Index p = 0; p < positions; ++p) to[p] = root * from[p * packet_size];
     }

@@ -8,8 +8,7 @@ namespace {
 
 /// Number of taps whose sums a task holds at a time.
 constexpr Index most_taps = 10;
-/// With fewer positions than that, sums stay in registers from packet to packet; with squares, with fewer
-/// yet.
+/// Numbers of positions below which sums, and squares, stay in registers from packet to packet.
 constexpr Index few_positions = 24, very_few_positions = 8;
 
 /// These add numbers at a distance, those of a before those of b: 16 vectors become one vector of their sums.
@@ -213,11 +212,11 @@ BDL_ALWAYS_INLINE void add_packet_squares(const PatchTiles<T>& products, const P
   }
 }
 
-/// Where the gradients of a block are written.
+/// The places that the gradients of a block are written to.
 template <class T>
 struct BlockOut {
   MatrixView<T> out;
-  Index packets, examples;  ///< of a section of E
+  Index packets, examples;  ///< numbers in a section of E
 
   BDL_ALWAYS_INLINE Index first_row(Index packet) const {
     return packet / packets * examples + packet % packets * packet_size;

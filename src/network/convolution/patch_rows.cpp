@@ -10,7 +10,7 @@ namespace {
 constexpr Index block_numbers = 1 << 17;
 /// Blocks have a multiple of so many filters, wherever they can: whole tiles.
 constexpr Index block_filters = 4;
-/// If a tap meets so few positions on average, products do without blocks of gradients.
+/// Number of positions that a tap meets, on average, up to which products do without blocks of gradients.
 constexpr Index few_positions = 3;
 /// Number of columns that a block is multiplied by at a time.
 constexpr Index columns_together = 16;

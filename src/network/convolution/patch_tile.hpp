@@ -19,8 +19,8 @@ struct PatchWindow {
   Index positions() const { return rows * columns; }
 };
 
-/// What all tasks share. Only inputs that meet the same outputs make tiles: without padding (is_flat), all
-/// taps of all channels do.
+/// The data that all tasks read. Only inputs that meet the same outputs make tiles: without padding
+/// (is_flat), all taps of all channels do.
 template <class T>
 struct PatchTiles {
   const ConvShape& shape;
@@ -35,12 +35,10 @@ struct PatchTiles {
   PatchWindow window(Index tap) const {
     const Index a = is_flat ? 0 : tap / shape.kernel, b = is_flat ? 0 : tap % shape.kernel;
     const Range rows = shape.output_rows(a), columns = shape.output_columns(b);
-    const Index row = rows.first * shape.stride - shape.pad + a,
-                column = columns.first * shape.stride - shape.pad + b;
     return {rows.size(),
             columns.size(),
             (rows.first * shape.output.columns + columns.first) * packet_size,
-            (row * shape.input.columns + column) * packet_size,
+            shape.input_of(rows.first, columns.first, a, b) * packet_size,
             shape.output.columns * packet_size,
             shape.stride * shape.input.columns * packet_size,
             shape.stride * packet_size};
@@ -62,7 +60,7 @@ using Packet = typename VectorOf<T, packet_size* static_cast<int>(sizeof(T))>::t
 template <class T>
 using LaneRows = T (*)[packet_size];
 
-/// What a sum over positions adds up: products; products times a weight; squares of both factors times a
+/// The terms of a sum over positions: products; products times a weight; squares of both factors times a
 /// weight.
 enum class PatchSum { gradients, weighted, weighted_squares };
 
@@ -221,7 +219,7 @@ class PatchTile {
   Index e_, offsets_[inputs];
 };
 
-/// How tiles cover all filters and inputs: 24 vectors of sums fill the registers of AVX-512, 12 those of
+/// A cover of all filters and inputs by tiles: 24 vectors of sums fill the registers of AVX-512, 12 those of
 /// others.
 class PatchTiling {
  public:

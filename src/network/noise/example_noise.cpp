@@ -14,7 +14,7 @@ namespace {
 /// A column of outputs has `outputs` maps of `run` numbers; `maps` maps of Q are each for as many of these.
 struct VarianceMaps {
   Index maps, outputs, run;
-  /// Outputs that have a map of Q each are taken as one long map.
+  /// Outputs that have a map of Q each count as one long map.
   static VarianceMaps of(Index maps, Index outputs, Index run) {
     return maps == outputs ? VarianceMaps{1, 1, outputs * run} : VarianceMaps{maps, outputs, run};
   }
@@ -63,9 +63,9 @@ ConvShape common(const ConvShape& shape) {
 template <class T>
 class ExampleDraws final : public ExampleNumbers<T> {
  public:
-  ExampleDraws(const LayerPosterior<T>& belief, ConstMatrixView<T> eps, const NoiseSource<T>& source,
+  ExampleDraws(const LayerPosterior<T>& posterior, ConstMatrixView<T> eps, const NoiseSource<T>& source,
                Index layer, Index sample, ConstSpan<T> c = {})
-      : posterior_(belief), eps_(eps), source_(source), layer_(layer), sample_(sample), c_(c) {}
+      : posterior_(posterior), eps_(eps), source_(source), layer_(layer), sample_(sample), c_(c) {}
 
   void form(Index packet, Index first, Index count, T* out) const noexcept override {
     source_.example_parameters(layer_, sample_, packet, first, count, out);

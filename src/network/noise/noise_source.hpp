@@ -1,4 +1,4 @@
-// Where the standard normals of a noisy pass come from: Philox streams, or numbers that are given.
+// Sources of the standard normals of a noisy pass: Philox streams, or numbers that are given.
 #pragma once
 
 #include "network/shape.hpp"
@@ -32,7 +32,7 @@ class NoiseSource {
 /// Sizes that determine which numbers of a stream are whose.
 struct NoiseLayout {
   Index blocks = 0, layers = 0;
-  ConstSpan<Index> parameters{};  ///< of each layer
+  ConstSpan<Index> parameters{};  ///< number in each layer
 };
 
 /// Philox streams: numbers are a pure function of seed, step and place. If antithetic, samples 2 j and 2 j +

@@ -90,10 +90,10 @@ ConstMatrixView<T> NoisyLayer<T>::of_sample(Index s, ConstMatrixView<T> all) con
 }
 
 template <class T>
-void NoisyLayer<T>::begin(const NoiseSize& size, const LayerPosterior<T>& belief,
+void NoisyLayer<T>::begin(const NoiseSize& size, const LayerPosterior<T>& posterior,
                           const NoiseSource<T>& source) {
   size_ = size;
-  posterior_ = belief;
+  posterior_ = posterior;
   source_ = &source;
   if (size.noise == LayerNoise::local) begin_local();
   if (size.noise == LayerNoise::weights) source.check_example_parameters(number_, packets_of(size.examples));

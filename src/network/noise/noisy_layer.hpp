@@ -1,6 +1,6 @@
-// Noise of one layer with weights W and bias: theta ~ N(mu, diag(s) + W W^T), where each example has a draw
-// of its own or all have the same one, by one of four estimates (docs/mathematics/noise.md). With xi, zeta
-// and eps standard normal, inputs A, and S the variances s as weights:
+// Noise of one layer with weights W and bias: theta ~ N(mu, diag(s) + W W^T), where each example has its draw
+// or all have the same one, by one of four estimates (docs/mathematics/noise.md). With standard normal xi,
+// zeta and eps, inputs A, and S the variances s as weights:
 //
 //   local    Z = mu A + sum_k (W_k A) eps_k + xi o sqrt(Q), Q = S (A o A)     example_noise.cpp
 //   weights  Z_i = (mu + W eps_i + sqrt(s) o zeta_i) A_i for example i        example_noise.cpp
@@ -8,8 +8,7 @@
 //   shared   Z = (mu + W eps + n) A                                           noisy_layer.cpp
 //
 // where n = sqrt(s) o zeta is one draw for all examples, N is n as weights, and r, t are random signs of each
-// example's outputs and inputs (Wen et al. 2018): each example's law is exact, and two examples are
-// uncorrelated.
+// example's outputs and inputs (Wen et al. 2018): each example's law is exact, and two are uncorrelated.
 #pragma once
 
 #include <memory>
@@ -20,7 +19,7 @@
 
 namespace bdl {
 
-/// How the outputs of a draw are made: by noise of the outputs; by weights drawn for each example; by one
+/// The ways to make the outputs of a draw: by noise of the outputs; by weights drawn for each example; by one
 /// draw of the diagonal term with random signs for each example; by one draw for all examples.
 enum class LayerNoise { local, weights, flipout, shared };
 
@@ -38,7 +37,8 @@ template <class T>
 struct LayerGradient {
   std::span<T> mean;
   MatrixView<T> w;
-  /// By log sqrt(s); empty: not asked for. If s is common, only the sum of these has a meaning.
+  /// The gradient by log sqrt(s), if it is not empty. If s is common, only the sum of its numbers has a
+  /// meaning.
   std::span<T> log_sigma;
 };
 
@@ -135,13 +135,13 @@ class NoisyLayer {
   Index number_, first_parameter_, parameters_ = 0;
   std::optional<DenseShape> dense_;  // one of the two; offsets count from the layer's first parameter
   std::optional<ConvShape> conv_;
-  std::unique_ptr<BlockRows<T>> rows_;  // of whatever inputs and sensitivities
+  std::unique_ptr<BlockRows<T>> rows_;  // points at the inputs and sensitivities of one sum at a time
   NoiseSize size_{};
   LayerPosterior<T> posterior_;
   const NoiseSource<T>* source_ = nullptr;
-  // local: xi / (2 sqrt Q). flipout: signs of inputs, and of outputs. Of all samples, one after the other.
+  // local: xi / (2 sqrt Q); flipout: signs of inputs, and of outputs. Samples stand one after the other.
   mutable Buffer<T> kept_;
-  // flipout: sqrt(s) zeta of each sample. shared: that, and theta. local: a common s, for each weight.
+  // flipout: sqrt(s) zeta of each sample; shared: that and theta; local: a common s, for each weight.
   mutable Buffer<T> drawn_;
 };
 

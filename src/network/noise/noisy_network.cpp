@@ -8,7 +8,7 @@
 namespace bdl {
 namespace {
 
-/// With so many positions, a convolution takes longer than drawing weights for each example.
+/// Number of positions from which a convolution takes longer than drawing weights for each example.
 constexpr Index many_positions = 30;
 
 constexpr const char* noise_words[] = {"local", "weights", "flipout", "shared"};
@@ -140,28 +140,6 @@ template <class T>
 void NoisyNetwork<T>::pull(Index offset, Index s, ConstMatrixView<T> e, bool add, MatrixView<T> to) const {
   const Node& node = at_offset(offset);
   node.layer.backward(s, node.inputs[at(s)], e, factors(node, s), add, to, scratch_);
-}
-
-template <class T>
-void NoisyNetwork<T>::apply(const DenseShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const {
-  apply(shape.weight_offset, s, a, z);
-}
-
-template <class T>
-void NoisyNetwork<T>::pull(const DenseShape& shape, Index s, ConstMatrixView<T> e, bool add,
-                           MatrixView<T> to) const {
-  pull(shape.weight_offset, s, e, add, to);
-}
-
-template <class T>
-void NoisyNetwork<T>::apply(const ConvShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const {
-  apply(shape.weight_offset, s, a, z);
-}
-
-template <class T>
-void NoisyNetwork<T>::pull(const ConvShape& shape, Index s, ConstMatrixView<T> e, bool add,
-                           MatrixView<T> to) const {
-  pull(shape.weight_offset, s, e, add, to);
 }
 
 template <class T>

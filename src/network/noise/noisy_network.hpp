@@ -41,7 +41,7 @@ class NoisyNetwork final : public Weights<T> {
   /// Returns a line for each layer: its description, how it makes noise, and whether that is exact.
   std::string text() const;
   /// Sets the posterior and the source of all passes until the next call; point parameters are their means.
-  /// What is pointed at must stay until the gradient is made.
+  /// The arguments must stay until the gradient is made.
   void begin(ConstSpan<T> mean, ConstSpan<BlockPosterior<T>> blocks, Index examples, Index samples,
              const NoiseSource<T>& source);
   /// Computes the gradient of sum c_r loss_r over all examples and samples, after a backward pass.
@@ -49,18 +49,27 @@ class NoisyNetwork final : public Weights<T> {
   NoiseLayout layout(Index blocks) const { return {blocks, std::ssize(layers_), layer_parameters_}; }
 
   const T* point_parameters(Index offset, Index) const override { return mean_.data() + offset; }
-  void apply(const DenseShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override;
+  void apply(const DenseShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override {
+    apply(shape.weight_offset, s, a, z);
+  }
   void pull(const DenseShape& shape, Index s, ConstMatrixView<T> e, bool add,
-            MatrixView<T> to) const override;
-  void apply(const ConvShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override;
-  void pull(const ConvShape& shape, Index s, ConstMatrixView<T> e, bool add, MatrixView<T> to) const override;
+            MatrixView<T> to) const override {
+    pull(shape.weight_offset, s, e, add, to);
+  }
+  void apply(const ConvShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override {
+    apply(shape.weight_offset, s, a, z);
+  }
+  void pull(const ConvShape& shape, Index s, ConstMatrixView<T> e, bool add,
+            MatrixView<T> to) const override {
+    pull(shape.weight_offset, s, e, add, to);
+  }
 
  private:
   struct Node {
     Index node;
     mutable NoisyLayer<T> layer;  // a pass makes its noise
     Index block = 0;
-    mutable std::vector<ConstMatrixView<T>> inputs;  // of each sample
+    mutable std::vector<ConstMatrixView<T>> inputs;  // a view for each sample
   };
   struct PointNode {
     Index node, offset;
