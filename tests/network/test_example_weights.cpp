@@ -1,5 +1,5 @@
-// Convolutions with weights of each example's own, and sums of gradients with numbers of each example's own,
-// against plain loops.
+// Convolutions with other weights for each example, and sums of gradients with other numbers for each
+// example, against plain loops.
 #include "network/convolution/convolution.hpp"
 #include "support/convolution_cases.hpp"
 #include "support/stored_numbers.hpp"
@@ -9,13 +9,13 @@ namespace {
 using namespace bdl;
 using namespace bdl::testing;
 
-/// y_r += a_r b_(r mod b_rows), r < rows.
+/// y_r += a_r b_(r mod b_rows) for r < rows.
 BDL_UNSANITIZED void add_products(const double* a, const double* b, Index b_rows, double* y, Index rows) {
   for (Index first = 0; first < rows; first += b_rows)
     for (Index r = 0; r < b_rows; ++r) y[first + r] += a[first + r] * b[r];
 }
 
-/// An example in each row, of the weights too; rows of inputs repeat.
+/// Plain loops. Each row is an example, also of the weights; rows of inputs repeat.
 struct Reference {
   NaiveConvolution naive;
 
@@ -50,7 +50,7 @@ struct Reference {
   }
 };
 
-/// One section of examples, or several samples' of the same inputs.
+/// One section of examples, or a section for each of several samples with the same inputs.
 template <class T>
 struct Problem {
   ConvolutionCase item;
@@ -121,7 +121,7 @@ void maps_and_sums_are_those_of_plain_loops(void**) {
   }
 }
 
-/// Also sums of lanes and of positions are taken in one order. Without fused multiply-add, rounding differs.
+/// Sums over lanes and positions have one order for all widths. Without fused multiply-add, rounding differs.
 template <class T>
 void results_do_not_depend_on_the_width_of_vectors(void**) {
   if (widest_simd() != Simd::avx512) return;

@@ -1,10 +1,10 @@
-// Convolutions with weights of each example's own have the same bits on one thread and on several.
+// Convolutions with other weights for each example give identical results on one thread and on several.
 #include "network/convolution/convolution.hpp"
 #include "parallel/parallel.hpp"
 #include "support/convolution_cases.hpp"
 #include "support/stored_numbers.hpp"
 
-// Last: it includes cmocka.h.
+// This header is the last: it includes cmocka.h.
 #include "support/verify.hpp"
 
 namespace {

@@ -1,10 +1,11 @@
-// Streams of normals for noisy layers: every place has its own, in pieces as at once, and pairs are opposite.
+// Streams of normals for noisy layers: every place has another number, in pieces as at once, and pairs are
+// opposite.
 #include <set>
 #include <vector>
 
 #include "network/noise/noise_source.hpp"
 
-// Last: it includes cmocka.h.
+// This header is the last: it includes cmocka.h.
 #include "support/verify.hpp"
 
 namespace {
@@ -33,7 +34,7 @@ std::vector<T> outputs_of(const StreamNoise<T>& noise, Index layer, Index sample
   return out;
 }
 
-/// Of blocks' factors and layers' noise, all samples and steps: no two places share a number.
+/// No two places have the same number: blocks' factors and layers' noise, in all samples and steps.
 void every_place_has_its_own_normals(void**) {
   std::set<double> all;
   std::size_t drawn = 0;
@@ -51,7 +52,7 @@ void every_place_has_its_own_normals(void**) {
   assert_int_equal(all.size(), drawn);
 }
 
-/// 16 examples' normals of a layer's parameters, whatever the pieces that they are asked for in.
+/// Normals of a layer's parameters for 16 examples do not depend on the pieces that they are asked for in.
 template <class T>
 void pieces_are_parts_of_the_whole(void**) {
   const StreamNoise<T> noise = noise_of_step<T>(3);
@@ -97,7 +98,7 @@ void pairs_are_opposite(void**) {
   assert_true(in == in_of_other && out == out_of_other);  // else normals of both signs would meet them
 }
 
-/// Of 100,000: the mean within 4.5 / sqrt(n), the mean square within 4.5 sqrt(2 / n).
+/// 100,000 numbers have a mean within 4.5 / sqrt(n) and a mean square within 4.5 sqrt(2 / n).
 void they_are_standard_normals_and_signs(void**) {
   constexpr Index many = 100000;
   const double root = std::sqrt(static_cast<double>(many));
