@@ -6,7 +6,7 @@
 #include "cases.hpp"
 #include "filter_tile.hpp"
 #include "machine.hpp"
-#include "network/convolution/convolve.hpp"
+#include "network/convolution/convolution.hpp"
 #include "network/convolution/patch_rows.hpp"
 #include "timing.hpp"
 

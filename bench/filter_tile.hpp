@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "network/convolution/patch_products.hpp"
+#include "network/convolution/convolution.hpp"
 
 namespace bench {
 

@@ -6,7 +6,7 @@
 
 #include "curvature/rows.hpp"
 #include "model/model.hpp"
-#include "network/statistics.hpp"
+#include "network/layer.hpp"
 #include "rng/philox.hpp"
 
 namespace bdl {

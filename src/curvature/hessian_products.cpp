@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "linalg/blas.hpp"
-#include "network/pass_on.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {

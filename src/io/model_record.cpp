@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
 #include "model/network.hpp"
-#include "network/elementwise.hpp"
+#include "network/activation.hpp"
 
 namespace bdl {
 namespace {

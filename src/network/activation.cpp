@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 #include <tuple>
 #include <utility>
 
 namespace bdl {
 namespace {
+
+constexpr const char* spellings[] = {"identity", "relu",    "leaky_relu", "elu",  "gelu",
+                                     "tanh",     "sigmoid", "softplus",   "swish"};
+static_assert(std::size(spellings) == BDL_SWISH - BDL_IDENTITY + 1);
 
 template <class T>
 T logistic(T z) {
@@ -30,7 +35,7 @@ T normal_density(T z) {
   return std::exp(-z * z / 2) * std::numbers::inv_sqrtpi_v<T> / std::numbers::sqrt2_v<T>;
 }
 
-/// Calls visit(function z -> (phi, phi')) for the activation.
+/// Calls visit(function), where function(z) is the pair phi(z), phi'(z).
 template <class T, class Visit>
 void with_function(bdl_activation kind, Visit&& visit) {
   using Pair = std::pair<T, T>;
@@ -67,8 +72,8 @@ void with_function(bdl_activation kind, Visit&& visit) {
   }
 }
 
-/// Calls visit(function z -> phi'') for the activation; at the kinks of piecewise functions it is that of the
-/// side whose slope phi' is.
+/// Calls visit(function), where function(z) is phi''(z). At the kink of a piecewise function, phi'' belongs
+/// to the same side as phi'.
 template <class T, class Visit>
 void with_second_derivative(bdl_activation kind, Visit&& visit) {
   switch (kind) {
@@ -106,6 +111,14 @@ void with_second_derivative(bdl_activation kind, Visit&& visit) {
 }
 
 }  // namespace
+
+std::span<const char* const> activation_words() {
+  return spellings;
+}
+
+const char* activation_word(bdl_activation activation) {
+  return spellings[activation - BDL_IDENTITY];
+}
 
 template <class T>
 void activate(bdl_activation kind, MatrixView<T> z, MatrixView<T> derivative, MatrixView<T> second) {

@@ -1,4 +1,4 @@
-// Element-wise activations with their derivatives.
+// Element-wise activations phi with their derivatives.
 #pragma once
 
 #include "base/view.hpp"
@@ -6,16 +6,20 @@
 
 namespace bdl {
 
-/// a = phi(z) in place of z, and derivative = phi'(z).
+/// Returns the words of descriptions for activations, from BDL_IDENTITY on.
+std::span<const char* const> activation_words();
+const char* activation_word(bdl_activation activation);
+
+/// z = phi(z).
+template <class T>
+void activate(bdl_activation kind, MatrixView<T> z);
+
+/// z = phi(z) and derivative = phi'(z).
 template <class T>
 void activate(bdl_activation kind, MatrixView<T> z, MatrixView<T> derivative);
 
-/// The same, and second = phi''(z), 0 for the piecewise linear ones.
+/// z = phi(z), derivative = phi'(z) and second = phi''(z), which is 0 for the piecewise linear ones.
 template <class T>
 void activate(bdl_activation kind, MatrixView<T> z, MatrixView<T> derivative, MatrixView<T> second);
-
-/// a = phi(z) in place of z.
-template <class T>
-void activate(bdl_activation kind, MatrixView<T> z);
 
 }  // namespace bdl

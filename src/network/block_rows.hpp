@@ -1,5 +1,6 @@
-// The curvature rows of one block of parameters, as a rule a layer's: what b_r is there, known through
-// operations, as the layer can do them best (docs/mathematics/rows.md).
+// Curvature rows of a layer's parameters (docs/mathematics/rows.md). B has a column b_r for each row r, which
+// is never written out as a whole: a layer computes sums, products and Gram matrices in the way that suits
+// it.
 #pragma once
 
 #include <memory>
@@ -9,11 +10,11 @@
 namespace bdl {
 
 struct BlockCost {
-  double gram_flops = 0;     ///< of add_gram()
-  double product_flops = 0;  ///< of one column of project() or combine()
+  double gram_flops = 0;     ///< flops of gram()
+  double product_flops = 0;  ///< flops of project() or combine() for one column
 };
 
-/// Vectors have the block's parameters only.
+/// Vectors hold the parameters of the layer only. Functions take temporary memory from `scratch`.
 template <class T>
 class BlockRows {
  public:
@@ -25,18 +26,18 @@ class BlockRows {
   virtual Index parameters() const = 0;
   virtual BlockCost cost(Index examples, Index samples, Index seeds) const = 0;
 
-  /// Points at the layer's inputs and at the sensitivities of its outputs, of sections of so many examples.
-  /// Inputs repeat: column j of the sensitivities has column j mod in.cols.
+  /// Points at the layer's inputs and at the sensitivities of its outputs, which come in sections of so many
+  /// examples. Inputs repeat: column j of the sensitivities has column j mod in.cols of the inputs.
   virtual void view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities, Index examples) = 0;
 
-  /// out = B W, for `size` rows from `first` on: whole sections.
+  /// out = B W, for `size` rows from `first` on, which are whole sections.
   virtual void combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
                        Scratch& scratch) = 0;
   /// out = U^T B, or out += U^T B.
   virtual void project(ConstMatrixView<T> u, bool add, MatrixView<T> out, Scratch& scratch) = 0;
   /// out = sum_r w_r b_r^2.
   virtual void sum_squares(ConstSpan<T> w, std::span<T> out, Scratch& scratch) = 0;
-  /// Are the sum and the sum of squares cheaper together than one after the other?
+  /// True if sum_and_squares() is cheaper than the two sums one after the other.
   virtual bool has_sums_together() const { return false; }
   /// sum = sum_r c_r b_r and squares = sum_r w_r b_r^2.
   virtual void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares,
@@ -47,19 +48,19 @@ class BlockRows {
   }
   /// Lower triangle of out = B^T B, or out += B^T B.
   virtual void gram(bool add, MatrixView<double> out, Scratch& scratch) = 0;
-  /// out = parameters from `first` on of b_r.
+  /// Writes parameters `first`, first + 1, ... of b_r.
   virtual void write_row(Index r, Index first, std::span<T> out) const = 0;
 
-  /// out_j = sum_p v_p g_jp^2, or out_j += that, for all n = out.size() gradients g_j = sum_k z_r b_r, r = j
-  /// + k n.
+  /// out_j = sum_p v_p g_jp^2, or out_j += that, for the n = out.size() gradients g_j = sum_k z_r b_r with
+  /// r = j + k n.
   virtual void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
                                 Scratch& scratch) = 0;
-  /// The g_j of some j, as rows that live until the next call.
+  /// Returns the g_j for the j in `which` as rows, which live until the next call.
   virtual BlockRows& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) = 0;
 
-  // b_r is a sum over positions of outer products of sensitivities e (o numbers) and inputs u (q numbers, the
-  // last one 1 if there is a bias): the factors of Kronecker's (docs/mathematics/kronecker.md).
-  /// Positions that such a sum has.
+  // Kronecker factors (docs/mathematics/kronecker.md). b_r is a sum over positions of outer products of
+  // sensitivities e (o numbers) and inputs u (q numbers, the last one 1 if there is a bias).
+  /// Number of positions in that sum.
   virtual Index positions() const { return 1; }
   /// Lower triangle of out += weight times the mean of sum u u^T over examples and samples.
   virtual void add_input_factor(double weight, MatrixView<double> out, Scratch& scratch) const = 0;
@@ -71,7 +72,7 @@ class BlockRows {
                                    MatrixView<double> out, Scratch& scratch) const = 0;
 };
 
-/// The rows of point parameters: no curvature is made of them, so sums are all that is asked for.
+/// Rows of point parameters. No curvature is made of them, so they only need sums.
 template <class T>
 class PointRows {
  public:
@@ -84,10 +85,21 @@ class PointRows {
   /// Points at what the layer has kept and at the sensitivities of its outputs, in sections of so many
   /// examples.
   virtual void view(ConstMatrixView<T> kept, ConstMatrixView<T> sensitivities, Index examples) = 0;
-  /// out = sum_r c_r b_r over c.size() rows from `first` on: whole sections.
+  /// out = sum_r c_r b_r over c.size() rows from `first` on, which are whole sections.
   virtual void sum(Index first, ConstSpan<T> c, std::span<T> out) const = 0;
   /// out = sum_r w_r b_r^2.
   virtual void sum_squares(ConstSpan<T> w, std::span<T> out) const = 0;
 };
+
+/// Kronecker factors gather about so many numbers at a time, or one example if that has more. Products are
+/// taken in T and summed up in double.
+inline constexpr Index most_factor_numbers = Index{1} << 18;
+
+/// Lower triangle of out += factor products.
+template <class T>
+void add_lower(double factor, ConstMatrixView<T> products, MatrixView<double> out) {
+  for (Index j = 0; j < out.cols; ++j)
+    for (Index i = j; i < out.rows; ++i) out(i, j) += factor * static_cast<double>(products(i, j));
+}
 
 }  // namespace bdl

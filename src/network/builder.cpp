@@ -1,46 +1,35 @@
-// From the text of a description to nodes and wires.
+// Builds a graph from the text of a description: first nodes and wires, line by line, then the places of
+// their numbers, and what passes need to know of the graph as a whole.
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "network/batchnorm.hpp"
-#include "network/convolution/conv.hpp"
-#include "network/crop.hpp"
-#include "network/dense.hpp"
-#include "network/elementwise.hpp"
+#include "network/activation.hpp"
 #include "network/graph.hpp"
-#include "network/pool.hpp"
-#include "network/repacking.hpp"
+#include "network/layers.hpp"
 
 namespace bdl {
 namespace {
 
+/// Makes the layer of a line, whose first word says of which kind it is.
 template <class T>
-struct LayerKind {
-  const char* word;
-  std::shared_ptr<const Layer<T>> (*make)(LineReader& line, const Shape& input, const Placement& at);
-};
-
-template <class T>
-std::span<const LayerKind<T>> layer_kinds() {
-  static constexpr LayerKind<T> kinds[] = {
-#define BDL_LAYER(word, make) {word, make},
+LayerPointer<T> make_layer(LineReader& line, const Shape& input, const Placement& at) {
+  std::string words;
+#define BDL_LAYER(kind, make)                               \
+  if (line.word() == kind) return make<T>(line, input, at); \
+  words += std::string(kind) + ", ";
 #include "network/layers.def"
 #undef BDL_LAYER
-  };
-  return kinds;
-}
-
-template <class T>
-const LayerKind<T>& find_kind(const LineReader& line) {
-  for (const auto& kind : layer_kinds<T>())
-    if (line.word() == kind.word) return kind;
-  std::string words;
-  for (const auto& kind : layer_kinds<T>()) words += std::string(kind.word) + ", ";
+  for (int a = BDL_IDENTITY; a <= BDL_SWISH; ++a) {
+    const auto activation = static_cast<bdl_activation>(a);
+    if (line.word() == activation_word(activation)) return make_activation<T>(input, activation);
+    words += std::string(activation_word(activation)) + ", ";
+  }
   line.fail("expected one of " + words + "residual, shortcut, end");
 }
 
 constexpr int most_nested = 16;
-constexpr Index most_numbers = Index{1} << 28;  // times as many rows of a step, their bytes fit 64 bits
+/// Most numbers of an example that all layers hold: times the rows of a step, their bytes fit into 64 bits.
+constexpr Index most_numbers = Index{1} << 28;
 
 }  // namespace
 
@@ -57,6 +46,10 @@ class Graph<T>::Builder {
     if (graph_.learned_.empty())
       fail(Status::ERROR_INVALID_ARGUMENT, "the description has no layer with parameters");
     graph_.output_ = outputs.wire;
+    assign_places();
+    assign_registers();
+    find_first_writers();
+    find_straight_wires();
   }
 
  private:
@@ -103,7 +96,7 @@ class Graph<T>::Builder {
     return {add_wire(shape, Layout::columns, true, false), shape};
   }
 
-  /// Up to a word that ends it.
+  /// Reads layers and residuals up to a word that ends the sequence.
   End read_sequence(End from, int depth) {
     while (!is_at_end() && !is_next("shortcut") && !is_next("end"))
       from = is_next("residual") ? read_residual(from, depth) : read_layer(from, depth);
@@ -112,9 +105,8 @@ class Graph<T>::Builder {
 
   End read_layer(End from, int depth) {
     LineReader& line = lines_[next_++];
-    const LayerKind<T>& kind = find_kind<T>(line);
-    const std::shared_ptr<const Layer<T>> layer =
-        kind.make(line, from.shape, {graph_.parameters_, graph_.random_, graph_.normalized_});
+    const LayerPointer<T> layer =
+        make_layer<T>(line, from.shape, {graph_.parameters_, graph_.random_, graph_.normalized_});
     line.finish();
     from = in_layout(from, layer->layout(), line.number());
     const bool is_learned = layer->parameters() > 0 || graph_.wire(from.wire).is_learned;
@@ -128,13 +120,12 @@ class Graph<T>::Builder {
     return {out, layer->output()};
   }
 
-  /// The same numbers in the layout that a layer takes.
+  /// Adds a change of the layout, if a layer needs another one.
   End in_layout(const End& from, std::optional<Layout> layout, Index line) {
     if (!layout || graph_.wire(from.wire).layout == *layout) return from;
     const bool is_data = graph_.wire(from.wire).is_data, is_learned = graph_.wire(from.wire).is_learned;
     const Index out = add_wire(from.shape, *layout, is_data, is_learned);
-    graph_.nodes_.push_back(
-        {std::make_shared<RepackingLayer<T>>(from.shape, *layout), from.wire, -1, out, false, false, line});
+    graph_.nodes_.push_back({make_repacking<T>(from.shape, *layout), from.wire, -1, out, false, false, line});
     return {out, from.shape};
   }
 
@@ -157,7 +148,7 @@ class Graph<T>::Builder {
     graph_.parameters_ += layer.parameters();
   }
 
-  /// residual ... [shortcut ...] end
+  /// Reads "residual ... [shortcut ...] end".
   End read_residual(const End& from, int depth) {
     const LineReader first = lines_[next_++];
     first.finish();
@@ -187,19 +178,88 @@ class Graph<T>::Builder {
     return {out, main.shape};
   }
 
+  /// An elementwise layer, and a sum, take the place of an input that nobody else reads.
+  void assign_places() {
+    std::vector<Index> readers(graph_.wires_.size());
+    for (const Node& node : graph_.nodes_) {
+      ++readers[at(node.in)];
+      if (node.other >= 0) ++readers[at(node.other)];
+    }
+    for (const Node& node : graph_.nodes_) {
+      const bool replaces = (!node.layer || node.layer->is_elementwise()) && !graph_.wire(node.in).is_data &&
+                            readers[at(node.in)] == 1;
+      Wire& out = graph_.wires_[at(node.out)];
+      out.place = replaces ? graph_.wire(node.in).place : graph_.places();
+      if (!replaces) graph_.place_wires_.push_back(node.out);
+    }
+  }
+
+  /// A pass that keeps nothing needs a place only until its last reader: places share registers.
+  void assign_registers() {
+    const Index never = static_cast<Index>(graph_.nodes_.size());
+    std::vector<Index> last(graph_.place_wires_.size(), -1), free_from;
+    const auto read = [&](Index w, Index n) {
+      if (w >= 0 && graph_.wire(w).place >= 0) last[at(graph_.wire(w).place)] = n;
+    };
+    for (Index n = 0; n < never; ++n) {
+      read(graph_.nodes_[at(n)].in, n);
+      read(graph_.nodes_[at(n)].other, n);
+    }
+    graph_.place_registers_.assign(graph_.place_wires_.size(), -1);
+    for (Index n = 0; n < never; ++n) {
+      const Index place = graph_.wire(graph_.nodes_[at(n)].out).place;
+      if (place == graph_.wire(graph_.output_).place || graph_.place_registers_[at(place)] >= 0) continue;
+      std::size_t r = 0;
+      while (r < free_from.size() && free_from[r] >= n) ++r;
+      if (r == free_from.size()) {
+        free_from.push_back(0);
+        graph_.registers_.push_back({});
+      }
+      free_from[r] = last[at(place)];
+      Index& most = graph_.wire(graph_.nodes_[at(n)].out).layout == Layout::columns
+                        ? graph_.registers_[r].column
+                        : graph_.registers_[r].packet;
+      most = std::max(most, graph_.place_size(place));
+      graph_.place_registers_[at(place)] = static_cast<Index>(r);
+    }
+  }
+
+  /// Back-propagation goes through the nodes from the last to the first: the first to write a wire does not
+  /// add.
+  void find_first_writers() {
+    std::vector<bool> written(graph_.wires_.size());
+    const auto visit = [&](Index w, bool& adds) {
+      if (w < 0) return;
+      adds = written[at(w)];
+      written[at(w)] = true;
+    };
+    for (auto node = graph_.nodes_.rbegin(); node != graph_.nodes_.rend(); ++node) {
+      visit(node->in, node->adds);
+      visit(node->other, node->other_adds);
+    }
+  }
+
+  void find_straight_wires() {
+    graph_.wires_[at(graph_.output_)].is_straight = true;
+    for (auto node = graph_.nodes_.rbegin(); node != graph_.nodes_.rend(); ++node) {
+      if ((node->layer && !node->layer->is_repacking()) || !graph_.wire(node->out).is_straight) continue;
+      graph_.wires_[at(node->in)].is_straight = true;
+      if (node->other >= 0) graph_.wires_[at(node->other)].is_straight = true;
+    }
+    graph_.hidden_layers_ = std::ranges::count_if(graph_.learned_, [&](const Learned& layer) {
+      return !graph_.wire(graph_.nodes_[at(layer.node)].out).is_straight;
+    });
+  }
+
   Graph& graph_;
   std::vector<LineReader> lines_;
   std::size_t next_ = 0;
-  Index numbers_ = 0;  // of an example, that all layers hold
+  Index numbers_ = 0;  // number of values that all layers hold of an example
 };
 
 template <class T>
 Graph<T>::Graph(std::string_view description) {
   Builder(*this, description).build();
-  assign_places();
-  assign_registers();
-  find_first_writers();
-  find_straight_wires();
 }
 
 std::string mlp_description(ConstSpan<Index> sizes, bdl_activation activation, bool bias) {

@@ -3,70 +3,21 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "network/elementwise.hpp"
+#include "base/profile.hpp"
+#include "linalg/blas.hpp"
+#include "network/activation.hpp"
 
 namespace bdl {
-/// An elementwise layer, and a sum, take the place of an input that nobody else reads.
+namespace {
+
+/// out = in + other, where in and out may be the same.
 template <class T>
-void Graph<T>::assign_places() {
-  std::vector<Index> readers(wires_.size());
-  for (const Node& node : nodes_) {
-    ++readers[at(node.in)];
-    if (node.other >= 0) ++readers[at(node.other)];
-  }
-  for (const Node& node : nodes_) {
-    const bool replaces =
-        (!node.layer || node.layer->is_elementwise()) && !wire(node.in).is_data && readers[at(node.in)] == 1;
-    Wire& out = wires_[at(node.out)];
-    out.place = replaces ? wire(node.in).place : places();
-    if (!replaces) place_wires_.push_back(node.out);
-  }
+void add_up(ConstMatrixView<T> in, ConstMatrixView<T> other, MatrixView<T> out) {
+  for (Index j = 0; j < out.cols; ++j)
+    for (Index i = 0; i < out.rows; ++i) out(i, j) = in(i, j) + other(i, j);
 }
 
-/// Predictions keep nothing: places share registers, each as long as somebody reads it.
-template <class T>
-void Graph<T>::assign_registers() {
-  const Index never = static_cast<Index>(nodes_.size());
-  std::vector<Index> last(place_wires_.size(), -1), free_from;
-  const auto read = [&](Index w, Index n) {
-    if (w >= 0 && wire(w).place >= 0) last[at(wire(w).place)] = n;
-  };
-  for (Index n = 0; n < never; ++n) {
-    read(nodes_[at(n)].in, n);
-    read(nodes_[at(n)].other, n);
-  }
-  place_registers_.assign(place_wires_.size(), -1);
-  for (Index n = 0; n < never; ++n) {
-    const Index place = wire(nodes_[at(n)].out).place;
-    if (place == wire(output_).place || place_registers_[at(place)] >= 0) continue;
-    std::size_t r = 0;
-    while (r < free_from.size() && free_from[r] >= n) ++r;
-    if (r == free_from.size()) {
-      free_from.push_back(0);
-      registers_.push_back({});
-    }
-    free_from[r] = last[at(place)];
-    Index& most =
-        wire(nodes_[at(n)].out).layout == Layout::columns ? registers_[r].column : registers_[r].packet;
-    most = std::max(most, place_size(place));
-    place_registers_[at(place)] = static_cast<Index>(r);
-  }
-}
-
-/// Back-propagation goes through the nodes from the last to the first.
-template <class T>
-void Graph<T>::find_first_writers() {
-  std::vector<bool> written(wires_.size());
-  const auto visit = [&](Index w, bool& adds) {
-    if (w < 0) return;
-    adds = written[at(w)];
-    written[at(w)] = true;
-  };
-  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
-    visit(node->in, node->adds);
-    visit(node->other, node->other_adds);
-  }
-}
+}  // namespace
 
 template <class T>
 std::vector<Index> Graph<T>::layer_sizes() const {
@@ -96,7 +47,7 @@ bdl_activation Graph<T>::activation() const {
   return word.empty() ? BDL_IDENTITY : bdl_activation{};
 }
 
-/// Of those that have a line: changes of the layout come with one that cannot either.
+/// Changes of the layout have no line; they come with a layer that cannot do it either.
 template <class T>
 std::string Graph<T>::first_without(Need need) const {
   for (const Node& node : nodes_)
@@ -129,18 +80,183 @@ void Graph<T>::check_statistics(const Statistics& statistics, Index examples) co
 }
 
 template <class T>
-void Graph<T>::find_straight_wires() {
-  wires_[at(output_)].is_straight = true;
-  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
-    if ((node->layer && !node->layer->is_repacking()) || !wire(node->out).is_straight) continue;
-    wires_[at(node->in)].is_straight = true;
-    if (node->other >= 0) wires_[at(node->other)].is_straight = true;
-  }
-  hidden_layers_ = std::ranges::count_if(
-      learned_, [&](const Learned& layer) { return !wire(nodes_[at(layer.node)].out).is_straight; });
+Index Graph<T>::register_offset(Index place, Index examples) const {
+  Index offset = 0;
+  for (Index r = 0; r < place_registers_[at(place)]; ++r) offset += registers_[at(r)].numbers(examples);
+  return offset;
 }
 
-/// A convolution's filter gives all positions of its channel.
+template <class T>
+Index Graph<T>::scratch_size(Index examples) const {
+  Index size = 0;
+  for (const Register& of : registers_) size += of.numbers(examples);
+  return size;
+}
+
+template <class T>
+void Graph<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
+                       ConstSpan<double> statistics) const {
+  const SampledWeights<T> weights({theta.data(), static_cast<Index>(theta.size()), 1});
+  forward(weights, x, f, scratch, statistics);
+}
+
+template <class T>
+void Graph<T>::forward(const Weights<T>& weights, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
+                       ConstSpan<double> statistics) const {
+  check_statistics({statistics, {}}, x.cols);
+  const Scratch::Frame frame(scratch);
+  T* const registers = scratch.take<T>(scratch_size(x.cols)).data();
+  const Pass<T> pass{weights, x.cols, 0, nullptr, {statistics, {}}};
+  const auto place_of = [&](Index w) {
+    if (wire(w).place == wire(output_).place) return f;
+    return MatrixView<T>(registers + register_offset(wire(w).place, x.cols), wire(w).height,
+                         wire(w).columns(x.cols));
+  };
+  const auto values = [&](Index w) { return w == 0 ? x : ConstMatrixView<T>(place_of(w)); };
+  for (const Node& node : nodes_) {
+    if (node.layer)
+      node.layer->forward(pass, values(node.in), place_of(node.out), {});
+    else
+      add_up(values(node.in), values(node.other), place_of(node.out));
+  }
+}
+
+template <class T>
+void Graph<T>::begin(Tape<T>& tape, ConstMatrixView<T> x, Index samples, const Statistics& statistics) const {
+  check_statistics(statistics, x.cols);
+  tape.values.resize(place_wires_.size());
+  tape.sensitivities.resize(place_wires_.size());
+  for (auto* of_nodes : {&tape.slopes, &tape.curvatures}) of_nodes->resize(nodes_.size());
+  tape.of_samples.resize(nodes_.size());
+  tape.statistics = statistics;
+  tape.examples = x.cols;
+  tape.samples = samples;
+  tape.x = x;
+}
+
+template <class T>
+void Graph<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>& tape, MatrixView<T> f,
+                       const StreamKey* noise, const Statistics& statistics) const {
+  if (!is_single_index())
+    return forward(SampledWeights<T>(thetas), thetas.cols, x, tape, f, noise, statistics);
+  const StageTimer timer(Stage::forward);
+  begin(tape, x, thetas.cols, statistics);
+  linear_outputs(thetas, x, f);
+}
+
+template <class T>
+void Graph<T>::forward(const Weights<T>& weights, Index samples, ConstMatrixView<T> x, Tape<T>& tape,
+                       MatrixView<T> f, const StreamKey* noise, const Statistics& statistics) const {
+  const StageTimer timer(Stage::forward);
+  begin(tape, x, samples, statistics);
+  for (Index s = 0; s < samples; ++s) {
+    const auto place_of = [&](Index w) {
+      const Wire& of = wire(w);
+      const Index columns = of.columns(x.cols), sections = of.is_data ? 1 : samples;
+      const MatrixView<T> all = of.place == wire(output_).place
+                                    ? f
+                                    : tape.values[at(of.place)].matrix(of.height, columns * sections);
+      return all.columns(of.is_data ? 0 : s * columns, columns);
+    };
+    const auto values = [&](Index w) { return w == 0 ? x : ConstMatrixView<T>(place_of(w)); };
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      const Node& node = nodes_[n];
+      if (wire(node.out).is_data && s > 0) continue;
+      if (node.layer)
+        node.layer->forward({weights, x.cols, s, noise, statistics}, values(node.in), place_of(node.out),
+                            kept(tape, n, s));
+      else
+        add_up(values(node.in), values(node.other), place_of(node.out));
+    }
+  }
+}
+
+/// One layer with one output needs one product for all samples.
+template <class T>
+void Graph<T>::linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const {
+  const DenseShape& shape = dense_.front();
+  gemm(Op::transpose, Op::none, T(1), x,
+       ConstMatrixView<T>(thetas.data + shape.weight_offset, shape.inputs, thetas.cols, thetas.ld), T(0),
+       MatrixView<T>(f.data, x.cols, thetas.cols));
+  for (Index s = 0; shape.has_bias() && s < thetas.cols; ++s)
+    for (Index i = 0; i < x.cols; ++i) f(0, s * x.cols + i) += thetas(shape.bias_offset, s);
+}
+
+template <class T>
+void Graph<T>::backward(ConstMatrixView<T> thetas, Tape<T>& tape, Index seeds) const {
+  backward(SampledWeights<T>(thetas), tape, seeds);
+}
+
+template <class T>
+void Graph<T>::backward(const Weights<T>& weights, Tape<T>& tape, Index seeds) const {
+  const StageTimer timer(Stage::backward);
+  const Index sections = tape.samples * seeds;
+  for (std::size_t n = nodes_.size(); n-- > 0;) {
+    const Node& node = nodes_[n];
+    if (!wire(node.out).is_learned) continue;
+    const auto e = sensitivities(tape, node.out, sections);
+    if (!node.layer && wire(node.other).is_learned)
+      pass_on<T>(e, node.other_adds, sensitivities(tape, node.other, sections));
+    if (!wire(node.in).is_learned) continue;
+    const auto to = sensitivities(tape, node.in, sections);
+    if (!node.layer) {
+      pass_on<T>(e, node.adds, to);
+      continue;
+    }
+    const Index from_columns = e.cols / sections, to_columns = to.cols / sections;
+    for (Index section = 0; section < sections; ++section) {
+      const Index sample = section % tape.samples;
+      node.layer->backward({weights, tape.examples, sample, nullptr, tape.statistics}, kept(tape, n, sample),
+                           e.columns(section * from_columns, from_columns), node.adds,
+                           to.columns(section * to_columns, to_columns));
+    }
+  }
+}
+
+template <class T>
+MatrixView<T> Graph<T>::seeds(Tape<T>& tape, Index columns) const {
+  return tape.sensitivities[at(wire(output_).place)].matrix(outputs(), columns);
+}
+
+template <class T>
+ConstMatrixView<T> Graph<T>::values(const Tape<T>& tape, Index w) const {
+  if (w == 0) return tape.x;
+  const Index sections = wire(w).is_data ? 1 : tape.samples;
+  return tape.values[at(wire(w).place)].matrix(wire(w).height, columns(w, tape) * sections);
+}
+
+/// Number of values that node n keeps of a column of its outputs.
+template <class T>
+Index Graph<T>::kept_numbers(std::size_t n) const {
+  return nodes_[n].layer ? nodes_[n].layer->kept(wire(nodes_[n].out).height) : 0;
+}
+
+template <class T>
+Kept<T> Graph<T>::kept(Tape<T>& tape, std::size_t n, Index sample) const {
+  const Index size = kept_numbers(n);
+  if (size == 0) return {};
+  const Index count = columns(nodes_[n].out, tape), all = count * tape.samples;
+  Kept<T> kept{tape.slopes[n].matrix(size, all).columns(sample * count, count)};
+  if (const Index of_sample = nodes_[n].layer->kept_of_sample(); of_sample > 0)
+    kept.of_sample = tape.of_samples[n].first(of_sample * tape.samples).data() + sample * of_sample;
+  if (tape.keeps_curvatures)
+    kept.curvatures = tape.curvatures[n].matrix(size, all).columns(sample * count, count);
+  return kept;
+}
+
+template <class T>
+ConstMatrixView<T> Graph<T>::kept_slopes(const Tape<T>& tape, std::size_t n) const {
+  return tape.slopes[n].matrix(kept_numbers(n), columns(nodes_[n].out, tape) * tape.samples);
+}
+
+template <class T>
+void Graph<T>::initialize(bdl_initialization scheme, std::uint64_t seed, std::span<T> theta) const {
+  std::ranges::fill(theta, T(0));
+  const StreamKey key{seed, Stream::initialization, 0, 0};
+  for (const Learned& layer : learned_) nodes_[at(layer.node)].layer->initialize(scheme, key, theta);
+}
+
+/// One filter of a convolution gives the outputs at all positions of its channel.
 template <class T>
 void Graph<T>::silence_outputs(Index first, std::span<T> theta) const {
   for (const Learned& learned : learned_) {
@@ -153,13 +269,6 @@ void Graph<T>::silence_outputs(Index first, std::span<T> theta) const {
       std::fill_n(theta.data() + block.offset + first_row * block.cols, (block.rows - first_row) * block.cols,
                   T(0));
   }
-}
-
-template <class T>
-void Graph<T>::initialize(bdl_initialization scheme, std::uint64_t seed, std::span<T> theta) const {
-  std::ranges::fill(theta, T(0));
-  const StreamKey key{seed, Stream::initialization, 0, 0};
-  for (const Learned& layer : learned_) nodes_[at(layer.node)].layer->initialize(scheme, key, theta);
 }
 
 template class Graph<float>;

@@ -23,9 +23,9 @@ std::vector<std::string> words_of(std::string_view line) {
   }
 }
 
-/// What separators part.
+/// Calls visit(text) for each of the texts between separators.
 template <class Visit>
-void for_each_part(std::string_view text, char separator, Visit&& visit) {
+void for_each_between(std::string_view text, char separator, Visit&& visit) {
   for (;;) {
     const std::size_t end = text.find(separator);
     visit(text.substr(0, end));
@@ -34,7 +34,7 @@ void for_each_part(std::string_view text, char separator, Visit&& visit) {
   }
 }
 
-/// Nothing but a number that the type holds.
+/// True if the word is a number that the type holds, and nothing else.
 template <class Number>
 bool read_number(const std::string& word, Number& value) {
   const char* const end = word.data() + word.size();
@@ -52,7 +52,7 @@ void LineReader::fail(const std::string& what) const {
             static_cast<long long>(number_), line.c_str(), what.c_str());
 }
 
-/// The first word that is not read yet.
+/// Returns the number of the first word that has not been read.
 std::size_t LineReader::next() const {
   return static_cast<std::size_t>(std::ranges::find(is_read_, false) - is_read_.begin());
 }
@@ -136,8 +136,9 @@ std::vector<LineReader> read_lines(std::string_view text) {
     std::vector<std::string> words = words_of(line);
     if (!words.empty()) lines.emplace_back(number, std::move(words));
   };
-  for_each_part(text, '\n',
-                [&](std::string_view line) { for_each_part(line.substr(0, line.find('#')), ';', read); });
+  for_each_between(text, '\n', [&](std::string_view line) {
+    for_each_between(line.substr(0, line.find('#')), ';', read);
+  });
   return lines;
 }
 

@@ -1,4 +1,4 @@
-// One line of a network's description: a word, then numbers, then flags and named numbers in any order.
+// The lines of a network's description: a word, then numbers, then flags and named numbers in any order.
 #pragma once
 
 #include <string>
@@ -20,19 +20,19 @@ class LineReader {
   const std::string& word() const { return words_.front(); }
   bool is_at_end() const { return next() == words_.size(); }
 
-  /// The next word, a whole number from 1 on; `what` is its name in errors.
+  /// Reads the next word, a whole number from 1 on; `what` is its name in errors.
   Index count(const char* what);
-  /// The next word, a number in [0, 1).
+  /// Reads the next word, a number in [0, 1).
   double rate(const char* what);
-  /// Is this word among those that follow? Then it is read.
+  /// True if this word is among those that follow, which reads it.
   bool flag(std::string_view name);
-  /// The whole number, from `least` on, after this word; `otherwise` without the word.
+  /// Returns the whole number, from `least` on, after this word; `otherwise` without the word.
   Index named(std::string_view name, Index least, Index otherwise);
-  /// The number in [low, high] after this word; `otherwise` without it.
+  /// Returns the number in [low, high] after this word; `otherwise` without the word.
   double named_number(std::string_view name, double low, double high, double otherwise);
-  /// Fails unless all has been read.
+  /// Fails unless all words have been read.
   void finish() const;
-  /// ERROR_INVALID_ARGUMENT: "line 4: conv 16 5: ...".
+  /// Fails with ERROR_INVALID_ARGUMENT: "line 4 of the description: conv 16 5: ...".
   [[noreturn]] void fail(const std::string& what) const;
 
  private:
@@ -45,11 +45,11 @@ class LineReader {
   std::vector<bool> is_read_;
 };
 
-/// The lines that say something, in order; ';' is a line end, '#' starts a comment. Fails with
-/// ERROR_INVALID_ARGUMENT beyond 4096 lines, empty ones included, and a million characters.
+/// Returns the lines that are not empty; ';' ends a line, '#' starts a comment. Fails with
+/// ERROR_INVALID_ARGUMENT beyond 4096 lines, empty ones included, or a million characters.
 std::vector<LineReader> read_lines(std::string_view text);
 
-/// The shortest text that reads as this number.
+/// Returns the shortest text that reads as this number.
 std::string number_text(double value);
 
 }  // namespace bdl

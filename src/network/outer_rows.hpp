@@ -23,7 +23,7 @@ class OuterRows final : public BlockRows<T> {
   void gram(bool add, MatrixView<double> out, Scratch& scratch) override {
     gram_columns(0, rows_.e.cols, add, out, scratch);
   }
-  /// Of gram(), columns from `first` on.
+  /// Writes or adds `count` columns of gram() from `first` on.
   void gram_columns(Index first, Index count, bool add, MatrixView<double> out, Scratch& scratch);
   const DenseShape& layer() const { return layer_; }
   ConstMatrixView<T> inputs() const { return rows_.a; }
@@ -39,22 +39,19 @@ class OuterRows final : public BlockRows<T> {
                            MatrixView<double> out, Scratch& scratch) const override;
 
  private:
-  /// Inputs and sensitivities, or what an operation takes in their place.
+  /// Inputs and sensitivities, or their squares.
   struct Factors {
     ConstMatrixView<T> a, e;
   };
-  Index input_columns(Index examples, Index samples) const {
-    return layer_.of_data ? examples : examples * samples;
-  }
   MatrixView<T> squared_inputs(Scratch& scratch) const;
   void weighted_products(const Factors& rows, ConstMatrixView<T> weights, bool squared, MatrixView<T> out,
                          Scratch& scratch) const;
-  void project_some(ConstMatrixView<T> u, bool add, MatrixView<T> out, Scratch& scratch) const;
+  void project_block(ConstMatrixView<T> u, bool add, MatrixView<T> out, Scratch& scratch) const;
 
   DenseShape layer_;
   Factors rows_;
-  Buffer<T> gathered_a_, gathered_e_;     // factors of the gradients
-  std::unique_ptr<OuterRows> gradients_;  // which point at them
+  Buffer<T> gathered_a_, gathered_e_;     // inputs and sensitivities that gradients_ points at
+  std::unique_ptr<OuterRows> gradients_;  // the result of gradients()
 };
 
 }  // namespace bdl

@@ -23,7 +23,8 @@ std::string alexnet() {
          "conv 256 3 pad 1\nrelu\nmaxpool 2\n";
 }
 
-/// Two convolutions and what they are added to, which has another shape where a stage begins with a stride.
+/// Returns a residual of two convolutions; where a stage begins with a stride, the shortcut is a convolution
+/// too.
 std::string basic_block(int filters, int stride) {
   const std::string number = std::to_string(filters);
   const std::string step = stride == 1 ? "" : " stride " + std::to_string(stride);

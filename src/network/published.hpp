@@ -1,4 +1,4 @@
-// Networks of papers as descriptions.
+// The networks of some papers, as descriptions.
 #pragma once
 
 #include <span>
@@ -10,17 +10,17 @@ namespace bdl {
 
 struct PublishedNetwork {
   const char *name, *doc, *source;
-  Shape input;  ///< and the number of outputs, as published
-  Index outputs;
-  std::string (*layers)();  ///< all but the inputs and the last layer
+  Shape input;              ///< the published one
+  Index outputs;            ///< the published number
+  std::string (*layers)();  ///< returns the description of all but the inputs and the last layer
 };
 
 std::span<const PublishedNetwork> published_networks();
 
-/// Fails with ERROR_INVALID_ARGUMENT, offering the nearest name.
+/// Fails with ERROR_INVALID_ARGUMENT if there is none of this name, offering the nearest one.
 const PublishedNetwork& find_published_network(std::string_view name);
 
-/// Whether the input fits shows when the text is read.
+/// Returns the whole description. Inputs that do not fit fail when the description is read.
 std::string description_of(const PublishedNetwork& network, const Shape& input, Index outputs);
 
 }  // namespace bdl

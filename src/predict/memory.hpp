@@ -28,7 +28,7 @@ class LocalPasses {
   const Graph<T>& graph_;
   const Posterior<T>& q_;
   NoisyNetwork<T> network_;
-  std::vector<BlockBelief<T>> blocks_;
+  std::vector<BlockPosterior<T>> blocks_;
 };
 
 /// Memory for one model, posterior and PredictSpec.

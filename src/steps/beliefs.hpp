@@ -33,7 +33,7 @@ bool are_equal(ConstSpan<T> values) {
 
 /// Where all s of a block are one number, products with them are cheaper: to be looked for?
 template <class T>
-void find_blocks(const Posterior<T>& q, bool may_be_common, std::vector<BlockBelief<T>>& out) {
+void find_blocks(const Posterior<T>& q, bool may_be_common, std::vector<BlockPosterior<T>>& out) {
   out.clear();
   for_each_low_rank_moment(q, [&](const LowRankMomentPosterior<T>& member, Index offset) {
     const ConstSpan<T> s = member.s();

@@ -44,7 +44,7 @@ class NoisyEstimator {
   const Model<T>& model_;
   NoisyNetwork<T> network_;
   Tape<T> tape_;
-  std::vector<BlockBelief<T>> blocks_;
+  std::vector<BlockPosterior<T>> blocks_;
   Index columns_ = 0;
   bool is_chosen_ = false;
   Buffer<T> outputs_, c_, w_, gradient_;

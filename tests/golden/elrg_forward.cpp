@@ -12,7 +12,9 @@ using bdl::MatrixView;
 class Recorded final : public bdl::Weights<double> {
  public:
   Recorded(const bdl::Weights<double>& weights, Index examples) : weights_(weights), examples_(examples) {}
-  const double* points(Index offset, Index s) const override { return weights_.points(offset, s); }
+  const double* point_parameters(Index offset, Index s) const override {
+    return weights_.point_parameters(offset, s);
+  }
   void apply(const bdl::DenseShape& shape, Index s, bdl::ConstMatrixView<double> a,
              MatrixView<double> z) const override {
     weights_.apply(shape, s, a, z);
@@ -41,7 +43,7 @@ class Recorded final : public bdl::Weights<double> {
 };
 
 void begin(const ElrgProblem& p, bdl::NoisyNetwork<double>& network,
-           std::vector<bdl::BlockBelief<double>>& blocks, const GivenNoise& source, Index samples) {
+           std::vector<bdl::BlockPosterior<double>>& blocks, const GivenNoise& source, Index samples) {
   bdl::for_each_low_rank_moment(
       std::as_const(*p.q), [&](const bdl::LowRankMomentPosterior<double>& member, Index offset) {
         blocks.push_back({offset, member.dimension(), member.w(), member.s().data(), false});
@@ -58,7 +60,7 @@ ElrgOutputs outputs_of(const ElrgProblem& p, const Json& samples) {
   const MatrixView<double> out(f.data(), p.graph->outputs(), p.examples * count);
   bdl::NoisyNetwork<double> network(*p.graph);
   const auto source = p.noise(samples);
-  std::vector<bdl::BlockBelief<double>> blocks;
+  std::vector<bdl::BlockPosterior<double>> blocks;
   const bdl::SampledWeights<double> mean({std::as_const(*p.q).mean().data(), p.graph->parameters(), 1});
   network.choose(estimators_of(samples.front()));
   if (!p.is_point()) begin(p, network, blocks, *source, count);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "golden.hpp"
-#include "network/repacking.hpp"
+#include "network/layers.hpp"
 #include "steps/noisy_estimator.hpp"
 
 namespace golden {
@@ -36,8 +36,8 @@ class GivenNoise final : public bdl::NoiseSource<double> {
   void parameters(bdl::Index layer, bdl::Index s, std::span<double> zeta) const override {
     std::ranges::copy(of(layer, s).at("zeta").get<Vector>(), zeta.begin());
   }
-  void own_parameters(bdl::Index layer, bdl::Index s, bdl::Index packet, bdl::Index first, bdl::Index count,
-                      double* zeta) const noexcept override {
+  void example_parameters(bdl::Index layer, bdl::Index s, bdl::Index packet, bdl::Index first,
+                          bdl::Index count, double* zeta) const noexcept override {
     const Json& examples = of(layer, s).at("zeta");
     for (bdl::Index p = 0; p < count; ++p)
       for (bdl::Index lane = 0; lane < 16; ++lane) {
@@ -46,7 +46,7 @@ class GivenNoise final : public bdl::NoiseSource<double> {
             i < std::ssize(examples) ? examples[size(i)][size(first + p)].get<double>() : 0.0;
       }
   }
-  void check_own_parameters(bdl::Index, bdl::Index) const override {}
+  void check_example_parameters(bdl::Index, bdl::Index) const override {}
   void signs(bdl::Index layer, bdl::Index s, bdl::MatrixView<double> in,
              bdl::MatrixView<double> out) const override {
     fill_signs(of(layer, s).at("sign_in"), in);

@@ -1,5 +1,5 @@
-// The golden networks with batch norm and without convolutions: computed by another implementation in
-// float64, per-example gradients by brute force. Layout: theta, x, seeds, w as there; sums over the rows.
+// Golden networks with batch norm and without convolutions, computed by another implementation in float64
+// with per-example gradients by brute force. theta, x, seeds and w have the layout of that file.
 #pragma once
 
 #include <vector>

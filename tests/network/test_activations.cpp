@@ -52,7 +52,7 @@ double second_at(bdl_activation kind, double z) {
   return second.dense()(0, 0);
 }
 
-/// Of phi', in the same way: |phi''''| h^2 / 6 <= 1e-10.
+/// Central differences of phi' are off by h^2 |phi''''| / 6 <= 1e-10.
 void second_derivatives_are_the_finite_differences(void**) {
   constexpr double h = 1e-5;
   for (const bdl_activation kind : all)

@@ -6,7 +6,7 @@
 #include "network/batchnorm_golden.hpp"
 #include "support/dense.hpp"
 
-// Last: it includes cmocka.h.
+// This header is the last: it includes cmocka.h.
 #include "support/verify.hpp"
 
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using namespace bdl;
 using namespace bdl::testing;
 
-/// A training pass of a network, and what back-propagation makes of seeds.
+/// A training pass of a network, and the back-propagation of seeds.
 template <class T>
 struct Run {
   Graph<T> graph;
@@ -57,7 +57,7 @@ struct Run {
   }
 };
 
-/// One layer by itself on images, sample after sample, against loops.
+/// Compares one layer on images, sample after sample, with loops.
 template <class T>
 void a_layer_is_plain_loops(void**) {
   constexpr Index channels = 3, positions = 4, examples = 5, samples = 3;
@@ -99,7 +99,7 @@ void a_layer_is_plain_loops(void**) {
     assert_near("running variance", run.learned[static_cast<std::size_t>(channels + c)], variance(c, 0),
                 1e-14);
   }
-  // Predictions normalise by the running ones, and leave them alone.
+  // Predictions normalise by the running statistics and do not change them.
   const std::vector<double> before = run.learned;
   const Dense g = run.predict(0, before);
   double expected = thetas(2 * channels + 2 * channels * positions, 0);
@@ -121,7 +121,7 @@ constexpr const char* descriptions[] = {
     "input 3 1 1; residual; dense 4; batchnorm; shortcut; dense 4; batchnorm noaffine; end; elu; dense 2",
 };
 
-/// sum over examples and samples of seeds . f with the minibatch's statistics.
+/// Returns the sum over examples and samples of seeds . f with the minibatch's statistics.
 double linear_loss(const char* description, const Dense& thetas, const Dense& x, const Dense& seeds) {
   return dot(Run<double>(description, thetas, x).forward(), seeds);
 }
@@ -147,7 +147,8 @@ void gradients_are_finite_differences(void**) {
   }
 }
 
-/// Rows add up to the sum; their squares to those of the points; curvature has nothing of points.
+/// Rows add up to the sum, and squares of point parameters to their sum of squares; curvature has none of
+/// them.
 template <class T>
 void rows_are_consistent(void**) {
   for (const char* description : descriptions) {
@@ -199,7 +200,7 @@ void rows_are_consistent(void**) {
   }
 }
 
-/// With running statistics, rows are each example's own gradient.
+/// Rows are the gradients of single examples if running statistics normalise.
 void jacobians_take_running_statistics(void**) {
   for (const char* description : descriptions) {
     Random random(9);
@@ -289,7 +290,7 @@ void descriptions_and_blocks(void**) {
   for (Index p = 52; p < 60; ++p) assert_true(theta[static_cast<std::size_t>(p)] == (p < 56 ? 1 : 0));
 }
 
-/// One layer with one output, which is no linear model: of two values, one is 1 above and one 1 below.
+/// One batch norm layer with one output is no linear model: two values become 1 and -1.
 void a_network_of_nothing_else(void**) {
   Dense x(1, 2, 3), theta(2, 1), expected(1, 2);
   x(0, 1) = 5;
@@ -315,7 +316,7 @@ void refusals(void**) {
   Run<double> one(text, theta, random.normal(3, 1));
   expect_error(Status::ERROR_INVALID_ARGUMENT, "layer \"batchnorm\" (line 3)", [&] { one.forward(); });
   expect_error(Status::ERROR_UNSUPPORTED, "layer \"batchnorm\" (line 3)", [&] { one.predict(0, {}); });
-  // Positions are values, too.
+  // Positions count as values too.
   Run<double> image("input 2 2 1; batchnorm; dense 1", random.normal(9, 1), random.normal(4, 1));
   image.forward();
 }

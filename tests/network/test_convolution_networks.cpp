@@ -6,7 +6,7 @@
 #include "model/network.hpp"
 #include "support/naive_convolution.hpp"
 
-// Last: it includes cmocka.h.
+// This header is the last: it includes cmocka.h.
 #include "support/verify.hpp"
 
 namespace {
@@ -33,7 +33,7 @@ constexpr const char* descriptions[] = {
     "input 2 3 4; dropout 0.3; conv 3 2; dropout 0.2; tanh; globalavgpool; dense 2",
 };
 
-/// A network with parameters and data; with batch norm, by the statistics of the minibatch.
+/// A network with parameters and data; batch norm uses the statistics of the minibatch.
 struct Problem {
   Network<double> network;
   Random random;
@@ -51,7 +51,7 @@ struct Problem {
     for (Index i = 0; i < examples; i += 2) y(0, i) = 1;
     std::fill(statistics.begin() + static_cast<std::ptrdiff_t>(statistics.size() / 2), statistics.end(), 1.0);
   }
-  /// visit(estimate, outputs), all by a training pass or by a prediction's.
+  /// Calls visit(estimate, outputs) for a training pass or a prediction's.
   template <class Visit>
   void with_estimate(const Dense& at, CurvatureKind kind, bool trains, Visit&& visit) const {
     const auto estimator = make_estimator<double>(network);
@@ -95,8 +95,8 @@ void gradients_are_finite_differences(void**) {
     }
 }
 
-/// With a tape and without, all samples at once and each by itself, examples in company and alone; gradients
-/// by either kind of seeds.
+/// Passes agree with a tape and without, for all samples at once and one by one, and for many examples and
+/// one; so do gradients by both kinds of seeds.
 void passes_agree(void**) {
   for (const char* description : descriptions) {
     const Problem problem(description, 18, 3);
@@ -119,7 +119,7 @@ void passes_agree(void**) {
   }
 }
 
-/// Also of point parameters, whose squares are not the curvature's.
+/// Compares point parameters too, whose squares are not part of the curvature.
 void sums_in_one_pass_are_those_apart(void**) {
   for (const char* description : descriptions) {
     const Problem problem(description, 18, 2);
@@ -135,7 +135,7 @@ void sums_in_one_pass_are_those_apart(void**) {
   }
 }
 
-/// The layer that is node n of a network with conv 1x1 filters that change nothing before it.
+/// Returns the layer that is node n of a network, after conv 1x1 filters that change nothing.
 template <class T>
 struct Layered {
   Graph<T> graph;
@@ -201,8 +201,8 @@ struct NaivePool {
   }
 };
 
-/// Few different numbers, so that there are ties everywhere: the first of a window's largest gets the
-/// gradient.
+/// Draws few different numbers, so that there are ties everywhere: the first of a window's largest numbers
+/// gets the gradient.
 template <class T>
 void pools_are_plain_loops(void**) {
   Index i = 0;
@@ -252,7 +252,7 @@ void a_global_pool_is_the_mean(void**) {
   }
 }
 
-/// A NaN anywhere in the window is its maximum, and so is -inf where nothing else is: padding is none.
+/// A NaN anywhere in a window is its maximum, and so is -inf where nothing else is: padding is no number.
 template <class T>
 void max_pools_pass_on_nan(void**) {
   for (Index at = 0; at < 4; ++at) {
@@ -386,8 +386,10 @@ void wrong_lines_are_named(void**) {
       {"conv 4 3 pad -1", "pad is \"-1\", expected 0 to"},
       {"conv 4 3 pad 4", "pad is larger than the kernel"},
       {"conv 4 3 groups 0", "groups is \"0\""},
-      {"conv 4 3 groups 3", "groups divide neither 4 channels nor 4 filters evenly"},
-      {"conv 6 3 groups 4", "groups divide neither 4 channels nor 6 filters evenly"},
+      {"conv 4 3 groups 3",
+       "groups is 3, expected a divisor of the 4 channels of its input and of its 4 filters"},
+      {"conv 6 3 groups 4",
+       "groups is 4, expected a divisor of the 4 channels of its input and of its 6 filters"},
       {"conv 4 3 bias", "\"bias\" is not expected here"},
       {"conv 4 3 pad 1 pad 1", "\"pad\" is not expected here"},
       {"conv 4 3 nobias nobias", "\"nobias\" is not expected here"},
@@ -432,7 +434,8 @@ void wrong_lines_are_named(void**) {
                [] { Graph<float> graph("input 1 4 4; maxpool 2; flatten"); });
 }
 
-/// Convolutions by fan-out, whose variance is known within 5 standard errors; dense layers as without it.
+/// Scaling by fan-out gives convolutions its variance within 5 standard errors; dense layers start as
+/// without.
 void fan_out_is_for_convolutions(void**) {
   const Graph<double> graph("input 16 4 4; conv 64 3; relu; dense 3");
   const auto initial = [&](bdl_initialization scheme) {
@@ -449,7 +452,7 @@ void fan_out_is_for_convolutions(void**) {
   for (std::size_t i = weights + 64; i < uniform.size(); ++i) assert_true(by_fan_out[i] == uniform[i]);
 }
 
-/// What is left is the middle: of what is over, the larger part is below and to the right.
+/// A crop leaves the middle; if one more line must go, it goes below or to the right.
 void crops_take_the_middle(void**) {
   const Graph<double> whole("input 2 5 6; crop 2 3; dense 1 nobias"), all("input 2 5 6; dense 1 nobias");
   assert_string_equal(whole.description().c_str(), "input 2 5 6\ncrop 2 3\ndense 1 nobias\n");
@@ -472,7 +475,7 @@ void crops_take_the_middle(void**) {
   assert_close("outputs", outputs(whole, weights), outputs(all, spread), 1e-15);
 }
 
-/// Lines made of the words that there are and of small numbers, in any order: descriptions or refused.
+/// Texts made of known words and small numbers, in any order, are descriptions or refused.
 void lines_of_any_words_are_descriptions_or_refused(void**) {
   constexpr const char* words[] = {"conv",     "maxpool", "avgpool",   "globalavgpool",
                                    "crop",     "flatten", "dense",     "dropout",

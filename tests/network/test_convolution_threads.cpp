@@ -1,5 +1,5 @@
-// Networks with convolutions on three threads have the bits of one: outputs, sensitivities, masks, and all
-// that is made of rows.
+// Networks with convolutions give identical results on three threads and on one: outputs, sensitivities,
+// masks, and all operations on rows.
 #include <array>
 #include <thread>
 
@@ -7,7 +7,7 @@
 #include "parallel/parallel.hpp"
 #include "support/dense.hpp"
 
-// Last: it includes cmocka.h.
+// This header is the last: it includes cmocka.h.
 #include "support/verify.hpp"
 
 namespace {
@@ -64,7 +64,7 @@ std::vector<double> numbers_of(const char* description, Index threads) {
   return all;
 }
 
-/// Also where two callers want the threads at the same time.
+/// Results are identical too if two callers want the threads at the same time.
 template <class T>
 void three_threads_have_the_bits_of_one(void**) {
   for (const char* description : descriptions) {

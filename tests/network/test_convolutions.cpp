@@ -1,8 +1,8 @@
-// Convolutions against plain loops, by every instruction set: forward, backward to the inputs, and all that
-// is made of the gradients of single examples; adjoint identities; and shapes that never meet an input.
+// Convolutions against plain loops, by every instruction set: forward, backward to the inputs, and all
+// products of single examples' gradients; adjoint identities; and shapes that never meet an input.
 #include <numeric>
 
-#include "network/convolution/convolve.hpp"
+#include "network/convolution/convolution.hpp"
 #include "network/convolution/patch_rows.hpp"
 #include "support/convolution_cases.hpp"
 #include "support/verify.hpp"
@@ -58,7 +58,7 @@ void maps_are_those_of_plain_loops(void**) {
   });
 }
 
-/// Rows of sections: S samples times K seeds; inputs of one section, if they are data, or of S.
+/// Rows in S K sections, for samples and seeds; inputs have one section if they are data, else S.
 struct Sections {
   Index inputs, all;
 };
@@ -85,7 +85,7 @@ struct Problem {
   void view(PatchRows<T>& rows) { rows.view(inputs.view(), sensitivities.view(), item.examples); }
 };
 
-/// Sums, by themselves and together, and those of some sections.
+/// Checks sums and sums of squares, alone and together, and sums over some sections.
 template <class T>
 void check_sums(PatchRows<T>& rows, Problem<T>& problem) {
   const std::string name = problem.item.name();
@@ -158,7 +158,7 @@ Dense lower_part(Dense a) {
   return a;
 }
 
-/// By the factors, though that may be dearer; and as the rows take them, by blocks where that is cheaper.
+/// Checks Gram matrices by factors, though that may take longer, and by the way that the rows choose.
 template <class T>
 void both_ways_to_the_gram_matrix_agree(void**) {
   Index factored = 0, blocked = 0;
@@ -233,7 +233,7 @@ void convolutions_and_their_derivatives_are_adjoint(void**) {
   });
 }
 
-/// Of the last stages of ResNet-18 on maps of 32 x 32: the weights of taps that no position meets.
+/// Returns the weights of taps that no position meets, as in the last stages of ResNet-18 on 32 x 32 maps.
 Index dead_weights(const ConvShape& shape) {
   Index dead = 0;
   for (Index a = 0; a < shape.kernel; ++a)
@@ -259,7 +259,7 @@ void weights_of_resnet_that_meet_only_padding_are_counted(void**) {
   assert_int_equal(dead, 6'946'816);
 }
 
-/// Their sums are 0 exactly, whatever the other gradients are.
+/// Sums for taps that meet no input are 0 exactly, whatever the other gradients are.
 template <class T>
 void weights_that_meet_only_padding_have_no_gradient(void**) {
   with_every_simd([] {
@@ -281,7 +281,7 @@ void weights_that_meet_only_padding_have_no_gradient(void**) {
   });
 }
 
-/// Two positions whose products cancel, in all filters and channels: rounding leaves no square below 0.
+/// The products of two positions cancel in all filters and channels: rounding leaves no square below 0.
 template <class T>
 void squares_of_what_cancels_are_not_negative(void**) {
   for (const Index kernel : {1, 3}) {

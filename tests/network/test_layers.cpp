@@ -5,7 +5,7 @@
 #include "model/network.hpp"
 #include "support/dense.hpp"
 
-// Last: it includes cmocka.h.
+// This header is the last: it includes cmocka.h.
 #include "support/verify.hpp"
 
 namespace {
@@ -50,7 +50,7 @@ struct Problem {
     network.forward(Padded<double>(theta).column(), Padded<double>(x).get(), f.view(), scratch);
     return f.dense();
   }
-  /// sum_i -log p(y_i | x_i, theta).
+  /// Returns sum_i -log p(y_i | x_i, theta).
   double loss(const Dense& theta) const {
     const Dense f = outputs(theta);
     double sum = 0;
@@ -98,7 +98,8 @@ void gradients_are_finite_differences(void**) {
   }
 }
 
-/// With a tape and without, all samples at once and each by itself; and rows of several samples and seeds.
+/// Passes agree with a tape and without, for all samples at once and one by one; so do rows of several
+/// samples and seeds.
 void passes_agree(void**) {
   for (const char* description : descriptions) {
     const Problem problem(description);
@@ -141,7 +142,7 @@ void hessians_are_differences_of_gradients(void**) {
   }
 }
 
-/// A perceptron is its description, to the bit.
+/// A perceptron and the network of its description give identical results.
 void a_perceptron_is_its_description(void**) {
   const std::vector<Index> sizes{3, 5, 4, 2};
   const Network<float> mlp(sizes, BDL_SWISH, false, Likelihood(BDL_GAUSSIAN, 2));
@@ -216,8 +217,7 @@ void wrong_texts_are_named(void**) {
                [] { network_of<double>("input 2; dense 3", Likelihood(BDL_GAUSSIAN, 2)); });
 }
 
-/// Layers are hidden unless their outputs go straight to the network's; the activation is the one that all
-/// have.
+/// Layers are hidden unless their outputs go straight to the network's; the activation is that of all layers.
 void structure_is_known(void**) {
   const struct {
     const char* text;
@@ -253,8 +253,8 @@ void log_precisions_start_at_zero(void**) {
   }
 }
 
-/// Masks of two layers, M examples and S samples: 0 or 1 / (1 - rate), their share of zeros within 5 standard
-/// errors (6e-7), the same bits twice, other ones in another step; none without noise.
+/// Masks of two layers, M examples and S samples are 0 or 1 / (1 - rate), with a fraction of zeros within 5
+/// standard errors (6e-7); identical if repeated, different in another step; all 1 without noise.
 template <class T>
 void dropout_is_a_mask_for_each_example_and_sample(void**) {
   constexpr Index units = 50, examples = 40, samples = 3;
@@ -275,7 +275,7 @@ void dropout_is_a_mask_for_each_example_and_sample(void**) {
     assert_true(first[i] == 0 || first[i] == static_cast<T>(1 / (1 - rate)));
     zeros += first[i] == 0;
     both += first[i] == 0 && second[i] == 0;
-    // In place, so the second layer's outputs are what is left of x.
+    // Layers work in place, so the second layer's outputs stand where x was.
     assert_true(tape.values[0].data()[i] == first[i] * second[i]);
   }
   const double n = static_cast<double>(count);
@@ -314,7 +314,7 @@ void gradients_know_the_masks(void**) {
   assert_close("gradient", transposed(sum.dense()), expected, 1e-7);
 }
 
-/// Outputs that see nothing but padding are the bias.
+/// Outputs whose window holds nothing but padding are the bias.
 void convolutions_of_padding_are_their_bias(void**) {
   const Graph<double> graph("input 1 1 1; conv 2 2 stride 3 pad 2");
   Dense theta(graph.parameters(), 1), x(1, 3), f(graph.outputs(), 3);

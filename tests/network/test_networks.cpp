@@ -54,7 +54,7 @@ void single_index_means_one_layer_and_one_output(void**) {
   assert_false(single({3, 4, 1}));
 }
 
-/// Both forward passes, with several examples and samples at once.
+/// Checks both forward passes with several examples and samples at once.
 template <class T>
 void outputs_are_those_of_plain_loops(void**) {
   for (const bdl_activation activation : all)
@@ -84,7 +84,7 @@ void outputs_are_those_of_plain_loops(void**) {
         }
 }
 
-/// df_c / dtheta from the tape: sums over the rows with a single example.
+/// Returns df_c / dtheta from the tape: a sum over the rows of a single example.
 Dense jacobian_row(const Graph<double>& graph, const Dense& theta, const Dense& x, const Dense& seed) {
   Tape<double> tape;
   Padded<double> f(poison(graph.outputs(), 1));
@@ -133,8 +133,8 @@ void gradients_are_the_finite_differences(void**) {
     }
 }
 
-/// Bounds, variances and zeros of each scheme; 1,600 weights: the mean square is within 5 standard errors
-/// (6e-7).
+/// Checks bounds, variances and zeros of each scheme; the mean square of 1,600 weights is within 5 standard
+/// errors (6e-7).
 template <class T>
 void initial_weights_have_the_scheme_s_distribution(void**) {
   const std::vector<Index> sizes{40, 40, 2};

@@ -8,7 +8,7 @@
 #include "posterior/points.hpp"
 #include "support/noisy_networks.hpp"
 
-// Last: it includes cmocka.h.
+// This header is the last: it includes cmocka.h.
 #include "support/verify.hpp"
 
 namespace {
@@ -17,8 +17,8 @@ using namespace bdl;
 using namespace bdl::testing;
 using enum LayerNoise;
 
-/// A normal of a pass: what it is for, of which block or layer, in which sample, its place.
-enum class Purpose { factors, outputs, parameters, own_parameters };
+/// A normal of a pass: its purpose, its block or layer, its sample and its place.
+enum class Purpose { factors, outputs, parameters, example_parameters };
 using Place = std::tuple<Purpose, Index, Index, Index>;
 
 /// Normals as pure functions of their place: like those of a generator, or 0 but for one.
@@ -32,9 +32,9 @@ class ChosenNoise final : public NoiseSource<double> {
     one_ = one;
   }
   void choose_random() { is_random_ = true; }
-  /// Samples of a pass are this one and those behind it.
+  /// Number of the first sample of a pass.
   Index first_sample = 0;
-  /// The example whose outputs' signs are changed, or none.
+  /// Number of the example whose outputs' signs are changed; -1: none.
   Index turned = -1;
   bool is_antithetic = false;
 
@@ -47,7 +47,7 @@ class ChosenNoise final : public NoiseSource<double> {
                               .normal();
     return is_antithetic && sample % 2 == 1 ? -normal : normal;
   }
-  /// All that were asked for.
+  /// Returns the normals that were asked for.
   std::vector<Place> places() const {
     std::vector<Place> all;
     for (const auto& [of, count] : counts_)
@@ -67,14 +67,15 @@ class ChosenNoise final : public NoiseSource<double> {
     fill(Purpose::parameters, layer, sample, std::ssize(zeta),
          [&](Index i) -> double& { return zeta[at(i)]; });
   }
-  void own_parameters(Index layer, Index sample, Index packet, Index first, Index count,
-                      double* zeta) const noexcept override {
+  void example_parameters(Index layer, Index sample, Index packet, Index first, Index count,
+                          double* zeta) const noexcept override {
     for (Index i = 0; i < count * packet_size; ++i)
-      zeta[i] = value({Purpose::own_parameters, layer, first_sample + sample,
+      zeta[i] = value({Purpose::example_parameters, layer, first_sample + sample,
                        (packet * parameters_[at(layer)] + first) * packet_size + i});
   }
-  void check_own_parameters(Index layer, Index packets) const override {
-    counts_[{Purpose::own_parameters, layer, first_sample}] = packets * packet_size * parameters_[at(layer)];
+  void check_example_parameters(Index layer, Index packets) const override {
+    counts_[{Purpose::example_parameters, layer, first_sample}] =
+        packets * packet_size * parameters_[at(layer)];
   }
   void signs(Index layer, Index sample, MatrixView<double> in, MatrixView<double> out) const override {
     const Index of = is_antithetic ? (first_sample + sample) / 2 : first_sample + sample;
@@ -99,14 +100,14 @@ class ChosenNoise final : public NoiseSource<double> {
   Place one_;
 };
 
-/// Its columns below one another.
+/// Returns the columns of a matrix below one another.
 Dense stacked(Dense a) {
   a.rows *= a.cols;
   a.cols = 1;
   return a;
 }
 
-/// A network with a belief of each layer, and passes through it.
+/// A network with a posterior of each layer, and passes through it.
 class Pass {
  public:
   Pass(const char* description, Index rank, Index examples, Index samples, std::uint64_t seed = 1)
@@ -135,7 +136,7 @@ class Pass {
   Index outputs() const { return graph_.outputs(); }
   Index examples() const { return examples_; }
 
-  /// outputs x examples samples.
+  /// Returns the outputs: a column for each example and sample.
   Dense forward(Index first_sample = 0, Index samples = 0) {
     if (samples == 0) samples = samples_;
     s_.resize(log_sigma.values.size());
@@ -161,7 +162,7 @@ class Pass {
   struct Gradient {
     std::vector<double> mean, w, log_sigma;
   };
-  /// Of sum_r c_r seeds_r . f_r.
+  /// Returns the gradient of sum_r c_r seeds_r . f_r.
   Gradient gradient(const Dense& seeds, const std::vector<double>& c) {
     const Dense f = forward();
     const auto to = graph_.seeds(tape_, f.cols);
@@ -175,7 +176,8 @@ class Pass {
     return out;
   }
 
-  /// Derivatives of an example's outputs, linear in theta, by theta: outputs x parameters.
+  /// Returns the derivatives of an example's outputs by theta, in which they are linear: outputs x
+  /// parameters.
   Dense jacobian(Index example) {
     Dense out(outputs(), dimension());
     Scratch scratch;
@@ -191,7 +193,7 @@ class Pass {
   }
 
  private:
-  /// Without points.
+  /// Returns the numbers of parameters of the layers that have no point parameters.
   std::vector<Index> noisy_sizes() const {
     std::vector<Index> sizes;
     for (const auto& learned : graph_.learned()) {
@@ -204,7 +206,7 @@ class Pass {
   std::vector<Index> sizes_;
   NoisyNetwork<double> network_;
   Tape<double> tape_;
-  std::vector<BlockBelief<double>> blocks_;
+  std::vector<BlockPosterior<double>> blocks_;
   std::vector<double> s_, running_, learned_;
   StreamKey layer_noise_{3, Stream::layer_noise, 0, 0};
 
@@ -228,7 +230,7 @@ const char* const one_layers[] = {
 };
 constexpr LayerNoise all_noise[] = {local, weights, flipout, shared};
 
-/// z(normals) - z(0) for each normal alone; all examples' outputs below one another.
+/// Returns z(normals) - z(0) for each normal alone, with all examples' outputs below one another.
 Dense map_of(Pass& pass) {
   pass.source.choose_none();
   const Dense zero = pass.forward();
@@ -247,7 +249,7 @@ Dense block_of(const Dense& a, Index row, Index col, Index rows, Index cols) {
   return out;
 }
 
-/// J diag(s) J^T of two examples' Jacobians.
+/// Returns J diag(s) J^T for the Jacobians of two examples.
 Dense diagonal_part(const Pass& pass, const Dense& first, const Dense& second) {
   Dense s(pass.dimension(), 1);
   for (Index i = 0; i < pass.dimension(); ++i) s(i, 0) = std::exp(2 * pass.log_sigma(i, 0));
@@ -258,8 +260,8 @@ Dense low_rank_part(const Pass& pass, const Dense& first, const Dense& second) {
   return (first * pass.w[0]) * transposed(second * pass.w[0]);
 }
 
-/// Of one example: that of z = f(x; theta) with theta from N(mean, diag(s) + W W^T), also for local noise in
-/// dense layers; in convolutions it has the variances of the diagonal part alone.
+/// One example's law is that of z = f(x; theta) with theta from N(mean, diag(s) + W W^T). Local noise has it
+/// in dense layers; in convolutions only its variances are those of the diagonal term.
 void each_example_has_the_law_of_a_draw(void**) {
   constexpr Index examples = 3;
   for (const char* const text : one_layers)
@@ -278,7 +280,7 @@ void each_example_has_the_law_of_a_draw(void**) {
     }
 }
 
-/// With random normals the outputs are what the map says: they are affine in the normals.
+/// Outputs are affine in the normals, so random normals give the outputs that the map says.
 void outputs_are_affine_in_the_normals(void**) {
   for (const char* const text : one_layers)
     for (const LayerNoise noise : all_noise) {
@@ -295,8 +297,9 @@ void outputs_are_affine_in_the_normals(void**) {
     }
 }
 
-/// Two examples: independent; of one draw for all, as z of the same theta; by flipout the diagonal part's
-/// covariance changes its sign with those of one of them, so that on average over signs there is none.
+/// Two examples are independent, or with one draw for all, have the same theta. By flipout the covariance of
+/// the diagonal term changes its sign with the signs of one of them, so that on average over signs there is
+/// none.
 void examples_are_independent_or_share_a_draw(void**) {
   for (const char* const text : one_layers)
     for (const LayerNoise noise : all_noise) {
@@ -343,7 +346,7 @@ Results results_of(Pass& pass) {
   return out;
 }
 
-/// By layer, as where s is one number only the sums have a meaning.
+/// Sums the gradient over each layer, since only the sums have a meaning where s is one number.
 Dense layer_sums(const Pass& pass, const std::vector<double>& values) {
   const std::vector<Index> sizes = layer_sizes_of(pass.graph().blocks());
   Dense sums(std::ssize(sizes), 1);
@@ -362,7 +365,7 @@ void assert_same_results(const char* text, const Pass& pass, const Results& got,
                tolerance);
 }
 
-/// A common s is known to be one, or is as many equal numbers.
+/// A common s gives the results of as many equal numbers.
 void a_common_s_is_a_vector_of_equal_ones(void**) {
   for (const char* const text : two_layers)
     for (const LayerNoise noise : all_noise) {
@@ -375,7 +378,7 @@ void a_common_s_is_a_vector_of_equal_ones(void**) {
     }
 }
 
-/// Where s is next to nothing, local noise, own weights and flipout all do the same with W's normals.
+/// If s is almost 0, local noise, weights of each example and flipout all do the same with W's normals.
 void without_a_diagonal_part_all_are_one(void**) {
   for (const char* const text : two_layers) {
     Pass pass(text, 3, 18, 2);
@@ -406,7 +409,7 @@ void rank_0_is_w_of_0(void**) {
     }
 }
 
-/// Each sample is a pass of its own, also where all see the same data.
+/// Each sample equals a pass by itself, also where all have the same data.
 void samples_are_passes_of_their_own(void**) {
   for (const char* const text : two_layers)
     for (const LayerNoise noise : all_noise) {
@@ -418,8 +421,7 @@ void samples_are_passes_of_their_own(void**) {
     }
 }
 
-/// Of a linear network the mean of a pair of opposite passes is the pass at the mean, whose bits it has but
-/// for rounding.
+/// The mean of a pair of opposite passes of a linear network is the pass at the mean, up to rounding.
 void opposite_normals_cancel(void**) {
   for (const char* const text : one_layers)
     for (const LayerNoise noise : all_noise) {
@@ -442,7 +444,7 @@ const char* const differentiable[] = {
     "input 3; dense 4; batchnorm; tanh; dropout 0.3; dense 2",
 };
 
-/// sum_r c_r seeds_r . f_r.
+/// Returns sum_r c_r seeds_r . f_r.
 double loss_of(Pass& pass, const Dense& seeds, const std::vector<double>& c) {
   const Dense f = pass.forward();
   double sum = 0;
@@ -450,7 +452,7 @@ double loss_of(Pass& pass, const Dense& seeds, const std::vector<double>& c) {
   return sum;
 }
 
-/// Central differences by each of the values.
+/// Returns central differences by each of the values.
 Dense differences(Pass& pass, const Dense& seeds, const std::vector<double>& c, std::vector<double>& values) {
   constexpr double h = 1e-5;
   Dense out(std::ssize(values), 1);
@@ -491,7 +493,7 @@ void assert_text(const char* got, const char* expected) {
   if (std::strcmp(got, expected) != 0) fail_msg("got\n%s\nexpected\n%s", got, expected);
 }
 
-/// Positions: 64, 4, 1, and dense.
+/// The layers have 64, 4 and 1 positions, and one is dense.
 void the_estimator_says_what_it_does(void**) {
   const Graph<double> graph(
       "input 1 8 8; conv 2 3 pad 1; batchnorm; tanh; conv 3 4 stride 4; tanh; conv 4 2; tanh; dense 2");
@@ -518,8 +520,8 @@ void the_estimator_says_what_it_does(void**) {
   assert_true(network.is_exact());
 }
 
-/// From 30 positions on own weights are cheaper than their noise is dear.
-void own_weights_begin_at_30_positions(void**) {
+/// Layers of 30 positions and more draw weights for each example.
+void example_weights_begin_at_30_positions(void**) {
   for (const auto& [text, word] : {std::pair{"input 1 5 6; conv 1 1", "conv 1 1: weights, exact\n"},
                                    std::pair{"input 1 1 29; conv 1 1", "conv 1 1: flipout, exact\n"},
                                    std::pair{"input 3 1 1; conv 1 1", "conv 1 1: local, exact\n"}}) {
@@ -544,7 +546,7 @@ int test_noise() {
       cmocka_unit_test(opposite_normals_cancel),
       cmocka_unit_test(gradients_are_those_of_differences),
       cmocka_unit_test(the_estimator_says_what_it_does),
-      cmocka_unit_test(own_weights_begin_at_30_positions),
+      cmocka_unit_test(example_weights_begin_at_30_positions),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -1,10 +1,11 @@
-// Streams of normals for noisy layers: every place has its own, in pieces as at once, and pairs are opposite.
+// Streams of normals for noisy layers: every place has another number, in pieces as at once, and pairs are
+// opposite.
 #include <set>
 #include <vector>
 
 #include "network/noise/noise_source.hpp"
 
-// Last: it includes cmocka.h.
+// This header is the last: it includes cmocka.h.
 #include "support/verify.hpp"
 
 namespace {
@@ -33,7 +34,7 @@ std::vector<T> outputs_of(const StreamNoise<T>& noise, Index layer, Index sample
   return out;
 }
 
-/// Of blocks' factors and layers' noise, all samples and steps: no two places share a number.
+/// No two places have the same number: blocks' factors and layers' noise, in all samples and steps.
 void every_place_has_its_own_normals(void**) {
   std::set<double> all;
   std::size_t drawn = 0;
@@ -51,23 +52,23 @@ void every_place_has_its_own_normals(void**) {
   assert_int_equal(all.size(), drawn);
 }
 
-/// 16 examples' normals of a layer's parameters, whatever the pieces that they are asked for in.
+/// Normals of a layer's parameters for 16 examples do not depend on the pieces that they are asked for in.
 template <class T>
 void pieces_are_parts_of_the_whole(void**) {
   const StreamNoise<T> noise = noise_of_step<T>(3);
   for (const Index packet : {0, 5}) {
     std::vector<T> whole(at(40 * packet_size)), pieces(whole.size());
-    noise.own_parameters(1, 2, packet, 0, 40, whole.data());
+    noise.example_parameters(1, 2, packet, 0, 40, whole.data());
     for (Index first = 0; first < 40; first += 7) {
       const Index size = std::min<Index>(7, 40 - first);
-      noise.own_parameters(1, 2, packet, first, size, pieces.data() + first * packet_size);
+      noise.example_parameters(1, 2, packet, first, size, pieces.data() + first * packet_size);
     }
     assert_true(pieces == whole);
     assert_int_equal(std::set<T>(whole.begin(), whole.end()).size(), whole.size());
   }
   std::vector<T> first(at(40 * packet_size)), second(first.size());
-  noise.own_parameters(1, 2, 0, 0, 40, first.data());
-  noise.own_parameters(1, 2, 1, 0, 40, second.data());
+  noise.example_parameters(1, 2, 0, 0, 40, first.data());
+  noise.example_parameters(1, 2, 1, 0, 40, second.data());
   std::set<T> both(first.begin(), first.end());
   both.insert(second.begin(), second.end());
   assert_int_equal(both.size(), 2 * first.size());
@@ -86,8 +87,8 @@ void pairs_are_opposite(void**) {
     noise.parameters(2, sample, one);
     noise.parameters(2, sample + 1, other);
     assert_opposite(one, other);
-    noise.own_parameters(2, sample, 1, 0, 16, own.data());
-    noise.own_parameters(2, sample + 1, 1, 0, 16, other_own.data());
+    noise.example_parameters(2, sample, 1, 0, 16, own.data());
+    noise.example_parameters(2, sample + 1, 1, 0, 16, other_own.data());
     assert_opposite(own, other_own);
   }
   assert_true(factors_of(noise, 1, 0) != factors_of(noise, 1, 2));
@@ -97,7 +98,7 @@ void pairs_are_opposite(void**) {
   assert_true(in == in_of_other && out == out_of_other);  // else normals of both signs would meet them
 }
 
-/// Of 100,000: the mean within 4.5 / sqrt(n), the mean square within 4.5 sqrt(2 / n).
+/// 100,000 numbers have a mean within 4.5 / sqrt(n) and a mean square within 4.5 sqrt(2 / n).
 void they_are_standard_normals_and_signs(void**) {
   constexpr Index many = 100000;
   const double root = std::sqrt(static_cast<double>(many));

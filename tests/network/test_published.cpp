@@ -1,4 +1,5 @@
-// Networks of papers: as many parameters as published, texts that are canonical, images of other sizes.
+// Networks of papers have as many parameters as published and canonical texts, and take images of other
+// sizes.
 #include "network/graph.hpp"
 #include "network/published.hpp"
 #include "support/verify.hpp"

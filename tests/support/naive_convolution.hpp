@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/array.hpp"
-#include "network/convolution/conv_shape.hpp"
+#include "network/convolution/convolution.hpp"
 #include "support/dense.hpp"
 
 namespace bdl::testing {

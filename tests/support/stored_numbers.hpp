@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "network/convolution/own_weights.hpp"
+#include "network/convolution/convolution.hpp"
 #include "support/dense.hpp"
 
 namespace bdl::testing {

@@ -1,48 +1,49 @@
-#include "network/convolution/conv.hpp"
-
-#include "network/convolution/convolve.hpp"
+// conv FILTERS KERNEL [stride s] [pad p] [groups g] [nobias]: cross-correlation of maps with filters.
 #include "network/convolution/patch_rows.hpp"
-#include "network/initialization.hpp"
+#include "network/layers.hpp"
 
 namespace bdl {
+namespace {
 
 template <class T>
-std::string ConvLayer<T>::text() const {
-  std::string text = "conv " + std::to_string(shape_.output.channels) + " " + std::to_string(shape_.kernel);
-  if (shape_.stride != 1) text += " stride " + std::to_string(shape_.stride);
-  if (shape_.pad != 0) text += " pad " + std::to_string(shape_.pad);
-  if (shape_.groups != 1) text += " groups " + std::to_string(shape_.groups);
-  return text + (shape_.has_bias() ? "" : " nobias");
-}
+class ConvLayer final : public Layer<T> {
+ public:
+  explicit ConvLayer(const ConvShape& shape) : Layer<T>(shape.input, shape.output), shape_(shape) {}
+  std::string text() const override {
+    std::string text = "conv " + std::to_string(shape_.output.channels) + " " + std::to_string(shape_.kernel);
+    if (shape_.stride != 1) text += " stride " + std::to_string(shape_.stride);
+    if (shape_.pad != 0) text += " pad " + std::to_string(shape_.pad);
+    if (shape_.groups != 1) text += " groups " + std::to_string(shape_.groups);
+    return text + (shape_.has_bias() ? "" : " nobias");
+  }
+  Index parameters() const override { return shape_.parameters(); }
+  const ConvShape* convolution() const override { return &shape_; }
+  std::vector<ParameterBlock> blocks() const override {
+    return weights_and_bias(shape_.output.channels, shape_.fan_in(), shape_.weight_offset, shape_.bias_offset,
+                            shape_.input.channels);
+  }
+  std::unique_ptr<BlockRows<T>> rows(bool of_data) const override {
+    return std::make_unique<PatchRows<T>>(shape_, of_data);
+  }
+  void initialize(bdl_initialization scheme, const StreamKey& key, std::span<T> theta) const override {
+    const auto weights = blocks();
+    initialize_weights(scheme, {shape_.fan_in(), shape_.filters() * shape_.taps()}, key, weights, theta);
+  }
+  std::optional<Layout> layout() const override { return Layout::packets; }
+  bool can(Need need) const override { return need != Need::second_derivatives; }
+  void forward(const Pass<T>& pass, ConstMatrixView<T> in, MatrixView<T> out, const Kept<T>&) const override {
+    pass.weights.apply(shape_, pass.sample, in, out);
+  }
+  void backward(const Pass<T>& pass, const Kept<T>&, ConstMatrixView<T> e, bool add,
+                MatrixView<T> to) const override {
+    pass.weights.pull(shape_, pass.sample, e, add, to);
+  }
 
-template <class T>
-std::vector<ParameterBlock> ConvLayer<T>::blocks() const {
-  return weights_and_bias(shape_.output.channels, shape_.fan_in(), shape_.weight_offset, shape_.bias_offset,
-                          shape_.input.channels);
-}
+ private:
+  ConvShape shape_;
+};
 
-template <class T>
-void ConvLayer<T>::initialize(bdl_initialization scheme, const StreamKey& key, std::span<T> theta) const {
-  const auto weights = blocks();
-  initialize_weights(scheme, {shape_.fan_in(), shape_.filters() * shape_.taps()}, key, weights, theta);
-}
-
-template <class T>
-std::unique_ptr<BlockRows<T>> ConvLayer<T>::rows(bool of_data) const {
-  return std::make_unique<PatchRows<T>>(shape_, of_data);
-}
-
-template <class T>
-void ConvLayer<T>::forward(const Pass<T>& pass, ConstMatrixView<T> in, MatrixView<T> out,
-                           const Kept<T>&) const {
-  pass.weights.apply(shape_, pass.sample, in, out);
-}
-
-template <class T>
-void ConvLayer<T>::backward(const Pass<T>& pass, const Kept<T>&, ConstMatrixView<T> e, bool add,
-                            MatrixView<T> to) const {
-  pass.weights.pull(shape_, pass.sample, e, add, to);
-}
+}  // namespace
 
 ConvShape read_window(LineReader& line, const Shape& input, Index kernel, Index default_stride) {
   ConvShape shape{input, input, kernel};
@@ -58,13 +59,14 @@ ConvShape read_window(LineReader& line, const Shape& input, Index kernel, Index 
 }
 
 template <class T>
-std::shared_ptr<const Layer<T>> make_conv(LineReader& line, const Shape& input, const Placement& at) {
+LayerPointer<T> make_conv(LineReader& line, const Shape& input, const Placement& at) {
   const Index filters = line.count("FILTERS"), kernel = line.count("KERNEL");
   ConvShape shape = read_window(line, input, kernel, 1);
   shape.groups = line.named("groups", 1, 1);
   if (input.channels % shape.groups != 0 || filters % shape.groups != 0)
-    line.fail("groups divide neither " + std::to_string(input.channels) + " channels nor " +
-              std::to_string(filters) + " filters evenly");
+    line.fail("groups is " + std::to_string(shape.groups) + ", expected a divisor of the " +
+              std::to_string(input.channels) + " channels of its input and of its " +
+              std::to_string(filters) + " filters");
   shape.output.channels = filters;
   const double weights = static_cast<double>(filters) * static_cast<double>(shape.channels()) *
                          static_cast<double>(kernel) * static_cast<double>(kernel);
@@ -74,9 +76,7 @@ std::shared_ptr<const Layer<T>> make_conv(LineReader& line, const Shape& input, 
   return std::make_shared<ConvLayer<T>>(shape);
 }
 
-template class ConvLayer<float>;
-template class ConvLayer<double>;
-template std::shared_ptr<const Layer<float>> make_conv(LineReader&, const Shape&, const Placement&);
-template std::shared_ptr<const Layer<double>> make_conv(LineReader&, const Shape&, const Placement&);
+template LayerPointer<float> make_conv(LineReader&, const Shape&, const Placement&);
+template LayerPointer<double> make_conv(LineReader&, const Shape&, const Placement&);
 
 }  // namespace bdl

@@ -1,29 +1,31 @@
-#include "network/convolution/convolve.hpp"
-
+// Convolutions forward, and backward to the inputs: both are sweeps over positions that add up weighted maps.
+#include "base/simd.hpp"
+#include "network/convolution/convolution.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
 
-/// Products whose weights stay in the first-level cache, packed for a tile of maps.
+/// Number of products whose weights, packed for a tile of maps, stay in the first-level cache.
 constexpr Index chunk_products = 256;
-/// Fewer channels than that are no loop of their own: taps of a row are.
+/// Number of channels from which the innermost loop runs over channels, not over the taps of a row.
 constexpr Index few_channels = 4;
-/// Positions of packets that make packing weights worth it.
+/// Number of positions of packets that make packing weights worth it.
 constexpr Index task_positions = 128;
 
-/// Products of `length` inputs, a stride of the sweep from each other, and packed weights.
+/// The start of a run of products, among the inputs and among the packed weights. The inputs of a run are a
+/// step of the sweep from each other, its weights follow each other.
 struct Run {
   Index from, weights;
 };
 
-/// Maps that are sums of weighted maps: a convolution, or its derivative by the inputs.
+/// A convolution, or its derivative by the inputs: maps that are sums of weighted maps.
 template <class T>
 struct Sweep {
   const ConvShape& shape;
   bool is_back;
-  Shape from_shape, to_shape;  // per group: as many channels
-  const T* weights;            // of tap t: weights[map map_step + channel channel_step + t]
+  Shape from_shape, to_shape;  // have the channels of one group
+  const T* weights;            // tap t has weights[map map_step + channel channel_step + t]
   Index map_step, channel_step, group_step;
   const T* bias;
   ConstMatrixView<T> from;
@@ -32,7 +34,7 @@ struct Sweep {
 
   Index from_channel() const { return PacketMap{from_shape}.channel_numbers(); }
   Index to_channel() const { return PacketMap{to_shape}.channel_numbers(); }
-  /// Taps that meet an input at all, as one range a direction.
+  /// Returns the range of the taps that meet any input, in one direction.
   Range taps(Index in, Index out) const {
     Range range{0, 0};
     for (Index tap = shape.kernel; tap-- > 0;)
@@ -44,12 +46,13 @@ struct Sweep {
   }
 };
 
-/// A part of the products of all positions: channels and taps.
+/// The channels and taps whose products are added to all positions before the next ones.
 struct Chunk {
   Range channels, taps;
 };
 
-/// to(f) = start(f) + sum over runs, or to(f) += that, for `maps` maps f and `vectors` vectors of examples.
+/// to(f) = start(f) + sum over runs, or to(f) += that sum if `start` is null, for `maps` maps f and `vectors`
+/// vectors of examples, all of which stay in registers.
 template <int bytes, int vectors, int maps, class T>
 BDL_ALWAYS_INLINE void tile(ConstSpan<Run> runs, Index length, Index step, const T* from, Index from_second,
                             const T* weights, const T* start, T* to, Index to_second, Index to_channel) {
@@ -83,10 +86,10 @@ BDL_ALWAYS_INLINE void tile(ConstSpan<Run> runs, Index length, Index step, const
       __builtin_memcpy(to + f * to_channel + v * to_second, &sum[f][v], bytes);
 }
 
-/// What a task has to do: the maps of one tile for some packets.
+/// A task: the maps of one tile for some packets.
 template <class T>
 struct Task {
-  Index group, first_map;  // in the group
+  Index group, first_map;  // first_map counts within the group
   Range packets;
 };
 
@@ -136,7 +139,7 @@ class TileSweep {
       start_[f] = s_.bias ? s_.bias[task_.group * s_.to_shape.channels + task_.first_map + f] : T(0);
   }
 
-  /// Pairs of vectors: halves of a packet, or two packets, as wide as vectors are.
+  /// Goes through pairs of vectors: two packets, or pieces of one packet if vectors are narrower.
   BDL_ALWAYS_INLINE void sweep_packets() {
     constexpr Index lanes = bytes / static_cast<Index>(sizeof(T)), per_packet = packet_size / lanes;
     const Index end = task_.packets.end * per_packet;
@@ -225,7 +228,7 @@ BDL_ALWAYS_INLINE void run_task(const Sweep<T>& sweep, const Task<T>& task, Inde
   }
 }
 
-/// The next tile's maps where so many are left.
+/// Returns the number of maps of the next tile if so many are left.
 int tile_maps(Index left) {
   if (left >= 12 && widest_simd() == Simd::avx512) return 12;
   return left >= 6 ? 6 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
@@ -237,19 +240,15 @@ void run(const Sweep<T>& sweep) {
   for (Index map = 0; map < sweep.to_shape.channels; map += tile_maps(sweep.to_shape.channels - map)) ++tiles;
   const Index positions = std::max<Index>(1, sweep.to_shape.rows * sweep.to_shape.columns);
   const Index together = (task_positions / positions + 2) / 2 * 2;  // packets
-  const Index parts = (sweep.to.cols + together - 1) / together;
-  parallel_for(sweep.shape.groups * tiles * parts, [&](Index i) noexcept {
+  const Index ranges = (sweep.to.cols + together - 1) / together;
+  parallel_for(sweep.shape.groups * tiles * ranges, [&](Index i) noexcept {
     Index map = 0;
-    for (Index t = 0; t < i / parts % tiles; ++t) map += tile_maps(sweep.to_shape.channels - map);
-    const Index first = i % parts * together;
-    const Task<T> task{i / parts / tiles, map, {first, std::min(sweep.to.cols, first + together)}};
+    for (Index t = 0; t < i / ranges % tiles; ++t) map += tile_maps(sweep.to_shape.channels - map);
+    const Index first = i % ranges * together;
+    const Task<T> task{i / ranges / tiles, map, {first, std::min(sweep.to.cols, first + together)}};
     const int maps = tile_maps(sweep.to_shape.channels - map);
     with_simd([&](auto width) BDL_INLINE_LAMBDA { run_task<T, width()>(sweep, task, maps); });
   });
-}
-
-Shape of_group(const Shape& shape, Index groups) {
-  return {shape.channels / groups, shape.rows, shape.columns};
 }
 
 }  // namespace

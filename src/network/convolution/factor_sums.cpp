@@ -9,18 +9,14 @@
 namespace bdl {
 namespace {
 
-/// Of a tap.
+/// Most positions that a tap may meet.
 constexpr Index few_positions = 4;
-/// Whose products stay in the second-level cache until they are written.
+/// Number of filters whose products stay in the second-level cache until they are written.
 constexpr Index filters_together = 64;
-/// Below that many channels or filters matrix products have nothing to hold on to.
+/// Number of channels and of filters from which matrix products are faster than tiles.
 constexpr Index least_channels = 16;
 
-Index positions_of(const ConvShape& shape, Index tap) {
-  return shape.output_rows(tap / shape.kernel).size() * shape.output_columns(tap % shape.kernel).size();
-}
-
-/// Its number; at the end, where it is new.
+/// Returns the number of a pair, which is added at the end if it is new.
 Index number_of(FactorPlan::Pair pair, std::vector<FactorPlan::Pair>& pairs) {
   const auto found = std::ranges::find(pairs, pair);
   const auto number = static_cast<Index>(found - pairs.begin());
@@ -30,12 +26,12 @@ Index number_of(FactorPlan::Pair pair, std::vector<FactorPlan::Pair>& pairs) {
 
 }  // namespace
 
-/// Taps that meet the most positions come first, and number them.
+/// Taps that meet the most positions come first, so that others reuse their pairs.
 FactorPlan::FactorPlan(const ConvShape& shape, bool of_squares) {
-  std::vector<Index> taps(static_cast<std::size_t>(shape.taps()));
+  std::vector<Index> taps(at(shape.taps()));
   std::iota(taps.begin(), taps.end(), Index{0});
   std::ranges::stable_sort(taps,
-                           [&](Index a, Index b) { return positions_of(shape, a) > positions_of(shape, b); });
+                           [&](Index a, Index b) { return shape.positions_of(a) > shape.positions_of(b); });
   for (const Index tap : taps) add_tap(shape, tap, of_squares);
 }
 
@@ -45,8 +41,7 @@ void FactorPlan::add_tap(const ConvShape& shape, Index tap, bool of_squares) {
   std::vector<Pair> met;  // output and input
   for (Index y = rows.first; y < rows.end; ++y)
     for (Index x = columns.first; x < columns.end; ++x)
-      met.push_back({y * shape.output.columns + x, (y * shape.stride + a - shape.pad) * shape.input.columns +
-                                                       x * shape.stride + b - shape.pad});
+      met.push_back({y * shape.output.columns + x, shape.input_of(y, x, a, b)});
   for (std::size_t j = 0; j < met.size(); ++j)
     for (std::size_t i = of_squares ? 0 : j; i <= j; ++i) {
       const Index e = number_of({met[i].p, met[j].p}, e_), in = number_of({met[i].q, met[j].q}, in_);
@@ -63,28 +58,25 @@ void FactorPlan::add_tap(const ConvShape& shape, Index tap, bool of_squares) {
 bool suits_factors(const ConvShape& shape) {
   if (shape.groups > 1 || shape.channels() < least_channels || shape.filters() < least_channels) return false;
   for (Index tap = 0; tap < shape.taps(); ++tap)
-    if (positions_of(shape, tap) > few_positions) return false;
+    if (shape.positions_of(tap) > few_positions) return false;
   return true;
 }
 
 template <class T>
 FactorSums<T>::FactorSums(const ConvShape& shape)
-    : shape_(shape),
-      sums_(shape, false),
-      squares_(shape, true),
-      share_of_(static_cast<std::size_t>(shape.taps()), -1) {
+    : shape_(shape), sums_(shape, false), squares_(shape, true), live_number_(at(shape.taps()), -1) {
   for (Index tap = 0; tap < shape.taps(); ++tap)
-    if (positions_of(shape, tap) > 0) share_of_[static_cast<std::size_t>(tap)] = shares_++;
+    if (shape.positions_of(tap) > 0) live_number_[at(tap)] = live_taps_++;
 }
 
-/// Channels x (pairs, packets, lanes): the packets transposed.
+/// out = channels x (pairs, packets, lanes): the packets transposed.
 template <class T>
 void FactorSums<T>::pack_inputs(const PatchFactors<T>& factors, const FactorPlan& plan,
                                 MatrixView<T> out) const {
   const Index packets = factors.e.cols, channel = PacketMap{shape_.input}.channel_numbers();
   const bool of_squares = &plan == &squares_;
   parallel_for(std::ssize(plan.in()) * packets, [&](Index task) noexcept {
-    const auto [p, q] = plan.in()[static_cast<std::size_t>(task / packets)];
+    const auto [p, q] = plan.in()[at(task / packets)];
     const T* const from = factors.in.column_data(task % packets % factors.in.cols);
     for (Index lane = 0; lane < packet_size; ++lane) {
       const T *a = from + p * packet_size + lane, *b = from + q * packet_size + lane;
@@ -97,7 +89,7 @@ void FactorSums<T>::pack_inputs(const PatchFactors<T>& factors, const FactorPlan
   });
 }
 
-/// (pairs, packets, lanes) x filters. A pair of two stands for both orders of them.
+/// out = (pairs, packets, lanes) x filters. A pair of two positions stands for both orders of them.
 template <class T>
 void FactorSums<T>::pack_sensitivities(const PatchFactors<T>& factors, const FactorPlan& plan,
                                        const T* weights, MatrixView<T> out) const {
@@ -121,19 +113,19 @@ void FactorSums<T>::pack_sensitivities(const PatchFactors<T>& factors, const Fac
   });
 }
 
-/// Interleaves the shares of taps; those that meet no input have none. Rounding may leave less than nothing
-/// of squares whose parts cancel.
+/// Interleaves the products of all taps; a tap that meets no input has 0. Where terms of a sum of squares
+/// cancel, rounding may leave less than 0, hence the least value.
 template <class T>
-void FactorSums<T>::write(ConstMatrixView<T> shares, T least, Index filter, Index filters, T* out) const {
+void FactorSums<T>::write(ConstMatrixView<T> products, T least, Index filter, Index filters, T* out) const {
   const Index taps = shape_.taps(), channels = shape_.channels();
   parallel_blocks(filters, task_grain(shape_.fan_in()), [&](Index first, Index count) noexcept {
     for (Index f = first; f < first + count; ++f) {
       T* const to = out + (filter + f) * shape_.fan_in();
       for (Index tap = 0; tap < taps; ++tap) {
-        const Index share = share_of_[static_cast<std::size_t>(tap)];
-        const T* const from = shares.column_data(std::max<Index>(0, share) * filters_together + f);
+        const Index number = live_number_[at(tap)];
+        const T* const from = products.column_data(std::max<Index>(0, number) * filters_together + f);
         for (Index c = 0; c < channels; ++c)  // NaN stays what it is
-          to[c * taps + tap] = share < 0 ? T(0) : from[c] < least ? least : from[c];
+          to[c * taps + tap] = number < 0 ? T(0) : from[c] < least ? least : from[c];
       }
     }
   });
@@ -146,7 +138,7 @@ void FactorSums<T>::add_up(const PatchFactors<T>& factors, const FactorPlan& pla
   const Scratch::Frame frame(scratch);
   const auto in = scratch.matrix<T>(channels, lanes * std::ssize(plan.in())),
              e = scratch.matrix<T>(lanes * std::ssize(plan.e()), filters),
-             shares = scratch.matrix<T>(channels, filters_together * shares_);
+             products = scratch.matrix<T>(channels, filters_together * live_taps_);
   const bool are_positive =
       &plan == &squares_ && std::all_of(to.weights, to.weights + lanes, [](T w) { return w >= 0; });
   const T least = are_positive ? T(0) : -std::numeric_limits<T>::infinity();
@@ -156,13 +148,13 @@ void FactorSums<T>::add_up(const PatchFactors<T>& factors, const FactorPlan& pla
     const Index count = std::min(filters_together, filters - first);
     Index before = -1;
     for (const auto& run : plan.runs()) {
-      const Index share = share_of_[static_cast<std::size_t>(run.tap)];
       gemm(Op::none, Op::none, T(1), ConstMatrixView<T>(in).columns(run.in * lanes, run.count * lanes),
            ConstMatrixView<T>(e).block(run.e * lanes, first, run.count * lanes, count),
-           T(run.tap == before ? 1 : 0), shares.columns(share * filters_together, count));
+           T(run.tap == before ? 1 : 0),
+           products.columns(live_number_[at(run.tap)] * filters_together, count));
       before = run.tap;
     }
-    write(shares, least, first, count, to.out);
+    write(products, least, first, count, to.out);
   }
 }
 

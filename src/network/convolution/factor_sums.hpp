@@ -1,25 +1,28 @@
-// Sums of gradients over all rows where a tap meets few positions. There a tap's share is a product of
-// matrices: what all examples have as inputs at a position, times their sensitivities at the position that
-// the tap brings it to. Squares of a sum over positions are sums over pairs of them, and products of both
-// factors' pairs.
+// Sums of gradients over all rows by BLAS, where each tap meets few positions. For tap t and the pairs (p, q)
+// of an output and the input that t brings together,
+//
+//   sum_r c_r g_r(o, c, t)   = sum over (p, q) of sum_r in_r(c, q) c_r e_r(o, p),
+//   sum_r w_r g_r(o, c, t)^2 = sum over (p, q), (p', q') of
+//                              sum_r in_r(c, q) in_r(c, q') w_r e_r(o, p) e_r(o, p'):
+//
+// products of a matrix of inputs (or pairs of inputs) by a matrix of sensitivities (or pairs of them).
 #pragma once
 
 #include <vector>
 
-#include "network/block_rows.hpp"
-#include "network/convolution/patch_products.hpp"
+#include "network/convolution/convolution.hpp"
 
 namespace bdl {
 
-/// Which products are taken.
+/// The products that make the sums for all taps.
 class FactorPlan {
  public:
-  /// p = q for sums, p <= q for squares.
+  /// Two positions: the same one for sums, p <= q for squares.
   struct Pair {
     Index p, q;
     bool operator==(const Pair&) const = default;
   };
-  /// So many pairs of inputs and of sensitivities, one after the other, that a tap brings together.
+  /// `count` pairs of inputs, and as many pairs of sensitivities, that a tap brings together.
   struct Run {
     Index tap, in, e, count;
   };
@@ -28,7 +31,7 @@ class FactorPlan {
   FactorPlan(const ConvShape& shape, bool of_squares);
   const std::vector<Pair>& in() const { return in_; }
   const std::vector<Pair>& e() const { return e_; }
-  /// Those of a tap follow each other.
+  /// Returns all runs; those of a tap follow each other.
   const std::vector<Run>& runs() const { return runs_; }
 
  private:
@@ -37,7 +40,7 @@ class FactorPlan {
   std::vector<Run> runs_;
 };
 
-/// Does every tap meet so few positions that products of factors are the fastest?
+/// True if every tap meets so few positions that products of factors are the fastest.
 bool suits_factors(const ConvShape& shape);
 
 template <class T>
@@ -60,12 +63,12 @@ class FactorSums {
   void pack_inputs(const PatchFactors<T>& factors, const FactorPlan& plan, MatrixView<T> out) const;
   void pack_sensitivities(const PatchFactors<T>& factors, const FactorPlan& plan, const T* weights,
                           MatrixView<T> out) const;
-  void write(ConstMatrixView<T> shares, T least, Index filter, Index filters, T* out) const;
+  void write(ConstMatrixView<T> products, T least, Index filter, Index filters, T* out) const;
 
   ConvShape shape_;
   FactorPlan sums_, squares_;
-  std::vector<Index> share_of_;  // of a tap among those that meet an input; -1: none
-  Index shares_ = 0;
+  std::vector<Index> live_number_;  // number of each tap among those that meet an input, or -1
+  Index live_taps_ = 0;
 };
 
 }  // namespace bdl

@@ -1,45 +1,43 @@
-#include "network/convolution/patch_gram.hpp"
-
+// Inner products of gradients by their factors: <g_r, g_s> = sum over pairs of positions p, q of the products
+// of their patches and of their sensitivities, <a_rp, a_sq> <e_rp, e_sq>. Cheaper than the gradients
+// themselves where maps are small (docs/mathematics/rows.md, "Rows of a convolution").
 #include <limits>
 
 #include "linalg/blas.hpp"
+#include "network/convolution/convolution.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
 
-/// Products of all pairs of factors, and factors that are at hand at a time.
+/// Most products of pairs of factors, which are all there at a time.
 constexpr double most_pairs = 1 << 22;
+/// Number of factors that are written out at a time.
 constexpr Index most_factors = 1 << 18;
 
 double as_double(Index value) {
   return static_cast<double>(value);
 }
 
-/// Does it ever meet an input?
-bool is_live(const ConvShape& shape, Index tap) {
-  return shape.output_rows(tap / shape.kernel).size() > 0 &&
-         shape.output_columns(tap % shape.kernel).size() > 0;
-}
-
+/// Number of taps that meet any input.
 Index live_taps(const ConvShape& shape) {
   Index taps = 0;
-  for (Index tap = 0; tap < shape.taps(); ++tap) taps += is_live(shape, tap) ? 1 : 0;
+  for (Index tap = 0; tap < shape.taps(); ++tap) taps += shape.positions_of(tap) > 0 ? 1 : 0;
   return taps;
 }
 
 Index live_tap(const ConvShape& shape, Index number) {
   Index tap = 0;
   for (;; ++tap)
-    if (is_live(shape, tap) && number-- == 0) return tap;
+    if (shape.positions_of(tap) > 0 && number-- == 0) return tap;
 }
 
-/// How many columns of `rows` numbers are at hand at a time.
+/// Number of columns of `rows` numbers that are written out at a time.
 Index columns_together(Index rows, Index columns) {
   return std::max<Index>(1, std::min(most_factors / std::max<Index>(1, rows), columns));
 }
 
-/// out = numbers of one position of all examples, one after the other; null: zeros.
+/// Copies the numbers of one position of all examples, one after the other.
 template <class T>
 void copy_lanes(ConstMatrixView<T> maps, Index at, const GramSize& size, Index sections, T* out) {
   const Index packets = packets_of(size.examples);
@@ -51,7 +49,8 @@ void copy_lanes(ConstMatrixView<T> maps, Index at, const GramSize& size, Index s
     }
 }
 
-/// The products of one kind of factors, all pairs, some columns of the factors at a time: fill(c, column).
+/// out = F F^T for the matrix F of one kind of factors, where fill(c, column) writes column c; some columns
+/// at a time.
 template <class T, class Fill>
 void multiply_factors(Index rows, Index columns, Scratch& scratch, MatrixView<T> out, Fill&& fill) {
   if (columns == 0)  // every tap meets padding alone
@@ -78,7 +77,7 @@ double factored_gram_flops(const ConvShape& shape, const GramSize& size) {
          factors * factors * as_double(shape.output.channels + 2);
 }
 
-/// out_rs (+)= sum_pq (AA_(rp)(sq) + bias) EE_(rp)(sq), both symmetric with their lower triangles.
+/// out_rs (+)= sum_pq (AA_(rp)(sq) + bias) EE_(rp)(sq) for s <= r.
 template <class T>
 void add_pairs(ConstMatrixView<T> aa, ConstMatrixView<T> ee, Index positions, T bias, bool add,
                MatrixView<double> out) {

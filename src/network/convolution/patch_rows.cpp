@@ -1,26 +1,25 @@
 #include "network/convolution/patch_rows.hpp"
 
 #include "linalg/blas.hpp"
-#include "network/convolution/convolve.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
 
-/// Numbers of a block of gradients, which stay in the second-level cache.
+/// Number of values in a block of gradients, which stay in the second-level cache.
 constexpr Index block_numbers = 1 << 17;
-/// Of a block, wherever it can: whole tiles.
+/// Blocks have a multiple of so many filters, wherever they can: whole tiles.
 constexpr Index block_filters = 4;
-/// Of a tap, up to which products go without blocks of gradients.
+/// Number of positions that a tap meets, on average, up to which products do without blocks of gradients.
 constexpr Index few_positions = 3;
-/// That a block is multiplied by at a time.
+/// Number of columns that a block is multiplied by at a time.
 constexpr Index columns_together = 16;
 
 double as_double(Index value) {
   return static_cast<double>(value);
 }
 
-/// Parameters of a block of so many rows.
+/// Number of parameters in a block of so many rows.
 Index block_parameters(Index rows) {
   return std::max<Index>(1, block_numbers / std::max<Index>(1, rows));
 }
@@ -29,10 +28,10 @@ Index block_parameters(Index rows) {
 
 template <class T>
 PatchRows<T>::PatchRows(const ConvShape& shape, bool of_data) : shape_(shape), of_data_(of_data) {
-  if (suits_factors(shape)) products_.emplace(shape);
+  if (suits_factors(shape)) factor_sums_.emplace(shape);
 }
 
-/// As many whole filters as there is room for, or some channels of a few.
+/// Returns a block of as many whole filters as there is room for, or of some channels of a few filters.
 template <class T>
 PatchBlock PatchRows<T>::block_at(Index filter, Index channel, Index rows) const {
   const Index room = block_parameters(rows), group_end = (filter / shape_.filters() + 1) * shape_.filters();
@@ -45,7 +44,7 @@ PatchBlock PatchRows<T>::block_at(Index filter, Index channel, Index rows) const
           {channel, std::min(shape_.channels(), channel + channels)}};
 }
 
-/// By flops: of the gradients, their products, or those of their factors.
+/// True if products of factors take fewer flops than the gradients and their products.
 template <class T>
 bool PatchRows<T>::is_gram_factored(const GramSize& size) const {
   return factored_gram_flops(shape_, size) < block_gram_flops(size.rows());
@@ -58,7 +57,7 @@ double PatchRows<T>::block_gram_flops(Index rows) const {
          n * n * as_double(shape_.weights());
 }
 
-/// Numbers of the gradients that are written at a time.
+/// Number of values in the largest block of gradients, or of biases.
 template <class T>
 Index PatchRows<T>::largest_block(Index rows) const {
   const Index weights = std::max(block_parameters(rows), block_filters * shape_.taps());
@@ -77,19 +76,19 @@ void PatchRows<T>::view(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities,
   rows_ = {{in, sensitivities}, packets_of(examples), examples};
 }
 
-/// Whole sections of the rows.
+/// Returns `size` rows from `first` on, which are whole sections.
 template <class T>
 typename PatchRows<T>::Factors PatchRows<T>::some(Index first, Index size) const {
   const Index section = first / rows_.examples, sections = size / rows_.examples,
               of_inputs = rows_.maps.in.cols / rows_.packets;
-  Factors part = rows_;
-  part.maps.e = rows_.maps.e.columns(section * rows_.packets, sections * rows_.packets);
-  part.maps.in = rows_.maps.in.columns(section % of_inputs * rows_.packets,
+  Factors some = rows_;
+  some.maps.e = rows_.maps.e.columns(section * rows_.packets, sections * rows_.packets);
+  some.maps.in = rows_.maps.in.columns(section % of_inputs * rows_.packets,
                                        std::min(sections, of_inputs) * rows_.packets);
-  return part;
+  return some;
 }
 
-/// A weight for each lane, 0 where there is no example.
+/// Writes and returns a weight for each lane, 0 where there is no example.
 template <class T>
 const T* PatchRows<T>::lane_weights(const Factors& rows, const T* w, T* lanes) const {
   T* to = lanes;
@@ -108,11 +107,11 @@ void PatchRows<T>::sums(const Factors& rows, const T* c, T* sum, const T* w, T* 
   T* const folded = scratch.take<T>(2 * lanes).data();
   const PatchSums<T> of_c{sum ? lane_weights(rows, c, folded) : nullptr, sum},
       of_w{squares ? lane_weights(rows, w, folded + lanes) : nullptr, squares};
-  if (!products_) {
+  if (!factor_sums_) {
     patch_sums(shape_, rows.maps, of_c, of_w);
   } else {
-    if (sum) products_->sum(rows.maps, of_c, scratch);
-    if (squares) products_->sum_squares(rows.maps, of_w, scratch);
+    if (sum) factor_sums_->sum(rows.maps, of_c, scratch);
+    if (squares) factor_sums_->sum_squares(rows.maps, of_w, scratch);
   }
   if (shape_.has_bias()) bias_sums(rows, c, sum, w, squares, scratch);
 }
@@ -134,7 +133,7 @@ void PatchRows<T>::bias_sums(const Factors& rows, const T* c, T* sum, const T* w
   }
 }
 
-/// Sums over positions: rows x filters.
+/// out = rows x filters: the gradients by the biases, sums over positions.
 template <class T>
 void PatchRows<T>::bias_block(const Factors& rows, MatrixView<T> out) const {
   const PacketMap map = out_map();
@@ -153,7 +152,8 @@ void PatchRows<T>::bias_block(const Factors& rows, MatrixView<T> out) const {
   });
 }
 
-/// visit(first parameter, gradients: rows x parameters), runs of parameters that follow each other.
+/// Calls visit(first parameter, gradients) for runs of parameters that follow each other; gradients are rows
+/// x parameters.
 template <class T>
 template <class Visit>
 void PatchRows<T>::for_each_block(const Factors& rows, Scratch& scratch, Visit&& visit) const {
@@ -183,13 +183,13 @@ void PatchRows<T>::for_each_block(const Factors& rows, Scratch& scratch, Visit&&
 template <class T>
 void PatchRows<T>::combine(Index first, Index size, ConstMatrixView<T> w, MatrixView<T> out,
                            Scratch& scratch) {
-  const Factors part = some(first, size);
+  const Factors rows = some(first, size);
   if (w.cols == 1 || is_map_small()) {
     for (Index k = 0; k < w.cols; ++k)
-      sums(part, w.column_data(k), out.column_data(k), nullptr, nullptr, scratch);
+      sums(rows, w.column_data(k), out.column_data(k), nullptr, nullptr, scratch);
     return;
   }
-  for_each_block(part, scratch, [&](Index parameter, ConstMatrixView<T> g) {
+  for_each_block(rows, scratch, [&](Index parameter, ConstMatrixView<T> g) {
     for (Index k = 0; k < w.cols; k += columns_together) {
       const Index count = std::min(columns_together, w.cols - k);
       multiply_block(g, w.columns(k, count), out.block(parameter, k, g.cols, count), scratch);
@@ -197,7 +197,7 @@ void PatchRows<T>::combine(Index first, Index size, ConstMatrixView<T> w, Matrix
   });
 }
 
-/// out = G^T W by way of W^T G: the gradients, which are many, need not be packed for the product.
+/// out = G^T W by way of W^T G, since the gradients, which are many, need not be packed for that product.
 template <class T>
 void PatchRows<T>::multiply_block(ConstMatrixView<T> g, ConstMatrixView<T> w, MatrixView<T> out,
                                   Scratch& scratch) const {
@@ -210,13 +210,13 @@ void PatchRows<T>::multiply_block(ConstMatrixView<T> g, ConstMatrixView<T> w, Ma
   });
 }
 
-/// Where a tap meets few positions, column after column is cheaper than the gradients themselves.
+/// True if a tap meets few positions: then products column by column are cheaper than the gradients.
 template <class T>
 bool PatchRows<T>::is_map_small() const {
   return shape_.valid_products() <= few_positions * shape_.taps();
 }
 
-/// <u, g_r> = sum over positions of e_r and what a convolution with weights u makes of the inputs.
+/// <u, g_r> = sum over positions of e_r times the outputs of a convolution with weights u.
 template <class T>
 void PatchRows<T>::project_column(const T* u, bool add, MatrixView<T> out, Scratch& scratch) const {
   const PacketMap map = out_map();
@@ -271,7 +271,7 @@ void PatchRows<T>::gram(bool add, MatrixView<double> out, Scratch& scratch) {
                          : block_gram(add, out, scratch);
 }
 
-/// Block by block, added up in double.
+/// Adds up the products of all blocks of gradients in double.
 template <class T>
 void PatchRows<T>::block_gram(bool add, MatrixView<double> out, Scratch& scratch) {
   const Index count = rows_.rows();

@@ -7,8 +7,6 @@
 
 #include "network/block_rows.hpp"
 #include "network/convolution/factor_sums.hpp"
-#include "network/convolution/patch_gram.hpp"
-#include "network/convolution/patch_products.hpp"
 
 namespace bdl {
 
@@ -44,12 +42,15 @@ class PatchRows final : public BlockRows<T> {
   Index examples_together(Index numbers) const;
   void gather_inputs(Index first, Index count, MatrixView<T> out) const;
   void gather_sensitivities(Index first, Index count, const T* w, MatrixView<T> out) const;
-  /// Rows come in sections of all examples of a sample and seed.
+  /// The maps of rows, in sections of all examples of a sample and seed.
   struct Factors {
     PatchFactors<T> maps;
-    Index packets, examples;  ///< of a section
+    Index packets, examples;  ///< numbers in a section
     Index sections() const { return maps.e.cols / packets; }
     Index rows() const { return sections() * examples; }
+    /// Number of the packet of E that holds row r, and its lane there.
+    Index packet_of(Index r) const { return r / examples * packets + r % examples / packet_size; }
+    Index lane_of(Index r) const { return r % examples % packet_size; }
   };
   Factors some(Index first, Index size) const;
   const T* lane_weights(const Factors& rows, const T* w, T* lanes) const;
@@ -72,13 +73,22 @@ class PatchRows final : public BlockRows<T> {
   T bias_gradient(Index r, Index filter) const;
   PacketMap in_map() const { return {shape_.input}; }
   PacketMap out_map() const { return {shape_.output}; }
+  /// The inputs of row r in a channel, and its sensitivities by a filter: every 16th number.
+  const T* inputs_of(Index r, Index channel) const {
+    return rows_.maps.in.column_data(rows_.packet_of(r) % rows_.maps.in.cols) +
+           channel * in_map().channel_numbers() + rows_.lane_of(r);
+  }
+  const T* sensitivities_of(Index r, Index filter) const {
+    return rows_.maps.e.column_data(rows_.packet_of(r)) + filter * out_map().channel_numbers() +
+           rows_.lane_of(r);
+  }
 
   ConvShape shape_;
   bool of_data_;
-  std::optional<FactorSums<T>> products_;  // where they are faster than tiles
+  std::optional<FactorSums<T>> factor_sums_;  // used if faster than tiles
   Factors rows_{};
-  Buffer<T> gathered_in_, gathered_e_;    // factors of the gradients
-  std::unique_ptr<PatchRows> gradients_;  // which point at them
+  Buffer<T> gathered_in_, gathered_e_;    // inputs and sensitivities that gradients_ points at
+  std::unique_ptr<PatchRows> gradients_;  // the result of gradients()
 };
 
 }  // namespace bdl

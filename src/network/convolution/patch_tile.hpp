@@ -1,24 +1,26 @@
-// A tile of filters x inputs of a convolution's weights in registers, and how tiles cover all of them: what
-// sums, squares and blocks of gradients share (network/convolution/patch_products.hpp).
+// Tiles of filters x inputs of a convolution's weights: the 16 lanes of a packet are 16 examples, so a tile
+// of vectors in registers holds the gradients of 16 single examples. Sums, squares and blocks of gradients
+// are read off there (patch_products.cpp, example_sums.cpp). A tile's inputs are channels at one tap or,
+// without padding, channels at any taps.
 #pragma once
 
 #include <algorithm>
 #include <type_traits>
 
 #include "base/simd.hpp"
-#include "network/convolution/patch_products.hpp"
+#include "network/convolution/convolution.hpp"
 
 namespace bdl {
 
-/// The outputs that meet an input by a tap, and those inputs: where they begin, in numbers, and how they go
-/// on.
+/// The outputs that a tap meets and their inputs: how many rows and columns, where they begin in a channel,
+/// and the steps between rows and columns.
 struct PatchWindow {
   Index rows, columns, e, in, e_row, in_row, in_column;
   Index positions() const { return rows * columns; }
 };
 
-/// What all tasks share. Inputs that meet the same outputs make tiles: the channels of one tap or, without
-/// padding, those of all.
+/// The data that all tasks read. Only inputs that meet the same outputs make tiles: without padding
+/// (is_flat), all taps of all channels do.
 template <class T>
 struct PatchTiles {
   const ConvShape& shape;
@@ -33,37 +35,37 @@ struct PatchTiles {
   PatchWindow window(Index tap) const {
     const Index a = is_flat ? 0 : tap / shape.kernel, b = is_flat ? 0 : tap % shape.kernel;
     const Range rows = shape.output_rows(a), columns = shape.output_columns(b);
-    const Index row = rows.first * shape.stride - shape.pad + a,
-                column = columns.first * shape.stride - shape.pad + b;
     return {rows.size(),
             columns.size(),
             (rows.first * shape.output.columns + columns.first) * packet_size,
-            (row * shape.input.columns + column) * packet_size,
+            shape.input_of(rows.first, columns.first, a, b) * packet_size,
             shape.output.columns * packet_size,
             shape.stride * shape.input.columns * packet_size,
             shape.stride * packet_size};
   }
-  /// Of input i from the group's first channel on.
+  /// Returns where input i stands, from the first channel of its group on.
   Index input_offset(Index i) const {
     if (!is_flat) return i * in_channel;
     const Index tap = i % shape.taps();
     return i / shape.taps() * in_channel +
            (tap / shape.kernel * shape.input.columns + tap % shape.kernel) * packet_size;
   }
-  /// Of a filter's weights, that of input i by the tap.
+  /// Returns the number, among a filter's weights, of that of input i by the tap.
   Index parameter(Index i, Index tap) const { return is_flat ? i : i * shape.taps() + tap; }
 };
 
 template <class T>
 using Packet = typename VectorOf<T, packet_size* static_cast<int>(sizeof(T))>::type;
-/// A tile's numbers, 16 lanes each.
+/// The numbers of a tile, with 16 lanes each.
 template <class T>
 using LaneRows = T (*)[packet_size];
 
-/// What becomes of the products of a position.
+/// The terms of a sum over positions: products; products times a weight; squares of both factors times a
+/// weight.
 enum class PatchSum { gradients, weighted, weighted_squares };
 
-/// filters x inputs sums over positions, in registers: the gradients of 16 examples, or sums over examples.
+/// Sums over positions for filters x inputs, in registers: the gradients of 16 examples, or sums over
+/// examples.
 template <class T, int bytes, int filters, int inputs>
 class PatchTile {
  public:
@@ -77,7 +79,7 @@ class PatchTile {
     for (int i = 0; i < inputs; ++i) offsets_[i] = in + p_.input_offset(first_input + i);
   }
 
-  /// The gradients of one packet: visit(number, first lane, vector).
+  /// Calls visit(number, first lane, vector) for the gradients of one packet.
   template <class Visit>
   BDL_ALWAYS_INLINE void gradients(const PatchWindow& window, Index packet, Visit&& visit) const {
     for (Index lane = 0; lane < packet_size; lane += lanes) {
@@ -90,8 +92,8 @@ class PatchTile {
     }
   }
 
-  /// out = sum over all examples of weight times product, or of weight times the squares of both factors,
-  /// lane by lane.
+  /// out = sum over packets of weight times product, or of weight times the squares of both factors, lane by
+  /// lane.
   template <PatchSum kind>
   BDL_ALWAYS_INLINE void sum(const PatchWindow& window, const T* weights, LaneRows<T> out) const {
     for (Index lane = 0; lane < packet_size; lane += lanes) {
@@ -105,14 +107,15 @@ class PatchTile {
     }
   }
 
-  /// out = sum over all examples of weight times the gradient's square; there is room for half of the tile.
+  /// out = sum over packets of weight times the gradient's square, lane by lane. Registers have room for half
+  /// of the tile.
   BDL_ALWAYS_INLINE void sum_squares(const PatchWindow& window, const T* weights, LaneRows<T> out) const {
     constexpr int half = (inputs + 1) / 2;
     sum_squares_of<0, half>(window, weights, out);
     if constexpr (inputs > half) sum_squares_of<half, inputs>(window, weights, out);
   }
 
-  /// out += sum over the tile of v times the gradient's square, of one packet.
+  /// out += sum over the tile of v times the gradient's square, for the examples of one packet.
   BDL_ALWAYS_INLINE void add_weighted_squares(const PatchWindow& window, Index packet,
                                               const T (&v)[filters][inputs], T* out) const {
     for (Index lane = 0; lane < packet_size; lane += lanes) {
@@ -171,7 +174,7 @@ class PatchTile {
     }
   }
 
-  /// The factors of which there are fewer wait in registers for the others.
+  /// Loads the kind of factors of which there are fewer into registers first.
   template <PatchSum kind, int first, int end>
   BDL_ALWAYS_INLINE void add_position(const T* e, const T* in, const Vector& weight,
                                       Vector (&sum)[filters][end - first]) const {
@@ -216,7 +219,8 @@ class PatchTile {
   Index e_, offsets_[inputs];
 };
 
-/// Sizes of tiles: 24 vectors of sums fill the registers of AVX-512, 12 those of others.
+/// A cover of all filters and inputs by tiles: 24 vectors of sums fill the registers of AVX-512, 12 those of
+/// others.
 class PatchTiling {
  public:
   PatchTiling(Index filters, Index inputs) : most_inputs_(widest_simd() == Simd::avx512 ? 6 : 3) {
@@ -228,7 +232,7 @@ class PatchTiling {
   Index input_tiles() const { return input_tiles_; }
   int next_filters(Index left) const { return left >= most_filters_ ? most_filters_ : left >= 4 ? 4 : 1; }
   int next_inputs(Index left) const { return left >= most_inputs_ ? most_inputs_ : left >= 3 ? 3 : 1; }
-  /// All tiles before the last ones are as large as can be.
+  /// Tiles are as large as possible, but for the last ones.
   Index first_filter(Index tile, Index filters) const {
     Index first = std::min(tile, filters / most_filters_) * most_filters_;
     for (Index t = first / most_filters_; t < tile; ++t) first += next_filters(filters - first);
@@ -248,7 +252,7 @@ class PatchTiling {
 template <int value>
 using TileNumber = std::integral_constant<int, value>;
 
-/// visit(filters, inputs), integral constants.
+/// Calls visit(filters, inputs) with the sizes of a tile as integral constants.
 template <int bytes, class Visit>
 BDL_ALWAYS_INLINE void with_tile(int tile_filters, int tile_inputs, Visit&& visit) {
   const auto of = [&](auto filters) BDL_INLINE_LAMBDA {

@@ -16,10 +16,10 @@ template <class T>
 void StreamNoise<T>::fill(const StreamKey& key, T factor, std::span<T> out) const {
   check_normals<T>(key, std::ssize(out));
   parallel_blocks(std::ssize(out), 1 << 14, [&](Index first, Index count) noexcept {
-    const auto part = out.subspan(at(first), at(count));
-    fill_normal(key, first, part);
+    const auto some = out.subspan(at(first), at(count));
+    fill_normal(key, first, some);
     if (factor < 0)
-      for (T& value : part) value = -value;
+      for (T& value : some) value = -value;
   });
 }
 
@@ -44,8 +44,8 @@ void StreamNoise<T>::parameters(Index layer, Index sample, std::span<T> zeta) co
 }
 
 template <class T>
-void StreamNoise<T>::own_parameters(Index layer, Index sample, Index packet, Index first, Index count,
-                                    T* zeta) const noexcept {
+void StreamNoise<T>::example_parameters(Index layer, Index sample, Index packet, Index first, Index count,
+                                        T* zeta) const noexcept {
   const StreamKey stream = key(Purpose::noise, layer, sample);
   const Index of_packet = layout_.parameters[at(layer)] * packet_size;
   const std::span<T> out(zeta, at(count * packet_size));
@@ -55,16 +55,16 @@ void StreamNoise<T>::own_parameters(Index layer, Index sample, Index packet, Ind
 }
 
 template <class T>
-void StreamNoise<T>::check_own_parameters(Index layer, Index packets) const {
+void StreamNoise<T>::check_example_parameters(Index layer, Index packets) const {
   check_normals<T>(key(Purpose::noise, layer, 0), packets * packet_size * layout_.parameters[at(layer)]);
 }
 
 template <class T>
 void StreamNoise<T>::fill_signs(const StreamKey& stream, MatrixView<T> out) const {
   parallel_blocks(out.size(), 1 << 14, [&](Index first, Index count) noexcept {
-    const std::span<T> part(out.data + first, at(count));
-    fill_uniform(stream, first, part, T(-1), T(1));
-    for (T& value : part) value = value < 0 ? T(-1) : T(1);
+    const std::span<T> some(out.data + first, at(count));
+    fill_uniform(stream, first, some, T(-1), T(1));
+    for (T& value : some) value = value < 0 ? T(-1) : T(1);
   });
 }
 

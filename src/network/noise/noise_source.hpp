@@ -1,7 +1,7 @@
-// Where the standard normals of a noisy pass come from: Philox streams, or somebody who has their own.
+// Sources of the standard normals of a noisy pass: Philox streams, or numbers that are given.
 #pragma once
 
-#include "network/packets.hpp"
+#include "network/shape.hpp"
 #include "rng/philox.hpp"
 
 namespace bdl {
@@ -13,30 +13,30 @@ class NoiseSource {
   NoiseSource(const NoiseSource&) = delete;
   NoiseSource& operator=(const NoiseSource&) = delete;
   virtual ~NoiseSource() = default;
-  /// Of each example and column of W, M x K, for a block of parameters; 1 x K: for all examples together.
+  /// Draws eps for each example and column of W (M x K) of a block of parameters; 1 x K: for all examples.
   virtual void factors(Index block, Index sample, MatrixView<T> eps) const = 0;
-  /// Of each output of a layer, in its layout.
+  /// Draws xi for each output of a layer, in its layout.
   virtual void outputs(Index layer, Index sample, MatrixView<T> xi) const = 0;
-  /// Of each parameter of a layer, for all examples together.
+  /// Draws zeta for each parameter of a layer, for all examples together.
   virtual void parameters(Index layer, Index sample, std::span<T> zeta) const = 0;
-  /// Of parameters first .. first + count - 1 of each of a packet's examples: zeta[16 p + lane].
-  virtual void own_parameters(Index layer, Index sample, Index packet, Index first, Index count,
-                              T* zeta) const noexcept = 0;
-  /// Throws where it cannot give as many.
-  virtual void check_own_parameters(Index layer, Index packets) const = 0;
-  /// Signs, +-1, of each example's inputs (of a convolution: channels) and outputs (filters), in the layout
-  /// of the layer.
+  /// Draws zeta for parameters first .. first + count - 1 of each of a packet's examples: zeta[16 p + lane].
+  virtual void example_parameters(Index layer, Index sample, Index packet, Index first, Index count,
+                                  T* zeta) const noexcept = 0;
+  /// Fails if example_parameters() cannot draw as many.
+  virtual void check_example_parameters(Index layer, Index packets) const = 0;
+  /// Draws signs, +-1, for each example's inputs (channels of a convolution) and outputs (filters), in the
+  /// layout of the layer.
   virtual void signs(Index layer, Index sample, MatrixView<T> in, MatrixView<T> out) const = 0;
 };
 
-/// Sizes that the numbers of a stream depend on.
+/// Sizes that determine which numbers of a stream are whose.
 struct NoiseLayout {
   Index blocks = 0, layers = 0;
-  ConstSpan<Index> parameters{};  ///< of each layer
+  ConstSpan<Index> parameters{};  ///< number in each layer
 };
 
-/// Philox streams: a pure function of seed, step and place. Antithetic: samples 2 j and 2 j + 1 have opposite
-/// numbers.
+/// Philox streams: numbers are a pure function of seed, step and place. If antithetic, samples 2 j and 2 j +
+/// 1 have opposite numbers.
 template <class T>
 class StreamNoise final : public NoiseSource<T> {
  public:
@@ -45,9 +45,9 @@ class StreamNoise final : public NoiseSource<T> {
   void factors(Index block, Index sample, MatrixView<T> eps) const override;
   void outputs(Index layer, Index sample, MatrixView<T> xi) const override;
   void parameters(Index layer, Index sample, std::span<T> zeta) const override;
-  void own_parameters(Index layer, Index sample, Index packet, Index first, Index count,
-                      T* zeta) const noexcept override;
-  void check_own_parameters(Index layer, Index packets) const override;
+  void example_parameters(Index layer, Index sample, Index packet, Index first, Index count,
+                          T* zeta) const noexcept override;
+  void check_example_parameters(Index layer, Index packets) const override;
   void signs(Index layer, Index sample, MatrixView<T> in, MatrixView<T> out) const override;
 
  private:

@@ -1,5 +1,14 @@
-// Noise of one layer with weights W and bias: theta ~ N(mu, diag(s) + W W^T), each example with a draw of its
-// own or all with the same, by one of the estimates of docs/mathematics/noise.md.
+// Noise of one layer with weights W and bias: theta ~ N(mu, diag(s) + W W^T), where each example has its draw
+// or all have the same one, by one of four estimates (docs/mathematics/noise.md). With standard normal xi,
+// zeta and eps, inputs A, and S the variances s as weights:
+//
+//   local    Z = mu A + sum_k (W_k A) eps_k + xi o sqrt(Q), Q = S (A o A)     example_noise.cpp
+//   weights  Z_i = (mu + W eps_i + sqrt(s) o zeta_i) A_i for example i        example_noise.cpp
+//   flipout  Z = mu A + sum_k (W_k A) eps_k + r o (N (t o A))                 noisy_layer.cpp
+//   shared   Z = (mu + W eps + n) A                                           noisy_layer.cpp
+//
+// where n = sqrt(s) o zeta is one draw for all examples, N is n as weights, and r, t are random signs of each
+// example's outputs and inputs (Wen et al. 2018): each example's law is exact, and two are uncorrelated.
 #pragma once
 
 #include <memory>
@@ -10,25 +19,26 @@
 
 namespace bdl {
 
-/// How outputs of a draw are made. local: noise of the outputs. weights: weights of each example's own.
-/// flipout: one draw of the diagonal part, with signs of each example's own. shared: one draw for all.
+/// The ways to make the outputs of a draw: by noise of the outputs; by weights drawn for each example; by one
+/// draw of the diagonal term with random signs for each example; by one draw for all examples.
 enum class LayerNoise { local, weights, flipout, shared };
 
-/// What is believed of a layer's parameters, weights before biases.
+/// The Gaussian of a layer's parameters, weights before biases.
 template <class T>
-struct LayerBelief {
+struct LayerPosterior {
   const T* mean = nullptr;
   ConstMatrixView<T> w{};  ///< W's rows of the layer, D x K
   const T* s = nullptr;
   bool has_common_s = false;  ///< all s are one number
 };
 
-/// By these parameters, of sum_i c_i loss_i.
+/// The gradient of sum_i c_i loss_i by the numbers of a LayerPosterior.
 template <class T>
 struct LayerGradient {
   std::span<T> mean;
   MatrixView<T> w;
-  /// By log sqrt(s); empty: not asked for. Of a common s, only their sum has a meaning.
+  /// The gradient by log sqrt(s), if it is not empty. If s is common, only the sum of its numbers has a
+  /// meaning.
   std::span<T> log_sigma;
 };
 
@@ -47,22 +57,22 @@ struct NoiseSize {
 template <class T>
 class NoisyLayer {
  public:
-  /// `number`: for its source. `of_data`: its inputs are the same for all samples.
+  /// `number` is the layer's for its noise source. `of_data`: its inputs are the same for all samples.
   NoisyLayer(const Layer<T>& layer, Index number, bool of_data);
 
   Index number() const { return number_; }
   Index parameters() const { return parameters_; }
   Index first_parameter() const { return first_parameter_; }
-  /// Positions of its outputs.
+  /// Number of positions of its outputs.
   Index positions() const { return conv_ ? conv_->positions() : 1; }
-  /// The next passes are of this belief.
-  void begin(const NoiseSize& size, const LayerBelief<T>& belief, const NoiseSource<T>& source);
-  /// Z for inputs A of sample s. eps: the sample's rows.
+  /// Sets the posterior and the source of all passes until the next call.
+  void begin(const NoiseSize& size, const LayerPosterior<T>& posterior, const NoiseSource<T>& source);
+  /// Computes Z for the inputs A of sample s. `eps` are the sample's rows.
   void forward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> eps, MatrixView<T> z, Scratch& scratch);
   /// to = J^T E, or to += J^T E.
   void backward(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstMatrixView<T> eps, bool add,
                 MatrixView<T> to, Scratch& scratch) const;
-  /// Of all samples: their inputs (those of data once), and E by their outputs.
+  /// Computes the gradient from the inputs of all samples (those of data once) and E of their outputs.
   void gradient(ConstMatrixView<T> a, ConstMatrixView<T> e, const NoiseWeights<T>& weights,
                 const LayerGradient<T>& out, Scratch& scratch);
 
@@ -74,17 +84,9 @@ class NoisyLayer {
   Shape output() const { return conv_ ? conv_->output : Shape{dense_->outputs}; }
   Index in_height() const { return column_numbers(layout(), input()); }
   Index out_height() const { return column_numbers(layout(), output()); }
-  /// Numbers of a channel, in a column.
+  /// Number of values of a channel in a column.
   Index in_run() const { return in_height() / input().channels; }
   Index out_run() const { return out_height() / output().channels; }
-  /// Maps of Q: one for each output, or where s is common one for all that see the same inputs.
-  Index variance_maps() const;
-  MatrixView<T> kept(Index s) const;
-  MatrixView<T> signs(Index before, const Shape& shape, Index s) const;
-  MatrixView<T> signs_in(Index s) const;
-  MatrixView<T> signs_out(Index s) const;
-  /// Of sample s: sqrt(s) zeta, and theta where all examples share it.
-  MatrixView<T> drawn(Index s) const;
 
   void apply(ConstMatrixView<T> columns, Index k, ConstMatrixView<T> a, MatrixView<T> z) const;
   void pull(ConstMatrixView<T> columns, Index k, ConstMatrixView<T> e, bool add, MatrixView<T> to) const;
@@ -92,7 +94,22 @@ class NoisyLayer {
                 Scratch& scratch);
   ConstMatrixView<T> of_sample(Index s, ConstMatrixView<T> all) const;
 
-  // local.cpp
+  // flipout and shared: noisy_layer.cpp
+  MatrixView<T> signs(Index before, const Shape& shape, Index s) const;
+  MatrixView<T> signs_in(Index s) const { return signs(0, input(), s); }
+  MatrixView<T> signs_out(Index s) const { return signs(input().channels, output(), s); }
+  MatrixView<T> drawn(Index s) const;
+  void draw_diagonal(Index s);
+  void add_flipout(Index s, ConstMatrixView<T> a, MatrixView<T> z, Scratch& scratch);
+  void pull_flipout(Index s, ConstMatrixView<T> e, MatrixView<T> to, Scratch& scratch) const;
+  void add_flipout_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c,
+                            std::span<T> out, Scratch& scratch);
+  void draw_shared(Index s, ConstMatrixView<T> eps);
+  void shared_gradient(ConstMatrixView<T> a, ConstMatrixView<T> e, const NoiseWeights<T>& weights,
+                       const LayerGradient<T>& out, Scratch& scratch);
+  // local: example_noise.cpp
+  Index variance_maps() const;
+  MatrixView<T> output_noise(Index s) const;
   std::span<T> common_weights() const;
   void begin_local();
   void apply_variance(ConstMatrixView<T> squares, MatrixView<T> q) const;
@@ -105,35 +122,26 @@ class NoisyLayer {
                   Scratch& scratch) const;
   void add_local_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c,
                           std::span<T> out, Scratch& scratch);
-  // own_draws.cpp
-  ConvShape own_shape() const;
+  // weights: example_noise.cpp
+  ConvShape example_shape() const;
   ConstMatrixView<T> packed(ConstMatrixView<T> columns, Scratch& scratch) const;
-  void apply_own(Index s, ConstMatrixView<T> a, ConstMatrixView<T> eps, MatrixView<T> z,
-                 Scratch& scratch) const;
-  void pull_own(Index s, ConstMatrixView<T> e, ConstMatrixView<T> eps, bool add, MatrixView<T> to,
-                Scratch& scratch) const;
-  void add_own_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c, std::span<T> out,
-                        Scratch& scratch);
-  // one_draw.cpp
-  void draw_diagonal(Index s);
-  void add_flipout(Index s, ConstMatrixView<T> a, MatrixView<T> z, Scratch& scratch);
-  void pull_flipout(Index s, ConstMatrixView<T> e, MatrixView<T> to, Scratch& scratch) const;
-  void add_flipout_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c,
+  void apply_example_weights(Index s, ConstMatrixView<T> a, ConstMatrixView<T> eps, MatrixView<T> z,
+                             Scratch& scratch) const;
+  void pull_example_weights(Index s, ConstMatrixView<T> e, ConstMatrixView<T> eps, bool add, MatrixView<T> to,
+                            Scratch& scratch) const;
+  void add_example_gradient(Index s, ConstMatrixView<T> a, ConstMatrixView<T> e, ConstSpan<T> c,
                             std::span<T> out, Scratch& scratch);
-  void draw_shared(Index s, ConstMatrixView<T> eps);
-  void shared_gradient(ConstMatrixView<T> a, ConstMatrixView<T> e, const NoiseWeights<T>& weights,
-                       const LayerGradient<T>& out, Scratch& scratch);
 
   Index number_, first_parameter_, parameters_ = 0;
   std::optional<DenseShape> dense_;  // one of the two; offsets count from the layer's first parameter
   std::optional<ConvShape> conv_;
-  std::unique_ptr<BlockRows<T>> rows_;  // of whatever inputs and sensitivities
+  std::unique_ptr<BlockRows<T>> rows_;  // points at the inputs and sensitivities of one sum at a time
   NoiseSize size_{};
-  LayerBelief<T> belief_;
+  LayerPosterior<T> posterior_;
   const NoiseSource<T>* source_ = nullptr;
-  // local: xi / (2 sqrt Q). flipout: signs of inputs, and of outputs. Of every sample, one after the other.
+  // local: xi / (2 sqrt Q); flipout: signs of inputs, and of outputs. Samples stand one after the other.
   mutable Buffer<T> kept_;
-  // flipout: sqrt(s) zeta of every sample. shared: that, and theta. local: a common s, for each weight.
+  // flipout: sqrt(s) zeta of each sample; shared: that and theta; local: a common s, for each weight.
   mutable Buffer<T> drawn_;
 };
 

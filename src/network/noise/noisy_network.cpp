@@ -8,7 +8,7 @@
 namespace bdl {
 namespace {
 
-/// Positions from which a convolution is dearer than normals for the weights of each example's own.
+/// Number of positions from which a convolution takes longer than drawing weights for each example.
 constexpr Index many_positions = 30;
 
 constexpr const char* noise_words[] = {"local", "weights", "flipout", "shared"};
@@ -30,7 +30,8 @@ LayerNoise layer_noise(NoiseEstimator estimator, Index positions) {
   }
 }
 
-/// Of outputs with so many positions, which share their weights' noise.
+/// True if the noise of outputs has the law of a draw: positions share their weights' noise, but not local
+/// noise.
 bool is_exact_at(LayerNoise noise, Index positions) {
   return noise != LayerNoise::local || positions == 1;
 }
@@ -42,7 +43,7 @@ NoisyNetwork<T>::NoisyNetwork(const Graph<T>& graph) : graph_(graph) {
   for (const auto& [node, offset] : graph.learned()) {
     const auto& from = graph.nodes()[at(node)];
     if (auto points = from.layer->point_rows()) {
-      points_.push_back({node, offset, std::move(points)});
+      point_nodes_.push_back({node, offset, std::move(points)});
       continue;
     }
     const auto number = std::ssize(layers_);
@@ -100,7 +101,7 @@ void NoisyNetwork<T>::draw_factors(const NoiseSource<T>& source) {
 }
 
 template <class T>
-void NoisyNetwork<T>::begin(ConstSpan<T> mean, ConstSpan<BlockBelief<T>> blocks, Index examples,
+void NoisyNetwork<T>::begin(ConstSpan<T> mean, ConstSpan<BlockPosterior<T>> blocks, Index examples,
                             Index samples, const NoiseSource<T>& source) {
   const StageTimer timer(Stage::sample);
   mean_ = mean;
@@ -114,7 +115,7 @@ void NoisyNetwork<T>::begin(ConstSpan<T> mean, ConstSpan<BlockBelief<T>> blocks,
     const Index first = node.layer.first_parameter();
     while (blocks[at(node.block)].offset + blocks[at(node.block)].size <= first) ++node.block;
     while (blocks[at(node.block)].offset > first) --node.block;
-    const BlockBelief<T>& block = blocks[at(node.block)];
+    const BlockPosterior<T>& block = blocks[at(node.block)];
     const Index within = first - block.offset;
     node.layer.begin({noise_[at(node.layer.number())], rank_, examples, samples},
                      {mean.data() + first, block.w.block(within, 0, node.layer.parameters(), rank_),
@@ -142,47 +143,27 @@ void NoisyNetwork<T>::pull(Index offset, Index s, ConstMatrixView<T> e, bool add
 }
 
 template <class T>
-void NoisyNetwork<T>::apply(const DenseShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const {
-  apply(shape.weight_offset, s, a, z);
-}
-
-template <class T>
-void NoisyNetwork<T>::pull(const DenseShape& shape, Index s, ConstMatrixView<T> e, bool add,
-                           MatrixView<T> to) const {
-  pull(shape.weight_offset, s, e, add, to);
-}
-
-template <class T>
-void NoisyNetwork<T>::apply(const ConvShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const {
-  apply(shape.weight_offset, s, a, z);
-}
-
-template <class T>
-void NoisyNetwork<T>::pull(const ConvShape& shape, Index s, ConstMatrixView<T> e, bool add,
-                           MatrixView<T> to) const {
-  pull(shape.weight_offset, s, e, add, to);
-}
-
-template <class T>
 void NoisyNetwork<T>::gradient(const Tape<T>& tape, ConstSpan<T> c, const NoiseGradient<T>& out) {
   const StageTimer timer(Stage::sums);
-  if (!points_.empty()) {
+  if (!point_nodes_.empty()) {
     std::ranges::fill(out.w, T(0));
     std::ranges::fill(out.log_sigma, T(0));
   }
   for (Node& node : layers_) {
     const auto& of_graph = graph_.nodes()[at(node.node)];
-    const BlockBelief<T>& block = blocks_[at(node.block)];
+    const BlockPosterior<T>& block = blocks_[at(node.block)];
     const Index first = node.layer.first_parameter(), size = node.layer.parameters();
     const MatrixView<T> of_block(out.w.data() + block.offset * rank_, block.size, rank_);
-    const auto part = [&](std::span<T> all) { return all.empty() ? all : all.subspan(at(first), at(size)); };
+    const auto of_layer = [&](std::span<T> all) {
+      return all.empty() ? all : all.subspan(at(first), at(size));
+    };
     node.layer.gradient(
         graph_.values(tape, of_graph.in), graph_.sensitivities(tape, of_graph.out, tape.samples),
         {factors(node.block), c},
-        {part(out.mean), of_block.block(first - block.offset, 0, size, rank_), part(out.log_sigma)},
+        {of_layer(out.mean), of_block.block(first - block.offset, 0, size, rank_), of_layer(out.log_sigma)},
         scratch_);
   }
-  for (const Points& points : points_) {
+  for (const PointNode& points : point_nodes_) {
     const auto& of_graph = graph_.nodes()[at(points.node)];
     points.rows->view(graph_.kept_slopes(tape, at(points.node)),
                       graph_.sensitivities(tape, of_graph.out, tape.samples), tape.examples);

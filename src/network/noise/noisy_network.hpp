@@ -1,5 +1,6 @@
-// A network whose layers make noise: forward, backward, and gradients by mean, W and s of what is believed of
-// its parameters, block by block.
+// A network whose weights are noisy: a pass multiplies by random weights in place of sampled ones, and
+// gradients are by the mean, W and s of the parameters' Gaussian, block by block. noisy_layer.hpp has the
+// estimates.
 #pragma once
 
 #include <string>
@@ -11,16 +12,17 @@
 
 namespace bdl {
 
-/// N(mean, diag(s) + W W^T) of `size` consecutive parameters, whole layers; all blocks have one rank.
+/// The Gaussian N(mean, diag(s) + W W^T) of `size` parameters from `offset` on, which are whole layers. All
+/// blocks have the same rank.
 template <class T>
-struct BlockBelief {
+struct BlockPosterior {
   Index offset, size;
   ConstMatrixView<T> w;
   const T* s;
   bool has_common_s;
 };
 
-/// By the beliefs' numbers: D means; K D of W, block after block, each D_b x K; D by log sqrt(s), or none.
+/// A gradient by D means; by K D numbers of W, block after block, each D_b x K; by D log sqrt(s), or none.
 template <class T>
 struct NoiseGradient {
   std::span<T> mean, w, log_sigma;
@@ -31,36 +33,45 @@ class NoisyNetwork final : public Weights<T> {
  public:
   /// The graph must outlive it.
   explicit NoisyNetwork(const Graph<T>& graph);
-  /// How each layer makes noise; "shared" is for all of them.
+  /// Sets how each layer makes noise; with "shared", all do.
   void choose(NoiseEstimator estimator);
   void choose(std::vector<LayerNoise> of_layers) { noise_ = std::move(of_layers); }
-  /// Is the law of an example's outputs in each layer that of a draw?
+  /// True if the law of an example's outputs, in each layer, is that of a draw of the parameters.
   bool is_exact() const;
-  /// A line for each layer: its description, how it makes noise, and whether that is exact.
+  /// Returns a line for each layer: its description, how it makes noise, and whether that is exact.
   std::string text() const;
-  /// The next passes are of these beliefs; points are their means. What is pointed at must stay until the
-  /// gradient is made.
-  void begin(ConstSpan<T> mean, ConstSpan<BlockBelief<T>> blocks, Index examples, Index samples,
+  /// Sets the posterior and the source of all passes until the next call; point parameters are their means.
+  /// The arguments must stay until the gradient is made.
+  void begin(ConstSpan<T> mean, ConstSpan<BlockPosterior<T>> blocks, Index examples, Index samples,
              const NoiseSource<T>& source);
-  /// Of sum c_r loss_r over all examples and samples, after a backward pass.
+  /// Computes the gradient of sum c_r loss_r over all examples and samples, after a backward pass.
   void gradient(const Tape<T>& tape, ConstSpan<T> c, const NoiseGradient<T>& out);
   NoiseLayout layout(Index blocks) const { return {blocks, std::ssize(layers_), layer_parameters_}; }
 
-  const T* points(Index offset, Index) const override { return mean_.data() + offset; }
-  void apply(const DenseShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override;
+  const T* point_parameters(Index offset, Index) const override { return mean_.data() + offset; }
+  void apply(const DenseShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override {
+    apply(shape.weight_offset, s, a, z);
+  }
   void pull(const DenseShape& shape, Index s, ConstMatrixView<T> e, bool add,
-            MatrixView<T> to) const override;
-  void apply(const ConvShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override;
-  void pull(const ConvShape& shape, Index s, ConstMatrixView<T> e, bool add, MatrixView<T> to) const override;
+            MatrixView<T> to) const override {
+    pull(shape.weight_offset, s, e, add, to);
+  }
+  void apply(const ConvShape& shape, Index s, ConstMatrixView<T> a, MatrixView<T> z) const override {
+    apply(shape.weight_offset, s, a, z);
+  }
+  void pull(const ConvShape& shape, Index s, ConstMatrixView<T> e, bool add,
+            MatrixView<T> to) const override {
+    pull(shape.weight_offset, s, e, add, to);
+  }
 
  private:
   struct Node {
     Index node;
     mutable NoisyLayer<T> layer;  // a pass makes its noise
     Index block = 0;
-    mutable std::vector<ConstMatrixView<T>> inputs;  // of samples
+    mutable std::vector<ConstMatrixView<T>> inputs;  // a view for each sample
   };
-  struct Points {
+  struct PointNode {
     Index node, offset;
     std::unique_ptr<PointRows<T>> rows;
   };
@@ -73,14 +84,14 @@ class NoisyNetwork final : public Weights<T> {
 
   const Graph<T>& graph_;
   std::vector<Node> layers_;
-  std::vector<Points> points_;
+  std::vector<PointNode> point_nodes_;
   bool is_shared() const { return !noise_.empty() && noise_.front() == LayerNoise::shared; }
   std::vector<Index> layer_parameters_;
   std::vector<LayerNoise> noise_;
   ConstSpan<T> mean_;
-  ConstSpan<BlockBelief<T>> blocks_;
-  Index rank_ = 0, rows_ = 0, samples_ = 1;  // rows: of a sample's factors
-  Buffer<T> factors_;                        // of each block, all samples' rows x K
+  ConstSpan<BlockPosterior<T>> blocks_;
+  Index rank_ = 0, rows_ = 0, samples_ = 1;  // rows of eps of a sample
+  Buffer<T> factors_;                        // eps of each block, all samples' rows x K
   mutable Scratch scratch_;
 };
 

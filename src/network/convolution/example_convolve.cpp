@@ -1,22 +1,26 @@
+// Convolutions in which every example has other weights, which variational inference draws. The weights
+// are never all there: those of a few filters and one packet are formed, used for all positions, and
+// forgotten.
 #include "base/simd.hpp"
-#include "network/convolution/own_weights.hpp"
+#include "network/convolution/convolution.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
 
-/// Products of an output whose weights are formed at a time: those of four stay in the first-level cache.
+/// Number of products of an output whose weights are formed at a time: those of four outputs stay in the
+/// first-level cache.
 template <class T>
 constexpr Index chunk_products = 320 / static_cast<Index>(sizeof(T));
 
-/// Maps that are sums of weighted maps: a convolution, or its derivative by the inputs.
+/// A convolution, or its derivative by the inputs: maps that are sums of weighted maps.
 template <class T>
 struct Sweep {
   const ConvShape& shape;
   bool is_back;
-  Shape from_shape, to_shape;  // per group: as many channels
+  Shape from_shape, to_shape;  // have the channels of one group
   const ExampleNumbers<T>& weights;
-  Index map_step, channel_step, group_step;  // in parameters
+  Index map_step, channel_step, group_step;  // numbers of parameters
   ConstMatrixView<T> from;
   MatrixView<T> to;
   bool adds;
@@ -30,36 +34,38 @@ struct Sweep {
   bool has_bias() const { return !is_back && shape.has_bias(); }
 };
 
-/// Lines of the result that the same taps make: `size` of them. Their first, and how they and the first lines
-/// that they come from go on.
+/// Lines of the result that come from as many lines by the same taps: `size` of them, from line `first` on, a
+/// `step` apart. The lines that they come from are a `from_step` apart.
 struct LineClass {
   Lines lines;
   Index first, size, step, from_step;
 };
 
-/// A part of the products of an output: some channels by all taps, or some taps of one channel.
+/// Some products of an output: some channels by all taps, or some taps of one channel.
 struct Chunk {
   Range channels, taps;
   Index products() const { return channels.size() * taps.size(); }
 };
 
-/// Products of `length` inputs and weights, each a step from the one before.
+/// The start of a run of products, among the inputs and among the formed weights.
 struct Run {
   Index from, weights;
 };
+/// Runs of `length` products, whose inputs and weights are a step from each other.
 struct Runs {
   ConstSpan<Run> all;
   Index length, from_step, weight_step;
 };
 
-/// maps x positions sums in registers, at these places and lanes.
+/// The inputs and outputs of the positions of a tile, for one vector of examples.
 template <class T, int positions>
 struct Places {
   const T* from[positions];
   T* to[positions];
 };
 
-/// to(f, p) = start(f) + sum over runs, or to(f, p) += that.
+/// to(f, p) = start(f) + sum over runs, or to(f, p) += that sum if `start` is null, for maps f and positions
+/// p, all of which stay in registers.
 template <int bytes, int maps, int positions, class T>
 BDL_ALWAYS_INLINE void tile(const Runs& runs, const T* weights, Index map_stride, const T* start,
                             Index to_channel, const Places<T, positions>& places) {
@@ -92,7 +98,7 @@ BDL_ALWAYS_INLINE void tile(const Runs& runs, const T* weights, Index map_stride
     for (int p = 0; p < positions; ++p) __builtin_memcpy(places.to[p] + f * to_channel, &sum[f][p], bytes);
 }
 
-/// What a task has to do: some maps of a group for one packet.
+/// A task: some maps of a group for one packet.
 struct Task {
   Index packet, group, first_map;
 };
@@ -132,7 +138,7 @@ class MapSweep {
       std::fill_n(start_, maps * packet_size, T(0));
   }
 
-  /// All weights of a map follow each other in theta or, backward, those of a channel do.
+  /// The weights of a map follow each other in theta or, backward, those of a channel.
   BDL_ALWAYS_INLINE void form_weights() {
     const Index first = task_.group * s_.group_step + task_.first_map * s_.map_step +
                         chunk_.channels.first * s_.channel_step + chunk_.taps.first,
@@ -151,8 +157,8 @@ class MapSweep {
     }
   }
 
-  /// visit(class) of all lines: forward, those of a class follow each other; backward, they are a stride of
-  /// the convolution from each other.
+  /// Calls visit(class) for the classes of all lines. Forward, the lines of a class follow each other;
+  /// backward, they are a stride of the convolution apart.
   template <class Visit>
   BDL_ALWAYS_INLINE void for_each_class(Index lines, Index from_size, Visit&& visit) const {
     const Index step = s_.is_back ? s_.shape.stride : 1, from_step = s_.is_back ? 1 : s_.shape.stride;
@@ -195,7 +201,7 @@ class MapSweep {
     return {all, chunk_.channels.size(), s_.from_channel(), channel_stride_};
   }
 
-  /// All positions of these rows and columns, as many at a time as registers hold.
+  /// Goes through all positions of these rows and columns, as many at a time as registers hold.
   BDL_ALWAYS_INLINE void sweep_class(const LineClass& rows, const LineClass& columns, const Runs& runs) {
     Index row = 0, column = 0, left = rows.size * columns.size;
     const auto next = [&](auto count) BDL_INLINE_LAMBDA {
@@ -249,7 +255,7 @@ class MapSweep {
   alignas(64) T weights_[maps * chunk_products<T> * packet_size];
 };
 
-/// The next tile's maps where so many are left.
+/// Returns the number of maps of the next tile if so many are left.
 int tile_maps(Index left) {
   return left >= 4 ? 4 : left >= 2 ? 2 : 1;
 }
@@ -266,7 +272,7 @@ BDL_ALWAYS_INLINE void run_task(const Sweep<T>& sweep, const Task& task) {
   }
 }
 
-/// A packet's tasks follow each other: its maps stay at hand.
+/// The tasks of a packet follow each other, so that its maps stay in the cache.
 template <class T>
 void run(const Sweep<T>& sweep) {
   const Index maps = sweep.to_shape.channels, whole = maps / 4, tiles = whole + (maps % 4 + 1) / 2;
@@ -277,35 +283,31 @@ void run(const Sweep<T>& sweep) {
   });
 }
 
-Shape of_group(const Shape& shape, Index groups) {
-  return {shape.channels / groups, shape.rows, shape.columns};
-}
-
 }  // namespace
 
 template <class T>
-void convolve_own(const ConvShape& shape, const ExampleNumbers<T>& weights, ConstMatrixView<T> in,
-                  MatrixView<T> out) {
+void convolve_by_example(const ConvShape& shape, const ExampleNumbers<T>& weights, ConstMatrixView<T> in,
+                         MatrixView<T> out) {
   run(Sweep<T>{shape, false, of_group(shape.input, shape.groups), of_group(shape.output, shape.groups),
                weights, shape.fan_in(), shape.taps(), shape.filters() * shape.fan_in(), in, out, false});
   clear_gaps(PacketMap{shape.output}, out);
 }
 
 template <class T>
-void convolve_own_back(const ConvShape& shape, const ExampleNumbers<T>& weights, ConstMatrixView<T> e,
-                       bool add, MatrixView<T> to) {
+void convolve_back_by_example(const ConvShape& shape, const ExampleNumbers<T>& weights, ConstMatrixView<T> e,
+                              bool add, MatrixView<T> to) {
   run(Sweep<T>{shape, true, of_group(shape.output, shape.groups), of_group(shape.input, shape.groups),
                weights, shape.taps(), shape.fan_in(), shape.filters() * shape.fan_in(), e, to, add});
   if (!add) clear_gaps(PacketMap{shape.input}, to);
 }
 
-template void convolve_own(const ConvShape&, const ExampleNumbers<float>&, ConstMatrixView<float>,
-                           MatrixView<float>);
-template void convolve_own(const ConvShape&, const ExampleNumbers<double>&, ConstMatrixView<double>,
-                           MatrixView<double>);
-template void convolve_own_back(const ConvShape&, const ExampleNumbers<float>&, ConstMatrixView<float>, bool,
-                                MatrixView<float>);
-template void convolve_own_back(const ConvShape&, const ExampleNumbers<double>&, ConstMatrixView<double>,
-                                bool, MatrixView<double>);
+template void convolve_by_example(const ConvShape&, const ExampleNumbers<float>&, ConstMatrixView<float>,
+                                  MatrixView<float>);
+template void convolve_by_example(const ConvShape&, const ExampleNumbers<double>&, ConstMatrixView<double>,
+                                  MatrixView<double>);
+template void convolve_back_by_example(const ConvShape&, const ExampleNumbers<float>&, ConstMatrixView<float>,
+                                       bool, MatrixView<float>);
+template void convolve_back_by_example(const ConvShape&, const ExampleNumbers<double>&,
+                                       ConstMatrixView<double>, bool, MatrixView<double>);
 
 }  // namespace bdl

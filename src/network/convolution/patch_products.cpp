@@ -1,16 +1,17 @@
-// Sums of gradients and of their squares over all rows.
+// Products that read single examples' gradients off tiles in registers: sums, sums of squares, weighted
+// squares, and blocks of gradients that are written out.
 #include "network/convolution/patch_tile.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
 
-/// Taps whose sums a task holds at a time.
+/// Number of taps whose sums a task holds at a time.
 constexpr Index most_taps = 10;
-/// Below so many positions, sums stay in registers from packet to packet; squares below fewer.
+/// Numbers of positions below which sums, and squares, stay in registers from packet to packet.
 constexpr Index few_positions = 24, very_few_positions = 8;
 
-/// Numbers at a distance added up, those of a before those of b: 16 vectors become one of their sums.
+/// These add numbers at a distance, those of a before those of b: 16 vectors become one vector of their sums.
 template <class Vector>
 BDL_ALWAYS_INLINE void fold_half(const Vector& a, const Vector& b, Vector& out) {
   out = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
@@ -60,7 +61,7 @@ class TileSums {
         filter_(group * products.shape.filters() + filter),
         input_(input) {}
 
-  /// Of `count` taps from `tap` on.
+  /// Adds up and writes the sums by `count` taps from `tap` on.
   BDL_ALWAYS_INLINE void run(Index tap, const PatchWindow* windows, Index count) {
     windows_ = windows;
     for (Index t = 0; t < count; ++t)
@@ -87,7 +88,7 @@ class TileSums {
     if (squares_.out) __builtin_memset(square_[t], 0, sizeof square_[t]);
   }
 
-  /// Of taps with many positions: packet by packet, all taps of it while it is at hand.
+  /// Taps with many positions go packet by packet, all of them while it is in the cache.
   BDL_ALWAYS_INLINE void add_packets(Index count) {
     for (Index packet = 0; packet < p_.factors.e.cols; ++packet)
       for (Index t = 0; t < count; ++t)
@@ -121,7 +122,7 @@ class TileSums {
       tile_.sum_squares(window, squares_.weights, square_[t]);
   }
 
-  /// Over the lanes: a column of each tap.
+  /// Sums over the lanes, into the column of tap t.
   BDL_ALWAYS_INLINE void reduce(const T (*rows)[packet_size], Index t, T (*out)[most_taps]) const {
     T values[padded] = {};
     if (windows_[t].positions() > 0)
@@ -147,7 +148,7 @@ class TileSums {
   T sum_values_[size][most_taps], square_values_[size][most_taps];
 };
 
-/// What a task does: one tile of filters by some tiles of inputs.
+/// A task: one tile of filters by some tiles of inputs.
 struct Task {
   Index group, filter, filters;
   Range input_tiles;
@@ -173,11 +174,76 @@ BDL_ALWAYS_INLINE void run_task(const PatchTiles<T>& products, const PatchTiling
   }
 }
 
-/// Tiles of inputs whose products are worth a task.
+/// Number of tiles of inputs whose products are worth a task.
 template <class T>
 Index tiles_together(const PatchTiles<T>& products) {
   const Index of_tile = products.shape.valid_products() * products.factors.e.cols;  // 24 times that
   return std::max<Index>(1, (1 << 12) / std::max<Index>(1, of_tile));
+}
+
+/// Adds the weighted squares of one packet. Those of a tile of filters are added up in T, tiles in double.
+template <int bytes, class T>
+BDL_ALWAYS_INLINE void add_packet_squares(const PatchTiles<T>& products, const PatchTiling& tiling,
+                                          const T* v, Index packet, double* out) {
+  const ConvShape& shape = products.shape;
+  const Index inputs = products.inputs_of(shape.channels());
+  for (Index filter = 0; filter < shape.output.channels;) {
+    const Index group = filter / shape.filters(), in_group = filter % shape.filters();
+    const int filters = tiling.next_filters(shape.filters() - in_group);
+    T sums[packet_size] = {};
+    for (Index tap = 0; tap < products.taps(); ++tap) {
+      const PatchWindow window = products.window(tap);
+      if (window.positions() == 0) continue;
+      for (Index input = 0; input < inputs;) {
+        const int count = tiling.next_inputs(inputs - input);
+        with_tile<bytes>(filters, count, [&](auto f, auto i) BDL_INLINE_LAMBDA {
+          const PatchTile<T, bytes, f(), i()> tile(products, group, in_group, input);
+          T of_tile[f()][i()];
+          for (int a = 0; a < f(); ++a)
+            for (int b = 0; b < i(); ++b)
+              of_tile[a][b] = v[(filter + a) * shape.fan_in() + products.parameter(input + b, tap)];
+          tile.add_weighted_squares(window, packet, of_tile, sums);
+        });
+        input += count;
+      }
+    }
+    for (Index lane = 0; lane < packet_size; ++lane) out[lane] += static_cast<double>(sums[lane]);
+    filter += filters;
+  }
+}
+
+/// The places that the gradients of a block are written to.
+template <class T>
+struct BlockOut {
+  MatrixView<T> out;
+  Index packets, examples;  ///< numbers in a section of E
+
+  BDL_ALWAYS_INLINE Index first_row(Index packet) const {
+    return packet / packets * examples + packet % packets * packet_size;
+  }
+  BDL_ALWAYS_INLINE Index rows(Index packet) const {
+    return std::min(packet_size, examples - packet % packets * packet_size);
+  }
+};
+
+template <class T, int bytes, int filters, int inputs>
+BDL_ALWAYS_INLINE void write_tile(const PatchTiles<T>& products,
+                                  const PatchTile<T, bytes, filters, inputs>& tile, Index tap,
+                                  const BlockOut<T>& to, Index first, Index of_filter) {
+  using Vector = typename VectorOf<T, bytes>::type;
+  constexpr Index lanes = bytes / static_cast<Index>(sizeof(T));
+  const PatchWindow window = products.window(tap);
+  const Index step = products.parameter(1, 0);
+  for (Index packet = 0; packet < products.factors.e.cols; ++packet) {
+    const Index row = to.first_row(packet), rows = to.rows(packet);
+    tile.gradients(window, packet, [&](int j, Index lane, const Vector& g) BDL_INLINE_LAMBDA {
+      T* const out = to.out.column_data(first + j / inputs * of_filter + j % inputs * step) + row + lane;
+      if (lane + lanes <= rows)
+        __builtin_memcpy(out, &g, bytes);
+      else
+        for (Index r = 0; lane + r < rows; ++r) out[r] = g[r];
+    });
+  }
 }
 
 }  // namespace
@@ -187,11 +253,11 @@ void patch_sums(const ConvShape& shape, const PatchFactors<T>& factors, const Pa
                 const PatchSums<T>& squares) {
   const PatchTiles<T> products(shape, factors);
   const PatchTiling tiling(shape.filters(), products.inputs_of(shape.channels()));
-  const Index together = tiles_together(products), parts = (tiling.input_tiles() + together - 1) / together;
-  parallel_for(shape.groups * tiling.filter_tiles() * parts, [&](Index i) noexcept {
-    const Index filter = tiling.first_filter(i / parts % tiling.filter_tiles(), shape.filters()),
-                first = i % parts * together;
-    const Task task{i / parts / tiling.filter_tiles(),
+  const Index together = tiles_together(products), ranges = (tiling.input_tiles() + together - 1) / together;
+  parallel_for(shape.groups * tiling.filter_tiles() * ranges, [&](Index i) noexcept {
+    const Index filter = tiling.first_filter(i / ranges % tiling.filter_tiles(), shape.filters()),
+                first = i % ranges * together;
+    const Task task{i / ranges / tiling.filter_tiles(),
                     filter,
                     tiling.next_filters(shape.filters() - filter),
                     {first, std::min(tiling.input_tiles(), first + together)}};
@@ -200,9 +266,53 @@ void patch_sums(const ConvShape& shape, const PatchFactors<T>& factors, const Pa
   });
 }
 
-template void patch_sums(const ConvShape&, const PatchFactors<float>&, const PatchSums<float>&,
-                         const PatchSums<float>&);
-template void patch_sums(const ConvShape&, const PatchFactors<double>&, const PatchSums<double>&,
-                         const PatchSums<double>&);
+template <class T>
+void patch_squares(const ConvShape& shape, const PatchFactors<T>& factors, const T* v, double* out) {
+  const PatchTiles<T> products(shape, factors);
+  const PatchTiling tiling(shape.filters(), products.inputs_of(shape.channels()));
+  parallel_for(factors.e.cols, [&](Index packet) noexcept {
+    double* const of_packet = out + packet * packet_size;
+    std::fill_n(of_packet, packet_size, 0.0);
+    with_simd([&](auto width)
+                  BDL_INLINE_LAMBDA { add_packet_squares<width()>(products, tiling, v, packet, of_packet); });
+  });
+}
+
+template <class T>
+void patch_block(const ConvShape& shape, const PatchFactors<T>& factors, const PatchBlock& block,
+                 Index packets, Index examples, MatrixView<T> out) {
+  const PatchTiles<T> products(shape, factors);
+  const Index filters = block.filters.size(), inputs = products.inputs_of(block.channels.size()),
+              before = products.inputs_of(block.channels.first),
+              of_filter = block.channels.size() * shape.taps();
+  const PatchTiling tiling(filters, inputs);
+  const BlockOut<T> to{out, packets, examples};
+  parallel_for(tiling.filter_tiles() * tiling.input_tiles(), [&](Index task) noexcept {
+    const Index filter = tiling.first_filter(task / tiling.input_tiles(), filters),
+                input = tiling.first_input(task % tiling.input_tiles(), inputs),
+                all_filter = block.filters.first + filter;
+    with_simd([&](auto width) BDL_INLINE_LAMBDA {
+      with_tile<width()>(tiling.next_filters(filters - filter), tiling.next_inputs(inputs - input),
+                         [&](auto f, auto i) BDL_INLINE_LAMBDA {
+                           const PatchTile<T, width(), f(), i()> tile(products, all_filter / shape.filters(),
+                                                                      all_filter % shape.filters(),
+                                                                      before + input);
+                           for (Index tap = 0; tap < products.taps(); ++tap)
+                             write_tile(products, tile, tap, to,
+                                        filter * of_filter + products.parameter(input, tap), of_filter);
+                         });
+    });
+  });
+}
+
+#define BDL_INSTANTIATE(T)                                                                             \
+  template void patch_sums(const ConvShape&, const PatchFactors<T>&, const PatchSums<T>&,              \
+                           const PatchSums<T>&);                                                       \
+  template void patch_squares(const ConvShape&, const PatchFactors<T>&, const T*, double*);            \
+  template void patch_block(const ConvShape&, const PatchFactors<T>&, const PatchBlock&, Index, Index, \
+                            MatrixView<T>);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
 
 }  // namespace bdl

@@ -1,6 +1,6 @@
-// Convolutions with weights of each example's own, and sums of gradients with numbers of each example's own,
-// against plain loops.
-#include "network/convolution/own_weights.hpp"
+// Convolutions with other weights for each example, and sums of gradients with other numbers for each
+// example, against plain loops.
+#include "network/convolution/convolution.hpp"
 #include "support/convolution_cases.hpp"
 #include "support/stored_numbers.hpp"
 
@@ -9,13 +9,13 @@ namespace {
 using namespace bdl;
 using namespace bdl::testing;
 
-/// y_r += a_r b_(r mod b_rows), r < rows.
+/// y_r += a_r b_(r mod b_rows) for r < rows.
 BDL_UNSANITIZED void add_products(const double* a, const double* b, Index b_rows, double* y, Index rows) {
   for (Index first = 0; first < rows; first += b_rows)
     for (Index r = 0; r < b_rows; ++r) y[first + r] += a[first + r] * b[r];
 }
 
-/// An example in each row, of the weights too; rows of inputs repeat.
+/// Plain loops. Each row is an example, also of the weights; rows of inputs repeat.
 struct Reference {
   NaiveConvolution naive;
 
@@ -50,7 +50,7 @@ struct Reference {
   }
 };
 
-/// One section of examples, or several samples' of the same inputs.
+/// One section of examples, or a section for each of several samples with the same inputs.
 template <class T>
 struct Problem {
   ConvolutionCase item;
@@ -78,7 +78,7 @@ void check_forward(Problem<T>& problem, const Dense& expected) {
   const ConvolutionCase& item = problem.item;
   Packets<T> outputs(item.shape.output, item.examples, problem.sections, not_a_number);
   problem.stored.start_count();
-  convolve_own<T>(item.shape, problem.stored, problem.inputs.view(), outputs.view());
+  convolve_by_example<T>(item.shape, problem.stored, problem.inputs.view(), outputs.view());
   assert_true(problem.stored.were_formed_once());
   assert_close(item.name().c_str(), outputs.rows(), expected, accuracy<T>);
   assert_true(outputs.has_clear_gaps());
@@ -89,18 +89,18 @@ void check_backward(Problem<T>& problem, const Dense& expected) {
   const ConvolutionCase& item = problem.item;
   Packets<T> to(item.shape.input, item.examples, problem.sections, not_a_number),
       sum(item.shape.input, item.examples, problem.before, 0, 0);
-  convolve_own_back<T>(item.shape, problem.stored, problem.sensitivities.view(), false, to.view());
+  convolve_back_by_example<T>(item.shape, problem.stored, problem.sensitivities.view(), false, to.view());
   assert_close(item.name().c_str(), to.rows(), expected, accuracy<T>);
   assert_true(to.has_clear_gaps());
-  convolve_own_back<T>(item.shape, problem.stored, problem.sensitivities.view(), true, sum.view());
+  convolve_back_by_example<T>(item.shape, problem.stored, problem.sensitivities.view(), true, sum.view());
   assert_close(item.name().c_str(), sum.rows(), problem.before + expected, accuracy<T>);
 }
 
 template <class T>
 Dense gradient_sum_of(Problem<T>& problem) {
   std::vector<T> sum(static_cast<std::size_t>(problem.weights.cols), static_cast<T>(not_a_number));
-  sum_own_gradients<T>(problem.item.shape, problem.stored, problem.inputs.view(),
-                       problem.sensitivities.view(), sum);
+  sum_gradients_by_example<T>(problem.item.shape, problem.stored,
+                              {problem.inputs.view(), problem.sensitivities.view()}, sum);
   return column_of(sum);
 }
 
@@ -121,7 +121,7 @@ void maps_and_sums_are_those_of_plain_loops(void**) {
   }
 }
 
-/// Also sums of lanes and of positions are taken in one order. Without fused multiply-add, rounding differs.
+/// Sums over lanes and positions have one order for all widths. Without fused multiply-add, rounding differs.
 template <class T>
 void results_do_not_depend_on_the_width_of_vectors(void**) {
   if (widest_simd() != Simd::avx512) return;
@@ -134,8 +134,9 @@ void results_do_not_depend_on_the_width_of_vectors(void**) {
     std::array<Dense, 2> sums;
     for (std::size_t i = 0; i < 2; ++i) {
       const SimdLimit limit(i == 0 ? Simd::avx2 : Simd::avx512);
-      convolve_own<T>(item.shape, problem.stored, problem.inputs.view(), outputs[i].view());
-      convolve_own_back<T>(item.shape, problem.stored, problem.sensitivities.view(), false, to[i].view());
+      convolve_by_example<T>(item.shape, problem.stored, problem.inputs.view(), outputs[i].view());
+      convolve_back_by_example<T>(item.shape, problem.stored, problem.sensitivities.view(), false,
+                                  to[i].view());
       sums[i] = gradient_sum_of(problem);
     }
     assert_same("outputs", outputs[0].rows(), outputs[1].rows());
@@ -146,7 +147,7 @@ void results_do_not_depend_on_the_width_of_vectors(void**) {
 
 }  // namespace
 
-int test_own_weights() {
+int test_example_weights() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(maps_and_sums_are_those_of_plain_loops<double>),
       cmocka_unit_test(maps_and_sums_are_those_of_plain_loops<float>),

@@ -1,27 +1,27 @@
-// Sums of gradients in which every example and parameter has a number of its own.
-#include "network/convolution/own_weights.hpp"
+// Sums of gradients that have a number for each example and parameter.
 #include "network/convolution/patch_tile.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
 
-/// Of a filter, the parameters whose numbers are formed at a time: four filters' and their sums are 64 KiB.
+/// Number of a filter's parameters whose numbers are formed at a time: those of four filters, with their
+/// sums, are 64 KiB.
 template <class T>
 constexpr Index most_parameters = 512 / static_cast<Index>(sizeof(T));
 constexpr int most_filters = 4, most_inputs = 6;
-/// Of a layer, as long as they have whole tiles to do.
+/// Number of tasks that a layer should have, as long as they have whole tiles to do.
 constexpr Index least_tasks = 16;
-/// Biases of a task.
+/// Number of biases of a task.
 constexpr Index biases_together = 16;
 
-/// Some inputs of a filter, by all taps that tiles have, or by some; parameters that follow each other.
+/// Some inputs of a filter, by all taps that tiles have or by some: parameters that follow each other.
 struct Chunk {
   Range inputs, taps;
   Index parameters() const { return inputs.size() * taps.size(); }
 };
 
-/// How chunks and tiles of filters cover a layer's weights.
+/// Chunks that together with tiles of filters cover a layer's weights.
 template <class T>
 class Chunks {
  public:
@@ -45,7 +45,7 @@ class Chunks {
   Index all_inputs_, all_taps_, inputs_, taps_;
 };
 
-/// The sum over the lanes, in an order that no vector's width changes.
+/// Returns the sum over the lanes, in an order that does not depend on the width of vectors.
 template <class T>
 BDL_ALWAYS_INLINE T sum_of_lanes(const T* lanes) {
   T half[packet_size / 2];
@@ -75,7 +75,7 @@ class ChunkSums {
   }
 
  private:
-  /// Of the layer, the chunk's first one of filter f.
+  /// Returns the number, in the layer, of the first parameter of the chunk for filter f.
   BDL_ALWAYS_INLINE Index parameter(Index f) const {
     return (group_ * p_.shape.filters() + filter_ + f) * p_.shape.fan_in() +
            p_.parameter(chunk_.inputs.first, chunk_.taps.first);
@@ -133,7 +133,7 @@ BDL_ALWAYS_INLINE void sum_filters(const PatchTiles<T>& products, const ExampleN
   next(TileNumber<1>{});
 }
 
-/// Of up to biases_together filters from `first` on.
+/// Sums for the biases of up to biases_together filters from `first` on.
 template <class T>
 BDL_ALWAYS_INLINE void sum_biases(const ConvShape& shape, const ExampleNumbers<T>& numbers,
                                   ConstMatrixView<T> e, Index first, T* out) {
@@ -157,9 +157,9 @@ BDL_ALWAYS_INLINE void sum_biases(const ConvShape& shape, const ExampleNumbers<T
 }  // namespace
 
 template <class T>
-void sum_own_gradients(const ConvShape& shape, const ExampleNumbers<T>& numbers, ConstMatrixView<T> in,
-                       ConstMatrixView<T> e, std::span<T> out) {
-  const PatchTiles<T> products(shape, {in, e});
+void sum_gradients_by_example(const ConvShape& shape, const ExampleNumbers<T>& numbers,
+                              const PatchFactors<T>& factors, std::span<T> out) {
+  const PatchTiles<T> products(shape, factors);
   const Chunks<T> chunks(shape, products.inputs_of(shape.channels()), products.taps());
   const Index tiles = (shape.filters() + most_filters - 1) / most_filters;
   parallel_for(shape.groups * tiles * chunks.count(), [&](Index i) noexcept {
@@ -171,14 +171,15 @@ void sum_own_gradients(const ConvShape& shape, const ExampleNumbers<T>& numbers,
   });
   if (!shape.has_bias()) return;
   parallel_for((shape.output.channels + biases_together - 1) / biases_together, [&](Index i) noexcept {
-    with_simd([&](auto)
-                  BDL_INLINE_LAMBDA { sum_biases(shape, numbers, e, i * biases_together, out.data()); });
+    with_simd([&](auto) BDL_INLINE_LAMBDA {
+      sum_biases(shape, numbers, factors.e, i * biases_together, out.data());
+    });
   });
 }
 
-template void sum_own_gradients(const ConvShape&, const ExampleNumbers<float>&, ConstMatrixView<float>,
-                                ConstMatrixView<float>, std::span<float>);
-template void sum_own_gradients(const ConvShape&, const ExampleNumbers<double>&, ConstMatrixView<double>,
-                                ConstMatrixView<double>, std::span<double>);
+template void sum_gradients_by_example(const ConvShape&, const ExampleNumbers<float>&,
+                                       const PatchFactors<float>&, std::span<float>);
+template void sum_gradients_by_example(const ConvShape&, const ExampleNumbers<double>&,
+                                       const PatchFactors<double>&, std::span<double>);
 
 }  // namespace bdl

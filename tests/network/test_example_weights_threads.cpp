@@ -1,10 +1,10 @@
-// Convolutions with weights of each example's own have the same bits on one thread and on several.
-#include "network/convolution/own_weights.hpp"
+// Convolutions with other weights for each example give identical results on one thread and on several.
+#include "network/convolution/convolution.hpp"
 #include "parallel/parallel.hpp"
 #include "support/convolution_cases.hpp"
 #include "support/stored_numbers.hpp"
 
-// Last: it includes cmocka.h.
+// This header is the last: it includes cmocka.h.
 #include "support/verify.hpp"
 
 namespace {
@@ -22,9 +22,9 @@ Dense results_of(const ConvShape& shape, Index examples, Index threads) {
       sensitivities(shape.output, examples, e, 0, gap), to(shape.input, examples, 1, not_a_number);
   const StoredNumbers<T> numbers(random.normal(examples, shape.parameters()), examples, absent);
   std::vector<T> sum(static_cast<std::size_t>(shape.parameters()), static_cast<T>(not_a_number));
-  convolve_own<T>(shape, numbers, inputs.view(), outputs.view());
-  convolve_own_back<T>(shape, numbers, sensitivities.view(), false, to.view());
-  sum_own_gradients<T>(shape, numbers, inputs.view(), sensitivities.view(), sum);
+  convolve_by_example<T>(shape, numbers, inputs.view(), outputs.view());
+  convolve_back_by_example<T>(shape, numbers, sensitivities.view(), false, to.view());
+  sum_gradients_by_example<T>(shape, numbers, {inputs.view(), sensitivities.view()}, sum);
   Dense all = column_of(sum);
   for (const Dense& part : {outputs.rows(), to.rows()})
     all.values.insert(all.values.end(), part.values.begin(), part.values.end());
@@ -45,7 +45,7 @@ void several_threads_have_the_bits_of_one(void**) {
 
 }  // namespace
 
-int test_own_weights_threads() {
+int test_example_weights_threads() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(several_threads_have_the_bits_of_one<float>),
       cmocka_unit_test(several_threads_have_the_bits_of_one<double>),
