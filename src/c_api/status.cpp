@@ -88,6 +88,7 @@ const char* bdl_status_name(bdl_status status) {
 #define BDL_STATUS(name, number, meaning) \
   case BDL_##name:                        \
     return "BDL_" #name;
+#include "base/status.def"
 #undef BDL_STATUS
   }
   return "unknown status";
