@@ -5,8 +5,8 @@
 #include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/guard.hpp"
-#include "metrics/ranking.hpp"
 #include "metrics/metrics.hpp"
+#include "metrics/ranking.hpp"
 
 using bdl::checked_result;
 using bdl::interruptible_guard;

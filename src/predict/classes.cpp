@@ -2,8 +2,8 @@
 #include <cmath>
 #include <span>
 
-#include "likelihood/linearized_density.hpp"
 #include "likelihood/gaussian_integrals.hpp"
+#include "likelihood/linearized_density.hpp"
 #include "predict/memory.hpp"
 #include "predict/overflow.hpp"
 #include "predict/predict.hpp"

@@ -8,9 +8,9 @@
 #include <numbers>
 #include <numeric>
 
+#include "likelihood/gaussian_integrals.hpp"
 #include "likelihood/heteroscedastic.hpp"
 #include "likelihood/limited_rates.hpp"
-#include "likelihood/gaussian_integrals.hpp"
 #include "likelihood/special_functions.hpp"
 #include "likelihood/student_t.hpp"
 

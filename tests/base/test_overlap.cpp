@@ -156,9 +156,10 @@ void outputs_have_places_of_their_own(void**) {
   check_apart({{"a", part(0, 2, 3, 3)}, {"b", bdl_none_out()}, {"c", bdl_none_out()}},
               {{"x", bdl_f64(memory + 6, 2, 3)}, {"y", bdl_none()}});
   check_apart({{"a", part(0, 5, 2, 6)}}, {{"x", bdl_as_input(part(0, 5, 2, 6))}});  // in place
-  expect_error(Status::ERROR_SHAPE, "a and c are outputs that overlap in memory, expected separate memory", [&] {
-    check_apart({{"a", part(0, 5, 2, 6)}, {"b", part(2, 5, 2, 6)}, {"c", part(1, 5, 1, 6)}});
-  });
+  expect_error(Status::ERROR_SHAPE, "a and c are outputs that overlap in memory, expected separate memory",
+               [&] {
+                 check_apart({{"a", part(0, 5, 2, 6)}, {"b", part(2, 5, 2, 6)}, {"c", part(1, 5, 1, 6)}});
+               });
   expect_error(Status::ERROR_SHAPE, "a and b are outputs", [&] {
     check_apart({{"a", part(0, 2, 2, 2)}, {"b", part(0, 2, 2, 2)}});
   });

@@ -153,7 +153,7 @@ void test_checksums_of_other_writers(void**) {
   refused("expected 8 lower-case hexadecimal digits", of_tensor("crc32c.a", "0x345678"));
   refused("expected 8 lower-case hexadecimal digits", of_tensor("crc32c.a", "-1234567"));
   refused("expected 8 lower-case hexadecimal digits", of_tensor("crc32c.a", "ABCDEF01"));
-  refused("'crc32c' is '', expected 8 hexadecimal digits", R"("crc32c":"")");
+  refused("'crc32c' is '', expected 8 lower-case hexadecimal digits", R"("crc32c":"")");
   refused("the header is damaged: its checksum is ", R"("crc32c":"00000000")");
 }
 

@@ -1,6 +1,6 @@
 // Integrals of the likelihoods over Gaussian outputs: closed forms against dense algebra and fine sums.
-#include "likelihood/linearized_density.hpp"
 #include "likelihood/limited_rates.hpp"
+#include "likelihood/linearized_density.hpp"
 #include "support/likelihoods.hpp"
 #include "support/verify.hpp"
 

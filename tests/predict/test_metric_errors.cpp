@@ -1,7 +1,7 @@
 // What metrics refuse: the status, and a message that names the argument, what was given, what was expected.
 #include "metric_tables.hpp"
-#include "metrics/ranking.hpp"
 #include "metrics/metrics.hpp"
+#include "metrics/ranking.hpp"
 
 namespace {
 

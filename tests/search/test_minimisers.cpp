@@ -34,7 +34,8 @@ void minima_inside_are_found(void**) {
     assert_near("x", x[0], 1, c.tolerance);
     assert_near("y", x[1], 1, 2 * c.tolerance);
     assert_true(value == rosenbrock(x, {}));
-    assert_true(minimize_within_bounds(c.minimiser, {low, high, 0.5}, c.evaluations, rosenbrock, again) == value &&
+    assert_true(minimize_within_bounds(c.minimiser, {low, high, 0.5}, c.evaluations, rosenbrock, again) ==
+                    value &&
                 again == x);
   }
 }
@@ -59,7 +60,8 @@ void a_minimum_is_kept(void**) {
   for (const Case& c : cases)
     for (const double start : {1.0, -1.0, 3.0}) {
       std::vector<double> x{start};
-      assert_near("value", minimize_within_bounds(c.minimiser, {low, high, 0.5}, c.evaluations, parabola, x), 0, 1e-5);
+      assert_near("value", minimize_within_bounds(c.minimiser, {low, high, 0.5}, c.evaluations, parabola, x),
+                  0, 1e-5);
       assert_near("x", x[0], 1, 2e-3);
     }
 }
