@@ -119,17 +119,29 @@ void set_dropout(Posterior<T>& q, const Array& mean) {
   replace<T>(q, successor, mean);
 }
 
-void check_rate(double rate, const char* name) {
-  if (!(rate >= 0 && rate < 1)) fail(Status::ERROR_INVALID_ARGUMENT, "%s is %g, expected [0, 1)", name, rate);
+/// Creates a posterior of a kind that has been checked.
+template <class T>
+bdl_posterior* new_posterior(const PosteriorKind& kind) {
+  return new bdl_posterior{std::shared_ptr<Posterior<T>>(create_posterior<T>(kind))};
 }
 
-template <class T>
-bdl_posterior* create_dropout(const Model<T>& model, double input_rate, double hidden_rate) {
-  const Graph<T>* graph = model.graph();
-  if (!graph) fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a user model has no units to drop");
-  DropoutLayout layout{layers_with_masks(*graph), input_rate, hidden_rate};
-  return new bdl_posterior{std::shared_ptr<Posterior<T>>(
-      std::make_shared<DropoutPosterior<T>>(std::move(layout), points_of(model)))};
+void create(bdl_posterior** posterior, const bdl_dtype& dtype, const PosteriorKind& kind, Index most_rank) {
+  not_null(posterior, "posterior");
+  check_range(kind.dimension, 1, largest_size, "dimension");
+  check_range(kind.rank, 0, most_rank, "rank");
+  with_dtype(dtype, [&](auto scalar) { *posterior = new_posterior<decltype(scalar)>(kind); });
+}
+
+/// Creates a posterior whose kind(model) depends on the model.
+template <class Kind>
+void create(bdl_posterior** posterior, const bdl_model* model, Kind&& kind) {
+  not_null(posterior, "posterior");
+  with(model, "model", [&]<class T>(const Model<T>& m) { *posterior = new_posterior<T>(kind(m)); });
+}
+
+PosteriorKind blockwise(Family family, std::vector<Index> sizes, Index rank = 0, PointLayout points = {}) {
+  const Index dimension = std::accumulate(sizes.begin(), sizes.end(), Index{0});
+  return {family, dimension, rank, std::move(sizes), {}, std::move(points), {}};
 }
 
 /// Returns the number of parameters of each layer.
@@ -156,22 +168,16 @@ std::vector<Index> checked_sizes(const int64_t* sizes, int32_t count) {
   return {sizes, sizes + count};
 }
 
-template <class T>
-bdl_posterior* create_blocks(Family family, const std::vector<Index>& sizes, Index rank = 0,
-                             PointLayout points = {}) {
-  const Index dimension = std::accumulate(sizes.begin(), sizes.end(), Index{0});
-  return new bdl_posterior{std::shared_ptr<Posterior<T>>(
-      create_posterior<T>({family, dimension, rank, sizes, {}, std::move(points)}))};
+void check_rate(double rate, const char* name) {
+  if (!(rate >= 0 && rate < 1)) fail(Status::ERROR_INVALID_ARGUMENT, "%s is %g, expected [0, 1)", name, rate);
 }
 
-template <class Create>
-void create(bdl_posterior** posterior, const bdl_dtype& dtype, Index dimension, Create&& make) {
-  not_null(posterior, "posterior");
-  check_range(dimension, 1, largest_size, "dimension");
-  with_dtype(dtype, [&](auto scalar) {
-    using T = decltype(scalar);
-    *posterior = new bdl_posterior{std::shared_ptr<Posterior<T>>(make(scalar))};
-  });
+template <class T>
+PosteriorKind dropout_kind(const Model<T>& model, double input_rate, double hidden_rate) {
+  const Graph<T>* graph = model.graph();
+  if (!graph) fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a user model has no units to drop");
+  DropoutLayout layout{layers_with_masks(*graph), input_rate, hidden_rate};
+  return {Family::dropout, model.parameters(), 0, {}, std::move(layout), points_of(model), {}};
 }
 
 }  // namespace
@@ -181,25 +187,72 @@ using namespace bdl;
 
 bdl_status bdl_posterior_create_low_rank(bdl_dtype dtype, int64_t dimension, int64_t rank,
                                          bdl_posterior** posterior) {
+  return guard(__func__, [&] { create(posterior, dtype, {Family::low_rank, dimension, rank}, dimension); });
+}
+
+bdl_status bdl_posterior_create_low_rank_moment(bdl_dtype dtype, int64_t dimension, int64_t rank,
+                                                bdl_posterior** posterior) {
   return guard(__func__, [&] {
-    create(posterior, dtype, dimension, [&](auto scalar) {
-      check_range(rank, 0, dimension, "rank");
-      return std::make_shared<LowRankPosterior<decltype(scalar)>>(dimension, rank);
-    });
+    create(posterior, dtype, {Family::low_rank_moment, dimension, rank},
+           std::max<Index>(dimension, most_rank_above_dimension));
   });
 }
 
 bdl_status bdl_posterior_create_full(bdl_dtype dtype, int64_t dimension, bdl_posterior** posterior) {
-  return guard(__func__, [&] {
-    create(posterior, dtype, dimension,
-           [&](auto scalar) { return std::make_shared<FullPosterior<decltype(scalar)>>(dimension); });
-  });
+  return guard(__func__, [&] { create(posterior, dtype, {Family::full, dimension}, 0); });
 }
 
 bdl_status bdl_posterior_create_full_moment(bdl_dtype dtype, int64_t dimension, bdl_posterior** posterior) {
+  return guard(__func__, [&] { create(posterior, dtype, {Family::full_moment, dimension}, 0); });
+}
+
+bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t dimension,
+                                                bdl_posterior** posterior) {
+  return guard(__func__, [&] { create(posterior, dtype, {Family::diagonal_moment, dimension}, 0); });
+}
+
+bdl_status bdl_posterior_create_blockwise_full(bdl_dtype dtype, const int64_t* sizes, int32_t size_count,
+                                               bdl_posterior** posterior) {
   return guard(__func__, [&] {
-    create(posterior, dtype, dimension,
-           [&](auto scalar) { return std::make_shared<FullMomentPosterior<decltype(scalar)>>(dimension); });
+    not_null(posterior, "posterior");
+    create(posterior, dtype, blockwise(Family::layerwise_full, checked_sizes(sizes, size_count)), 0);
+  });
+}
+
+bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, bdl_posterior** posterior) {
+  return guard(__func__, [&] {
+    create(posterior, model, [](const auto& m) {
+      return blockwise(Family::layerwise_full, layer_parameters(m), 0, points_of(m));
+    });
+  });
+}
+
+bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model, int64_t rank,
+                                                          bdl_posterior** posterior) {
+  return guard(__func__, [&] {
+    create(posterior, model, [&](const auto& m) {
+      check_range(rank, 0, most_rank_above_dimension, "rank");
+      return blockwise(Family::layerwise_low_rank_moment, layer_parameters(m), rank, points_of(m));
+    });
+  });
+}
+
+bdl_status bdl_posterior_create_kronecker(const bdl_model* model, bdl_posterior** posterior) {
+  return guard(__func__, [&] {
+    create(posterior, model, [](const auto& m) {
+      return PosteriorKind{Family::kronecker, m.parameters(), 0, {}, {}, points_of(m), matrices_of(m)};
+    });
+  });
+}
+
+bdl_status bdl_posterior_create_dropout(const bdl_model* model, double input_rate, double hidden_rate,
+                                        bdl_posterior** posterior) {
+  return guard(__func__, [&] {
+    create(posterior, model, [&](const auto& m) {
+      check_rate(input_rate, "input_rate");
+      check_rate(hidden_rate, "hidden_rate");
+      return dropout_kind(m, input_rate, hidden_rate);
+    });
   });
 }
 
@@ -208,6 +261,26 @@ bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** co
     not_null(copy, "copy");
     with(posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
       *copy = new bdl_posterior{std::shared_ptr<Posterior<T>>(q.clone())};
+    });
+  });
+}
+
+bdl_status bdl_posterior_as_full(const bdl_posterior* posterior, bdl_posterior** full) {
+  return interruptible_guard(__func__, [&] {
+    not_null(full, "full");
+    with(posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+      check_gaussian(q, "a covariance");
+      *full = new bdl_posterior{std::shared_ptr<Posterior<T>>(full_covariance_of<T>(q))};
+    });
+  });
+}
+
+bdl_status bdl_posterior_as_diagonal(const bdl_posterior* posterior, bdl_posterior** diagonal) {
+  return interruptible_guard(__func__, [&] {
+    not_null(diagonal, "diagonal");
+    with(posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+      check_gaussian(q, "a covariance");
+      *diagonal = new bdl_posterior{std::shared_ptr<Posterior<T>>(marginals_of<T>(q))};
     });
   });
 }
@@ -242,6 +315,12 @@ bdl_status bdl_posterior_set_low_rank(bdl_posterior* posterior, bdl_matrix mean,
   return guard(__func__, posterior, "posterior", [&](auto& q) { set_low_rank(q, mean, low_rank, diagonal); });
 }
 
+bdl_status bdl_posterior_set_low_rank_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix low_rank,
+                                             bdl_matrix diagonal) {
+  return guard(__func__, posterior, "posterior",
+               [&](auto& q) { set_low_rank_moment(q, mean, low_rank, diagonal); });
+}
+
 bdl_status bdl_posterior_set_full(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix precision) {
   return interruptible_guard(
       __func__, [&] { with(posterior, "posterior", [&](auto& q) { set_full(q, mean, precision); }); });
@@ -252,107 +331,8 @@ bdl_status bdl_posterior_set_full_moment(bdl_posterior* posterior, bdl_matrix me
                              [&](auto& q) { set_full_moment(q, mean, covariance); });
 }
 
-bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t dimension,
-                                                bdl_posterior** posterior) {
-  return guard(__func__, [&] {
-    create(posterior, dtype, dimension, [&](auto scalar) {
-      return std::make_shared<DiagonalMomentPosterior<decltype(scalar)>>(dimension);
-    });
-  });
-}
-
 bdl_status bdl_posterior_set_diagonal_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix variance) {
   return guard(__func__, posterior, "posterior", [&](auto& q) { set_diagonal_moment(q, mean, variance); });
-}
-
-bdl_status bdl_posterior_create_dropout(const bdl_model* model, double input_rate, double hidden_rate,
-                                        bdl_posterior** posterior) {
-  return guard(__func__, [&] {
-    not_null(posterior, "posterior");
-    with(model, "model", [&](const auto& m) {
-      check_rate(input_rate, "input_rate");
-      check_rate(hidden_rate, "hidden_rate");
-      *posterior = create_dropout(m, input_rate, hidden_rate);
-    });
-  });
-}
-
-bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, bdl_posterior** posterior) {
-  return guard(__func__, [&] {
-    not_null(posterior, "posterior");
-    with(model, "model", [&]<class T>(const Model<T>& m) {
-      *posterior = create_blocks<T>(Family::layerwise_full, layer_parameters(m), 0, points_of(m));
-    });
-  });
-}
-
-bdl_status bdl_posterior_create_low_rank_moment(bdl_dtype dtype, int64_t dimension, int64_t rank,
-                                                bdl_posterior** posterior) {
-  return guard(__func__, [&] {
-    create(posterior, dtype, dimension, [&](auto scalar) {
-      check_range(rank, 0, std::max<Index>(dimension, most_rank_above_dimension), "rank");
-      return std::make_shared<LowRankMomentPosterior<decltype(scalar)>>(dimension, rank);
-    });
-  });
-}
-
-bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model, int64_t rank,
-                                                          bdl_posterior** posterior) {
-  return guard(__func__, [&] {
-    not_null(posterior, "posterior");
-    with(model, "model", [&]<class T>(const Model<T>& m) {
-      check_range(rank, 0, most_rank_above_dimension, "rank");
-      *posterior =
-          create_blocks<T>(Family::layerwise_low_rank_moment, layer_parameters(m), rank, points_of(m));
-    });
-  });
-}
-
-bdl_status bdl_posterior_create_kronecker(const bdl_model* model, bdl_posterior** posterior) {
-  return guard(__func__, [&] {
-    not_null(posterior, "posterior");
-    with(model, "model", [&]<class T>(const Model<T>& m) {
-      *posterior = new bdl_posterior{std::shared_ptr<Posterior<T>>(
-          create_posterior<T>({Family::kronecker, m.parameters(), 0, {}, {}, points_of(m), matrices_of(m)}))};
-    });
-  });
-}
-
-bdl_status bdl_posterior_as_full(const bdl_posterior* posterior, bdl_posterior** full) {
-  return interruptible_guard(__func__, [&] {
-    not_null(full, "full");
-    with(posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
-      check_gaussian(q, "a covariance");
-      *full = new bdl_posterior{std::shared_ptr<Posterior<T>>(full_covariance_of<T>(q))};
-    });
-  });
-}
-
-bdl_status bdl_posterior_as_diagonal(const bdl_posterior* posterior, bdl_posterior** diagonal) {
-  return interruptible_guard(__func__, [&] {
-    not_null(diagonal, "diagonal");
-    with(posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
-      check_gaussian(q, "a covariance");
-      *diagonal = new bdl_posterior{std::shared_ptr<Posterior<T>>(marginals_of<T>(q))};
-    });
-  });
-}
-
-bdl_status bdl_posterior_set_low_rank_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix low_rank,
-                                             bdl_matrix diagonal) {
-  return guard(__func__, posterior, "posterior",
-               [&](auto& q) { set_low_rank_moment(q, mean, low_rank, diagonal); });
-}
-
-bdl_status bdl_posterior_create_blockwise_full(bdl_dtype dtype, const int64_t* sizes, int32_t size_count,
-                                               bdl_posterior** posterior) {
-  return guard(__func__, [&] {
-    not_null(posterior, "posterior");
-    const std::vector<Index> blocks = checked_sizes(sizes, size_count);
-    with_dtype(dtype, [&](auto scalar) {
-      *posterior = create_blocks<decltype(scalar)>(Family::layerwise_full, blocks);
-    });
-  });
 }
 
 bdl_status bdl_posterior_set_dropout(bdl_posterior* posterior, bdl_matrix mean) {

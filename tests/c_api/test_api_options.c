@@ -426,7 +426,7 @@ static void test_text_at_once(void** state) {
   (void)state;
   OK(bdl_optimizer_create(linear, q[0], "map", ROWS, &o));
   assert_int_equal(bdl_optimizer_set_choice(o, "rule", "bbb"), BDL_ERROR_UNSUPPORTED); /* by Adam */
-  assert_non_null(strstr(bdl_last_error(), "bdl_optimizer_set_text() sets several"));
+  assert_non_null(strstr(bdl_last_error(), "options that only fit together must be set in one call"));
   OK(bdl_optimizer_get_choice(o, "rule", &word));
   assert_string_equal(word, "map");
   OK(bdl_optimizer_set_text(o, "rule=bbb descent=sgd"));

@@ -100,7 +100,7 @@ const std::vector<Exception>& exceptions() {
       {[] { throw std::runtime_error("the disk is full"); }, "the disk is full"},
       {[] { throw std::bad_alloc(); }, "std::bad_alloc"},
       {[] { throw std::length_error("too long"); }, "too long"},
-      {[] { throw 17; }, "it is no std::exception"},
+      {[] { throw 17; }, "it is not a std::exception"},
       {[] {
          bdl_set_callback_message("the simulator said no");
          throw 17;

@@ -149,11 +149,11 @@ void test_checksums_of_other_writers(void**) {
   assert_true(parse_archive(one_byte("")).metadata().empty());
   assert_true(parse_archive(one_byte(of_tensor("crc32c.a", good))).metadata().empty());
   refused("tensor 'a' is damaged: its checksum is ", of_tensor("crc32c.a", "00000000"));
-  refused("'crc32c.a' is '123', expected 8 hexadecimal digits", of_tensor("crc32c.a", "123"));
-  refused("expected 8 hexadecimal digits", of_tensor("crc32c.a", "0x345678"));
-  refused("expected 8 hexadecimal digits", of_tensor("crc32c.a", "-1234567"));
+  refused("'crc32c.a' is '123', expected 8 lower-case hexadecimal digits", of_tensor("crc32c.a", "123"));
+  refused("expected 8 lower-case hexadecimal digits", of_tensor("crc32c.a", "0x345678"));
+  refused("expected 8 lower-case hexadecimal digits", of_tensor("crc32c.a", "-1234567"));
   refused("expected 8 lower-case hexadecimal digits", of_tensor("crc32c.a", "ABCDEF01"));
-  refused("'crc32c' is '', expected 8 hexadecimal digits", R"("crc32c":"")");
+  refused("'crc32c' is '', expected 8 lower-case hexadecimal digits", R"("crc32c":"")");
   refused("the header is damaged: its checksum is ", R"("crc32c":"00000000")");
 }
 

@@ -62,17 +62,17 @@ struct Hostile {
   const char* word;
 };
 const Hostile hostile[] = {
-    {"", "no dictionary"},
-    {"[]", "no dictionary"},
-    {"{'descr': '<f8'", "no dictionary"},
-    {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), } x", "no dictionary"},
-    {"{'descr': '<f8', 'fortran_order': 0, 'shape': (3, 2), }", "no dictionary"},
-    {"{'descr': '<f8', 'fortran_order': False, 'shape': [3, 2], }", "no dictionary"},
-    {"{'descr': '<f8', 'fortran_order': False, 'shape': (3 2), }", "no dictionary"},
-    {"{'descr': '<f8', 'fortran_order': False, 'shape': (-3, 2), }", "no dictionary"},
-    {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2L), }", "no dictionary"},
-    {"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (6,), }", "no dictionary"},
-    {"{'descr': '<f8', 'fortran_order': False}", "no dictionary"},
+    {"", "not a dictionary"},
+    {"[]", "not a dictionary"},
+    {"{'descr': '<f8'", "not a dictionary"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), } x", "not a dictionary"},
+    {"{'descr': '<f8', 'fortran_order': 0, 'shape': (3, 2), }", "not a dictionary"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': [3, 2], }", "not a dictionary"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (3 2), }", "not a dictionary"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (-3, 2), }", "not a dictionary"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2L), }", "not a dictionary"},
+    {"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (6,), }", "not a dictionary"},
+    {"{'descr': '<f8', 'fortran_order': False}", "not a dictionary"},
     {"{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (6,)}", "twice"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (6,), 'more': 1}", "key 'more'"},
     {"{'descr': '|O', 'fortran_order': False, 'shape': (3, 2), }", "'|O'"},
@@ -91,7 +91,7 @@ void hostile_headers_are_refused(void**) {
     expect_error(h.header, Status::ERROR_FORMAT, h.word,
                  [&] { view_npy(npy_file(h.header, numbers<double>())); });
   const std::string deep = npy_header("<f8", "False", "(1" + std::string(200, ',') + ")");
-  expect_error("commas", Status::ERROR_FORMAT, "no dictionary", [&] { view_npy(npy_file(deep, {})); });
+  expect_error("commas", Status::ERROR_FORMAT, "not a dictionary", [&] { view_npy(npy_file(deep, {})); });
   std::string many = "(";
   for (int k = 0; k < 33; ++k) many += "1, ";
   expect_error("rank", Status::ERROR_FORMAT, "more than 32",

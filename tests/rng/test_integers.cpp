@@ -109,7 +109,9 @@ void test_invalid(void**) {
   expect_invalid("step is", [&] { indices(late, 3, 1); });
   expect_invalid("step is", [&] { permutation(late, 3); });
   Index none;
-  expect_invalid("4294967297 integers", [&] { fill_permutation(key, {&none, (std::size_t{1} << 32) + 1}); });
+  expect_invalid("4294967297 random integers", [&] {
+    fill_permutation(key, {&none, (std::size_t{1} << 32) + 1});
+  });
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ test_that("networks are names, layers or whole descriptions", {
   pixel <- array(runif(120), c(60, 1, 1, 2))
   features <- fit("dense 4; relu", pixel)
   expect_identical(predict(features, pixel), predict(fit("dense 4; relu", matrix(pixel, 60)), matrix(pixel, 60)))
-  expect_error(fit("lenet5", hidden = 3), "hidden and activation", class = "bdl_error_invalid_argument")
+  expect_error(fit("lenet5", hidden = 3), "hidden or activation", class = "bdl_error_invalid_argument")
   expect_error(fit("lenet5", large, image = 3), NA)
   expect_error(fit(layers, matrix(0, 60, 9), image = 3), "image must be c\\(rows, columns, channels\\)")
   expect_error(fit(layers, matrix(0, 60, 9), image = c(3, 3, 2)), "x has 9 columns")
