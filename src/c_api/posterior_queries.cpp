@@ -10,7 +10,7 @@
 #include "parallel/parallel.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "posterior/points.hpp"
-#include "steps/step_from_rows.hpp"
+#include "steps/step.hpp"
 
 namespace bdl {
 namespace {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "data/data_set.hpp"
+#include "evidence/exact_estimator.hpp"
 #include "model/network.hpp"
 #include "ranks/tree_sums.hpp"
-#include "steps/exact_estimator.hpp"
 
 namespace bdl {
 

@@ -1,8 +1,8 @@
 #include "methods/context.hpp"
 
+#include "evidence/exact_estimator.hpp"
 #include "model/user_model.hpp"
 #include "network/graph.hpp"
-#include "steps/exact_estimator.hpp"
 
 namespace bdl {
 

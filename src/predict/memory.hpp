@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "evidence/blocks.hpp"
 #include "likelihood/gaussian_integrals.hpp"
 #include "model/model.hpp"
 #include "posterior/linearized_outputs.hpp"
 #include "predict/mixture_quantile.hpp"
-#include "steps/beliefs.hpp"
 
 namespace bdl {
 

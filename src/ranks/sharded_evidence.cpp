@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "evidence/blocks.hpp"
 #include "posterior/diagonal/diagonal_step.hpp"
-#include "steps/beliefs.hpp"
 
 namespace bdl {
 namespace {

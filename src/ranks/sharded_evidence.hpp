@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "data/strata.hpp"
+#include "evidence/minibatch_evidence.hpp"
 #include "ranks/divided_rows.hpp"
 #include "ranks/shard_exchange.hpp"
 #include "ranks/tree_sums.hpp"
-#include "steps/minibatch_evidence.hpp"
 
 namespace bdl {
 

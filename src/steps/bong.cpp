@@ -5,33 +5,11 @@
 #include <functional>
 
 #include "base/error.hpp"
-#include "steps/begin_step.hpp"
+#include "steps/guard.hpp"
 #include "steps/step.hpp"
-#include "steps/stream_guard.hpp"
 
 namespace bdl {
 namespace {
-
-/// What option "mean_update" means for a posterior.
-template <class T>
-MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool is_stream) {
-  if (options.mean_update != MeanUpdateOption::automatic)
-    return options.mean_update == MeanUpdateOption::projected ? MeanUpdate::projected
-                                                              : MeanUpdate::unprojected;
-  const bool low_rank = q.family() == Family::low_rank && q.rank() > 0;
-  return is_stream && low_rank ? MeanUpdate::unprojected : MeanUpdate::projected;
-}
-
-/// What option "indefinite" means for a posterior: improved where that was measured to be better
-/// (docs/mathematics/guard.md, "The improved Bayesian learning rule").
-template <class T>
-Indefinite indefinite(const Options& options, const Posterior<T>& q, bool is_stream) {
-  if (options.indefinite != Indefinite::automatic) return options.indefinite;
-  const EstimateKind kind = options.curvature;
-  const bool is_better =
-      kind == EstimateKind::mc_reparam || (kind == EstimateKind::mc_hess && !is_stream && q.is_diagonal());
-  return is_better ? Indefinite::improved : Indefinite::shorten;
-}
 
 /// True if inner iterations after the first leave the prior.
 bool takes_several(const Options& options) {
@@ -39,19 +17,6 @@ bool takes_several(const Options& options) {
 }
 
 }  // namespace
-
-template <class T>
-PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bool is_stream,
-                            const StreamKey& random) {
-  PosteriorStep<T> step{from};
-  step.descent = descent_of(options.rule);
-  step.mean_update = mean_update(options, from, is_stream);
-  step.low_rank_update = options.low_rank_update;
-  step.indefinite = indefinite(options, from, is_stream);
-  step.projection = projection_options(options);
-  step.random = random;
-  return step;
-}
 
 template <class T>
 void Filter<T>::set_process_noise(ConstSpan<T> noise) {
@@ -83,7 +48,8 @@ Posterior<T>& Filter<T>::spare(const Posterior<T>& like, const Posterior<T>* a, 
 
 /// k steps at once: Sigma <- f^k Sigma + (1 + f + ... + f^(k-1)) Q.
 template <class T>
-Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& options) {
+Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& options, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
   const double gamma = options.transition, factor = gamma * gamma / options.forgetting;
   if (steps == 0 || is_static(options)) return q;
   const double count = static_cast<double>(steps);
@@ -92,14 +58,14 @@ Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& op
                                        : std::expm1(count * std::log(factor)) / (factor - 1);
   Drift<T> drift{std::pow(gamma, count), std::pow(factor, count), {}};
   if (is_noisy(options)) {
-    const auto noise = noise_.first(q.dimension());
+    const auto noise = scratch.take<T>(q.dimension());
     for (Index i = 0; i < q.dimension(); ++i)
       noise[at(i)] = static_cast<T>(
           repeats * (fixed_ > 0 ? static_cast<double>(fixed_noise_.data()[i]) : options.process_noise));
     drift.noise = noise;
   }
   Posterior<T>& later = spare(q, &q, nullptr);
-  later.drift(q, drift, workspace_);
+  later.drift(q, drift, scratch);
   check_mean_finite(later, "time", steps);
   later.set_blank(false);
   return later;
@@ -125,7 +91,7 @@ auto Filter<T>::update(const Model<T>& model, const Posterior<T>& prior, const M
     least = std::min(least, iterate(prior, *from, evidence, options, random, scratch, *to));
     check_mean_finite(*to, "observation", step + 1);
     if (i == iterations - 1 && options.guard > 0)
-      held = hold_back(model, prior, *from, evidence, options.curvature, here.x, scratch, workspace_, *to);
+      held = guard_observation(model, prior, *from, evidence, options.curvature, here.x, scratch, *to);
   }
   to->set_blank(false);
   return {*to, least < 1, held};
@@ -143,7 +109,7 @@ double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, c
   if (has_left_prior) {
     const auto shift = scratch.take<T>(prior.dimension()), m = scratch.take<T>(prior.dimension());
     std::ranges::transform(from.mean(), prior.mean(), shift.begin(), std::minus<>());
-    prior.multiply_precision(shift, m, workspace_);
+    prior.multiply_precision(shift, m, scratch);
     std::ranges::transform(m, gradient, m.begin(), std::plus<>());
     step.m = m;
   }
@@ -151,14 +117,10 @@ double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, c
   step.mean_rate = step.curvature_rate = options.rule == Rule::bong ? 1 : options.learning_rate;
   step.prior = has_kl(options.rule) ? &prior : nullptr;
   step.goes_on = takes_several(options) && !has_left_prior;
-  return to.update(step, workspace_);
+  return to.update(step, scratch);
 }
 
-#define BDL_INSTANTIATE(T)  \
-  template class Filter<T>; \
-  template PosteriorStep<T> begin_step(const Posterior<T>&, const Options&, bool, const StreamKey&);
-BDL_INSTANTIATE(float)
-BDL_INSTANTIATE(double)
-#undef BDL_INSTANTIATE
+template class Filter<float>;
+template class Filter<double>;
 
 }  // namespace bdl

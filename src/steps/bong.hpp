@@ -8,12 +8,12 @@
 //   bog    plain gradient of l by the posterior's parameters, once
 //   bbb    plain gradient of l + KL, several times
 //
-// Every family maps (g, H) to its own parameters: Posterior::take(). The posterior that is given is never
+// Every family maps (g, H) to its own parameters: Posterior::update(). The posterior that is given is never
 // changed: a finished successor replaces it, or nothing does.
 #pragma once
 
+#include "evidence/evidence.hpp"
 #include "methods/rule.hpp"
-#include "steps/evidence.hpp"
 
 namespace bdl {
 
@@ -25,12 +25,12 @@ class Filter {
   ConstSpan<T> process_noise() const { return fixed_noise_.first(fixed_); }
 
   /// Returns the posterior `steps` later; `q` itself if nothing drifts.
-  Posterior<T>& predict(Posterior<T>& q, Index steps, const Options& options);
+  Posterior<T>& predict(Posterior<T>& q, Index steps, const Options& options, Scratch& scratch);
 
   struct Result {
     Posterior<T>& posterior;
     bool shortened;  ///< true if a step had to be shortened to stay positive definite
-    bool held;       ///< true if the line search held the mean back (stream_guard.hpp)
+    bool held;       ///< true if the line search held the mean back (guard.hpp)
   };
   /// Returns the posterior after an observation of the examples, seen from `prior`.
   Result update(const Model<T>& model, const Posterior<T>& prior, const Minibatch<T>& observation,
@@ -45,8 +45,7 @@ class Filter {
   Posterior<T>& spare(const Posterior<T>& like, const Posterior<T>* a, const Posterior<T>* b);
   std::unique_ptr<Posterior<T>> spares_[3];
   Index fixed_ = 0;
-  Buffer<T> fixed_noise_, noise_;
-  Scratch workspace_;
+  Buffer<T> fixed_noise_;
 };
 
 }  // namespace bdl

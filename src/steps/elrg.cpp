@@ -12,9 +12,9 @@
 #include <cmath>
 #include <limits>
 
+#include "evidence/blocks.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
 #include "posterior/points.hpp"
-#include "steps/beliefs.hpp"
 #include "steps/first_order.hpp"
 
 namespace bdl {

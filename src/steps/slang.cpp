@@ -1,32 +1,56 @@
-// SLANG (Mishkin et al. 2018, Algorithm 1): natural-gradient steps of a Gaussian with precision Sigma^-1 = U
-// U^T + diag(d). In the paper's symbols, with the rates alpha and beta, the step from (mu, U, d) is
+// SLANG (Mishkin et al. 2018, Algorithm 1): natural-gradient steps of a Gaussian with precision
+// Sigma^-1 = U U^T + diag(d). In the paper's symbols, with the rates alpha and beta, a step is
 //
-//   theta_s ~ N(mu, Sigma)                                      the samples (evidence.cpp)
-//   g, G = [g_1 ... g_n]                                        their gradients, scaled by N / (M S)
-//   V = fast_eig((1 - beta) U U^T + beta G G^T, L)              the leading eigenpairs: the next U
-//   d <- (1 - beta) d + beta lambda + Delta                     Delta keeps the diagonal of the precision
-//   mu <- mu - alpha Sigma (g + lambda mu)                      by Woodbury, with the next Sigma
+//   1  theta_s ~ N(mu, Sigma)                              samples (evidence/)
+//   2  g = sum of g_i,  G = [g_1 ... g_n]                  gradients of the examples, scaled by N / (M S)
+//   3  U <- fast_eig((1 - beta) U U^T + beta G G^T, L)     the L leading eigenpairs
+//   4  d <- (1 - beta) d + beta lambda + Delta             Delta keeps the diagonal of the precision
+//   5  mu <- mu - alpha Sigma (g + lambda mu)              by Woodbury, with the next Sigma
 //
-// Posteriors of other families map the same loss, with gradient m = g + Lambda_0 (mu - mu_0) and curvature G
-// G^T, to their own parameters (posterior/): for a full covariance these are the steps of VON, for a diagonal
-// one those of Vprop's kind. docs/mathematics/natural-gradients.md derives all of them.
-#include "base/profile.hpp"
+// The families with a full or a diagonal covariance map the same gradient and curvature to their parameters
+// in one function, Posterior::update(): the steps of VON. docs/mathematics/natural-gradients.md derives all
+// of them.
 #include "methods/rule.hpp"
+#include "posterior/low_rank/low_rank.hpp"
 #include "steps/averages.hpp"
-#include "steps/begin_step.hpp"
+#include "steps/guard.hpp"
 
 namespace bdl {
 namespace {
 
-/// Returns m: the gradient with momentum, plus Lambda_0 (mu - mu_0); for point parameters the slope over its
-/// mean square.
+/// True for SLANG's own step: other options have a moving average of eigenpairs, or a prior with a factor.
+template <class T>
+bool is_slang_step(const PosteriorStep<T>& step) {
+  const bool is_low_rank = step.from.family() == Family::low_rank && step.from.rank() > 0;
+  return is_low_rank && step.curvature.rows && !step.prior && step.descent == Descent::natural &&
+         step.mean_update == MeanUpdate::projected && step.low_rank_update == LowRankUpdate::projected;
+}
+
+/// Lines 3 and 4, or what another family, or another option, has in their place. The mean moves too if step.m
+/// is there. Returns the fraction of the step that was taken.
+template <class T>
+double update_covariance(const PosteriorStep<T>& step, Posterior<T>& next, Scratch& scratch) {
+  if (!is_slang_step(step)) return next.update(step, scratch);
+  const auto& q = as_low_rank(step.from);
+  auto& slang = static_cast<LowRankPosterior<T>&>(next);
+  const double beta = step.curvature_rate, keep = 1 - beta;
+  const auto w = scaled_weights(step.curvature, beta, scratch);
+  slang.project(q, keep, *step.curvature.rows, w, step.projection, step.random, scratch);
+  slang.correct_diagonal(q, keep, beta, step.prior_precision);
+  slang.factorize(scratch);
+  slang.move_mean(q, step.mean_rate, step.m, scratch);
+  return 1;
+}
+
+/// Line 5's slope: the gradient with momentum, plus Lambda_0 (mu - mu_0). Point parameters have no
+/// covariance: their slope is divided by the mean square of their gradients.
 template <class T>
 ConstSpan<T> slope(const StepInput<T>& in, const Evidence<T>& evidence, ConstSpan<T> gradient,
                    Averages<T>& averages) {
   const MomentumTerms terms = momentum_terms(in.options, averages.momentum.steps() + 1);
+  const ConstSpan<T> momentum = averages.momentum.next(terms, gradient);
   const auto m = in.scratch.template take<T>(in.dimension());
-  in.prior.slope(in.q.mean(), static_cast<T>(terms.factor), averages.momentum.next(terms, gradient), m,
-                 in.scratch);
+  in.prior.slope(in.q.mean(), static_cast<T>(terms.factor), momentum, m, in.scratch);
   if (!evidence.point_squares.empty())
     averages.point_squares.divide(in.q.points(), evidence.point_squares, in.rates.curvature, in.data_size,
                                   in.options.point_damping, m);
@@ -36,8 +60,8 @@ ConstSpan<T> slope(const StepInput<T>& in, const Evidence<T>& evidence, ConstSpa
 /// Moves the covariance first: the guard asks how far that lets the gradient of each example move the
 /// example's own outputs.
 template <class T>
-StepResult guarded_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages,
-                        PosteriorStep<T>& step, Posterior<T>& next) {
+StepResult guarded_step(const StepInput<T>& in, const Evidence<T>& evidence, PosteriorStep<T>& step,
+                        Averages<T>& averages, Posterior<T>& next) {
   StepResult result;
   const bool together = step.mean_update == MeanUpdate::unprojected;  // mean and covariance move at once
   if (together) {
@@ -45,19 +69,19 @@ StepResult guarded_step(const StepInput<T>& in, const Evidence<T>& evidence, Ave
     std::ranges::fill(zeros, T(0));
     step.m = zeros;
   }
-  result.fraction = next.update(step, in.scratch);
+  result.fraction = update_covariance(step, next, in.scratch);
   const Posterior<T>& metric = next.moves_by_former_covariance() ? in.q : next;
-  const auto c = in.guard.scale(*in.likelihood, evidence, metric, result.fraction * step.mean_rate,
-                                in.options.guard, in.scratch);
-  result.held = in.guard.has_held();
+  const double rate = result.fraction * step.mean_rate;
+  const auto [c, held] = guard_examples(*in.likelihood, evidence, metric, rate, in.options.guard, in.scratch);
   Evidence<T> guarded = evidence;
   guarded.estimate.c = c;
-  if (result.held) guarded.gradient = {};
+  if (held) guarded.gradient = {};
   step.m = slope(in, evidence, gradient_of(guarded, in.scratch), averages);
   if (together)
     result.fraction = next.update(step, in.scratch);
   else
-    move_mean_by(next, in.q, metric, result.fraction * step.mean_rate, step.m, in.scratch);
+    move_mean_by(next, in.q, metric, rate, step.m, in.scratch);
+  result.held = held;
   return result;
 }
 
@@ -75,10 +99,10 @@ StepResult slang_step(const StepInput<T>& in, const Evidence<T>& evidence, Avera
   in.prior.enter(step);
   StepResult result;
   if (in.likelihood && in.options.guard > 0 && in.options.rule == Rule::blr) {
-    result = guarded_step(in, evidence, averages, step, next);
+    result = guarded_step(in, evidence, step, averages, next);
   } else {
     step.m = slope(in, evidence, gradient_of(evidence, in.scratch), averages);
-    result.fraction = next.update(step, in.scratch);
+    result.fraction = update_covariance(step, next, in.scratch);
   }
   check_mean_finite(next, "step", in.number);
   result.kept = std::max(0.0, 1 - result.fraction * in.rates.curvature);

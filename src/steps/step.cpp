@@ -1,28 +1,51 @@
 #include "steps/step.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
 #include "linalg/dot.hpp"
+#include "methods/rule.hpp"
 #include "steps/averages.hpp"
 
 namespace bdl {
 
+namespace {
+
+/// What option "mean_update" means for a posterior.
 template <class T>
-StepKind step_kind(const Options& options, const Posterior<T>& q) {
-  switch (options.rule) {
-    case Rule::map:
-      return StepKind::mean;
-    case Rule::bbb:
-      if (is_noisy(q.family(), options.curvature)) return StepKind::low_rank_moment;
-      return q.is_diagonal() ? StepKind::diagonal : StepKind::natural_gradient;
-    case Rule::blr:
-      if (options.descent == DescentOption::vogn) return StepKind::vogn;
-      if (options.descent == DescentOption::ivon) return StepKind::ivon;
-      if (options.descent == DescentOption::kfac) return StepKind::kfac;
-      return StepKind::natural_gradient;
-    default:
-      return StepKind::natural_gradient;
-  }
+MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool is_stream) {
+  if (options.mean_update != MeanUpdateOption::automatic)
+    return options.mean_update == MeanUpdateOption::projected ? MeanUpdate::projected
+                                                              : MeanUpdate::unprojected;
+  const bool low_rank = q.family() == Family::low_rank && q.rank() > 0;
+  return is_stream && low_rank ? MeanUpdate::unprojected : MeanUpdate::projected;
+}
+
+/// What option "indefinite" means for a posterior: improved where that was measured to be better
+/// (docs/mathematics/guard.md, "The improved Bayesian learning rule").
+template <class T>
+Indefinite indefinite(const Options& options, const Posterior<T>& q, bool is_stream) {
+  if (options.indefinite != Indefinite::automatic) return options.indefinite;
+  const EstimateKind kind = options.curvature;
+  const bool is_better =
+      kind == EstimateKind::mc_reparam || (kind == EstimateKind::mc_hess && !is_stream && q.is_diagonal());
+  return is_better ? Indefinite::improved : Indefinite::shorten;
+}
+
+}  // namespace
+
+template <class T>
+PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bool is_stream,
+                            const StreamKey& random) {
+  PosteriorStep<T> step{from};
+  step.descent = descent_of(options.rule);
+  step.mean_update = mean_update(options, from, is_stream);
+  step.low_rank_update = options.low_rank_update;
+  step.indefinite = indefinite(options, from, is_stream);
+  step.projection = projection_options(options);
+  step.random = random;
+  return step;
 }
 
 template <class T>
@@ -60,11 +83,41 @@ void check_mean_finite(const Posterior<T>& q, const char* event, Index number) {
          static_cast<long long>(diverged - mean.begin()), event, static_cast<long long>(number));
 }
 
-#define BDL_INSTANTIATE(T)                                                                       \
-  template StepKind step_kind(const Options&, const Posterior<T>&);                              \
-  template StepResult take_step(StepKind, const StepInput<T>&, const Evidence<T>&, Averages<T>&, \
-                                Posterior<T>*);                                                  \
-  template void check_mean_finite(const Posterior<T>&, const char*, Index);
+template <class T>
+void natural_gradient_step(Posterior<T>& q, DenseRows<T>& rows, double scale, double learning_rate,
+                           double curvature_rate, ConstSpan<T> prior_precision) {
+  if (!q.points().is_empty())
+    fail(Status::ERROR_UNSUPPORTED, "rows do not tell how the posterior's point parameters are to move");
+  const Index dimension = q.dimension(), count = rows.count();
+  Buffer<T> weights(count), slope(dimension);
+  const auto w = weights.first(count), m = slope.first(dimension);
+  std::ranges::fill(w, static_cast<T>(scale));
+  rows.sum(w, m);
+  auto prior = Prior<T>::fixed(prior_precision);
+  Scratch scratch;
+  prior.add_slope(std::as_const(q).mean(), m, scratch);
+  PosteriorStep<T> step{q};
+  step.m = m;
+  step.curvature = {&rows, w, {}, {}};
+  step.mean_rate = learning_rate;
+  step.curvature_rate = curvature_rate;
+  prior.enter(step);
+  step.indefinite = Indefinite::error;  // nobody would hear of it
+  step.projection.method = dimension < q.rank() + count ? EigenMethod::outer : EigenMethod::gram;
+  const auto next = q.clone();
+  next->update(step, scratch);
+  if (!std::ranges::all_of(next->mean(), [](T value) { return std::isfinite(value); }))
+    fail(Status::ERROR_DIVERGED, "the mean is not finite after the step");
+  next->set_blank(false);
+  q.swap(*next);
+}
+
+#define BDL_INSTANTIATE(T)                                                                           \
+  template StepResult take_step(StepKind, const StepInput<T>&, const Evidence<T>&, Averages<T>&,     \
+                                Posterior<T>*);                                                      \
+  template void check_mean_finite(const Posterior<T>&, const char*, Index);                          \
+  template PosteriorStep<T> begin_step(const Posterior<T>&, const Options&, bool, const StreamKey&); \
+  template void natural_gradient_step(Posterior<T>&, DenseRows<T>&, double, double, double, ConstSpan<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -45,7 +45,6 @@ struct StepMemory {
   DenseRows<T> rows;                   ///< the caller's
   std::unique_ptr<Posterior<T>> next;  ///< the result of a step until it is committed
   Scratch scratch;
-  LeverageGuard<T> guard;
   Scales scales;                   ///< learned in a step, until it is committed
   TreeSums<double> shard_numbers;  ///< sums over shards before a step: of targets
 };

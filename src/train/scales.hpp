@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "evidence/minibatch_evidence.hpp"
 #include "prior/prior.hpp"
-#include "steps/minibatch_evidence.hpp"
 #include "train/state.hpp"
 
 namespace bdl {

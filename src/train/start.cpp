@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "base/interrupt.hpp"
+#include "evidence/blocks.hpp"
 #include "methods/rule.hpp"
 #include "posterior/points.hpp"
-#include "steps/beliefs.hpp"
-#include "steps/low_rank_start.hpp"
+#include "train/low_rank_start.hpp"
 
 namespace bdl {
 namespace {

@@ -102,8 +102,7 @@ class StepInProgress {
     if (!next && o_.step() != StepKind::mean) next = o_.posterior()->clone();
     const StepInput<T> in{*o_.posterior(),   o_.prior(),        likelihood,
                           o_.options(),      rates_of(o_),      static_cast<double>(o_.data_size()),
-                          o_.state.step + 1, o_.state.is_fresh, memory().scratch,
-                          memory().guard};
+                          o_.state.step + 1, o_.state.is_fresh, memory().scratch};
     result_ = bdl::take_step(o_.step(), in, evidence, o_.averages, next.get());
     return result_;
   }

@@ -38,7 +38,7 @@ void move_time(Optimizer<T>& optimizer, Index steps) {
   const ThreadLimit threads(optimizer.options().threads);
   Posterior<T>& q = *optimizer.posterior();
   if (q.is_blank()) initialize(optimizer);
-  Posterior<T>& later = optimizer.filter.predict(q, steps, optimizer.options());
+  Posterior<T>& later = optimizer.filter.predict(q, steps, optimizer.options(), optimizer.memory.scratch);
   if (&later != &q) q.swap(later);
   optimizer.state.is_ahead = true;
 }
@@ -64,7 +64,7 @@ void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> sc
   const Minibatch<T> observation{
       optimizer.batch_x(examples), optimizer.batch_y(examples), 1, {state.step, 0}};
   Interruptible work;
-  Posterior<T>& prior = optimizer.filter.predict(q, state.is_ahead ? 0 : 1, options);
+  Posterior<T>& prior = optimizer.filter.predict(q, state.is_ahead ? 0 : 1, options, memory.scratch);
   const PrequentialSums sums =
       memory.prequential->score(prior, observation.x, observation.y, options.score, scores);
   for (const double score : scores)

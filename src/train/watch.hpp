@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "steps/minibatch_evidence.hpp"
+#include "evidence/minibatch_evidence.hpp"
 #include "train/state.hpp"
 
 namespace bdl {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "evidence/noisy_estimator.hpp"
 #include "golden.hpp"
 #include "network/layers.hpp"
-#include "steps/noisy_estimator.hpp"
 
 namespace golden {
 

@@ -144,12 +144,11 @@ class Training {
   void move(const Estimate& estimate) {
     auto prior = bdl::Prior<double>::fixed(p_.prior);
     bdl::Scratch scratch;
-    bdl::LeverageGuard<double> guard;
     bdl::Evidence<double> evidence;
     evidence.gradient = estimate.gradient.mean;
     evidence.noise = &estimate.gradient;
     const bdl::StepInput<double> in{*p_.q,        prior, nullptr, p_.options, {0.01, 0, 1, 1},
-                                    p_.data_size, 1,     false,   scratch,    guard};
+                                    p_.data_size, 1,     false,   scratch};
     const auto kind = p_.is_point() ? bdl::StepKind::mean : bdl::StepKind::low_rank_moment;
     bdl::take_step(kind, in, evidence, p_.averages, p_.next.get());
     if (p_.is_point())

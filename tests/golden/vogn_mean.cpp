@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <numbers>
 
+#include "evidence/evidence.hpp"
 #include "posterior/diagonal/diagonal_step.hpp"
 #include "posterior/families.hpp"
 #include "posterior/points.hpp"
 #include "prior/prior.hpp"
-#include "steps/evidence.hpp"
 #include "vogn_problem.hpp"
 
 namespace golden {

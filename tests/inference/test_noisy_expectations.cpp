@@ -1,6 +1,6 @@
 // What noise of every estimator makes of outputs: their expected loss, and their mean by pairs of opposite
 // signs.
-#include "steps/noisy_estimator.hpp"
+#include "evidence/noisy_estimator.hpp"
 #include "support/noisy_beliefs.hpp"
 #include "support/verify.hpp"
 

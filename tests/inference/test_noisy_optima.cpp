@@ -1,7 +1,7 @@
 // Where training by gradients through noise ends: posteriors that are known, equal columns, what a factor is
 // worth.
+#include "evidence/noisy_estimator.hpp"
 #include "steps/averages.hpp"
-#include "steps/noisy_estimator.hpp"
 #include "support/likelihoods.hpp"
 #include "support/noisy_beliefs.hpp"
 #include "support/steps.hpp"

@@ -2,9 +2,9 @@
 #include <set>
 #include <string>
 
+#include "evidence/evidence.hpp"
 #include "methods/method.hpp"
 #include "options/options.hpp"
-#include "steps/evidence.hpp"
 #include "support/verify.hpp"
 
 namespace {

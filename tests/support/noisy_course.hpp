@@ -1,9 +1,9 @@
 // A course of training by plain gradients through noise, and the gradient of its next step.
 #pragma once
 
+#include "evidence/noisy_estimator.hpp"
 #include "posterior/low_rank_moment/kl_gradient.hpp"
 #include "prior/prior.hpp"
-#include "steps/noisy_estimator.hpp"
 #include "support/noisy_beliefs.hpp"
 #include "support/training.hpp"
 

@@ -11,7 +11,6 @@ struct StepRig {
   Prior<T> prior;
   Averages<T> averages;
   Scratch scratch;
-  LeverageGuard<T> guard;
 
   StepRig(ConstSpan<T> prior_precision, const Options& chosen)
       : options(chosen), prior(Prior<T>::fixed(prior_precision)), averages(std::ssize(prior_precision)) {}
@@ -20,7 +19,7 @@ struct StepRig {
   void step(StepKind kind, const Posterior<T>& q, const StepRates& rates, double data_size, Index t,
             const Evidence<T>& evidence, Posterior<T>& next, bool is_fresh = false) {
     const Scratch::Frame frame(scratch);
-    const StepInput<T> in{q, prior, nullptr, options, rates, data_size, t, is_fresh, scratch, guard};
+    const StepInput<T> in{q, prior, nullptr, options, rates, data_size, t, is_fresh, scratch};
     take_step(kind, in, evidence, averages, &next);
     averages.commit(kind, false);
   }

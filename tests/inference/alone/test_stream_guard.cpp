@@ -1,7 +1,7 @@
 // The line search of streams against the same in dense matrices and plain loops; where it must not act, and
 // what it prevents.
 #include "model/user_model.hpp"
-#include "steps/stream_guard.hpp"
+#include "steps/guard.hpp"
 #include "support/counting_allocator.hpp"
 #include "support/naive_network.hpp"
 #include "support/streams.hpp"

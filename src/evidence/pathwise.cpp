@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/profile.hpp"
+#include "evidence/evidence.hpp"
 #include "parallel/parallel.hpp"
-#include "steps/evidence.hpp"
 
 namespace bdl {
 

@@ -1,9 +1,9 @@
-#include "steps/noisy_estimator.hpp"
+#include "evidence/noisy_estimator.hpp"
 
 #include <algorithm>
 
 #include "curvature/seeds.hpp"
-#include "steps/beliefs.hpp"
+#include "evidence/blocks.hpp"
 
 namespace bdl {
 namespace {

@@ -1,4 +1,4 @@
-#include "steps/exact_estimator.hpp"
+#include "evidence/exact_estimator.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -19,10 +19,10 @@
 #include "curvature/curvature.hpp"
 #include "curvature/estimator.hpp"
 #include "curvature/hessian.hpp"
+#include "evidence/draws.hpp"
+#include "evidence/exact_estimator.hpp"
+#include "evidence/noisy_estimator.hpp"
 #include "options/options.hpp"
-#include "steps/draws.hpp"
-#include "steps/exact_estimator.hpp"
-#include "steps/noisy_estimator.hpp"
 
 namespace bdl {
 

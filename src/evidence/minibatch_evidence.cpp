@@ -1,4 +1,4 @@
-#include "steps/minibatch_evidence.hpp"
+#include "evidence/minibatch_evidence.hpp"
 
 #include <algorithm>
 #include <cmath>

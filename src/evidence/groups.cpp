@@ -2,9 +2,9 @@
 // same cost (docs/mathematics/vogn.md, "Groups").
 #include <algorithm>
 
+#include "evidence/evidence.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/diagonal/diagonal_step.hpp"
-#include "steps/evidence.hpp"
 
 namespace bdl {
 namespace {

@@ -1,11 +1,11 @@
-#include "steps/leverage_guard.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/profile.hpp"
+#include "posterior/leverages.hpp"
 #include "parallel/parallel.hpp"
+#include "steps/guard.hpp"
 
 namespace bdl {
 namespace {
@@ -134,9 +134,9 @@ double kept_fraction(const Likelihood& likelihood, const double* f, const double
 
 /// Bounds of the leverages come first: an example that they let pass would pass by its leverage, too.
 template <class T>
-ConstSpan<T> LeverageGuard<T>::scale(const Likelihood& likelihood, const Evidence<T>& evidence,
-                                     const Posterior<T>& metric, double rate, double limit,
-                                     Scratch& scratch) {
+GuardedCoefficients<T> guard_examples(const Likelihood& likelihood, const Evidence<T>& evidence,
+                                      const Posterior<T>& metric, double rate, double limit,
+                                      Scratch& scratch) {
   const StageTimer timer(Stage::guard);
   const Estimate<T>& estimate = evidence.estimate;
   GuardedStep<T> step{likelihood, evidence, rate, limit, {}, {}, {}};
@@ -162,16 +162,20 @@ ConstSpan<T> LeverageGuard<T>::scale(const Likelihood& likelihood, const Evidenc
     find_leverages<T>(metric, *estimate.rows, z, held.first(at(held_count)), step.leverages, scratch);
     step.find_fractions();
   }
-  held_ = std::ranges::any_of(step.fractions, [](double fraction) { return fraction < 1; });
-  if (!held_) return estimate.c;
+  if (std::ranges::none_of(step.fractions, [](double fraction) { return fraction < 1; }))
+    return {estimate.c, false};
   if (step.is_by_inputs() && !step.is_expectation())
     step.merge_scaled(scaled);
   else
     step.scale_rows(scaled);
-  return scaled;
+  return {scaled, true};
 }
 
-template class LeverageGuard<float>;
-template class LeverageGuard<double>;
+#define BDL_INSTANTIATE(T)                                                                                   \
+  template GuardedCoefficients<T> guard_examples(const Likelihood&, const Evidence<T>&, const Posterior<T>&, \
+                                                 double, double, Scratch&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
 
 }  // namespace bdl

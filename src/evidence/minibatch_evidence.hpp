@@ -4,8 +4,9 @@
 // processes.
 #pragma once
 
+#include "evidence/evidence.hpp"
+#include "methods/step_kind.hpp"
 #include "prior/prior.hpp"
-#include "steps/step.hpp"
 
 namespace bdl {
 

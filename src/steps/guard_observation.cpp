@@ -1,11 +1,10 @@
-#include "steps/stream_guard.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 
 #include "likelihood/expected_loss.hpp"
+#include "steps/guard.hpp"
 
 namespace bdl {
 namespace {
@@ -94,12 +93,12 @@ class ObservationLoss {
 }  // namespace
 
 template <class T>
-bool hold_back(const Model<T>& model, const Posterior<T>& prior, const Posterior<T>& from,
-               const Evidence<T>& evidence, EstimateKind kind, ConstMatrixView<T> x, Scratch& scratch,
-               Scratch& posterior_scratch, Posterior<T>& next) {
+bool guard_observation(const Model<T>& model, const Posterior<T>& prior, const Posterior<T>& from,
+                       const Evidence<T>& evidence, EstimateKind kind, ConstMatrixView<T> x, Scratch& scratch,
+                       Posterior<T>& next) {
   const auto shift = scratch.take<T>(prior.dimension()), mean = next.mean();
   std::ranges::transform(mean, prior.mean(), shift.begin(), std::minus<>());
-  const double distance = next.squared_shift(prior, shift, posterior_scratch) / 2;
+  const double distance = next.squared_shift(prior, shift, scratch) / 2;
   ObservationLoss<T> loss(model, from, evidence, kind, x, scratch);
   const Loss before = loss(prior.mean());
   double fraction = 1;
@@ -118,9 +117,10 @@ bool hold_back(const Model<T>& model, const Posterior<T>& prior, const Posterior
   return true;
 }
 
-#define BDL_INSTANTIATE(T)                                                                               \
-  template bool hold_back(const Model<T>&, const Posterior<T>&, const Posterior<T>&, const Evidence<T>&, \
-                          EstimateKind, ConstMatrixView<T>, Scratch&, Scratch&, Posterior<T>&);
+#define BDL_INSTANTIATE(T)                                                                        \
+  template bool guard_observation(const Model<T>&, const Posterior<T>&, const Posterior<T>&,      \
+                                  const Evidence<T>&, EstimateKind, ConstMatrixView<T>, Scratch&, \
+                                  Posterior<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -1,4 +1,4 @@
-#include "steps/evidence.hpp"
+#include "evidence/evidence.hpp"
 
 #include <algorithm>
 

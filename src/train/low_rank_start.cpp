@@ -1,4 +1,4 @@
-#include "steps/low_rank_start.hpp"
+#include "train/low_rank_start.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "steps/draws.hpp"
+#include "evidence/draws.hpp"
 
 #include <algorithm>
 

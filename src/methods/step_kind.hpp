@@ -1,0 +1,33 @@
+// Which step a method takes in batches: decided once, when options are set.
+#pragma once
+
+#include "options/options.hpp"
+#include "posterior/posterior.hpp"
+
+namespace bdl {
+
+/// The files of steps/ that have them: slang.cpp, first_order.cpp (twice), elrg.cpp, vogn.cpp, ivon.cpp,
+/// kfac.cpp.
+enum class StepKind { natural_gradient, mean, diagonal, low_rank_moment, vogn, ivon, kfac };
+
+/// Returns the step that these options take for posteriors like q.
+template <class T>
+StepKind step_kind(const Options& options, const Posterior<T>& q) {
+  const bool learns_noise = is_low_rank_moment(q.family()) && options.curvature == EstimateKind::mc_reparam;
+  switch (options.rule) {
+    case Rule::map:
+      return StepKind::mean;
+    case Rule::bbb:
+      if (learns_noise) return StepKind::low_rank_moment;
+      return q.is_diagonal() ? StepKind::diagonal : StepKind::natural_gradient;
+    case Rule::blr:
+      if (options.descent == DescentOption::vogn) return StepKind::vogn;
+      if (options.descent == DescentOption::ivon) return StepKind::ivon;
+      if (options.descent == DescentOption::kfac) return StepKind::kfac;
+      return StepKind::natural_gradient;
+    default:
+      return StepKind::natural_gradient;
+  }
+}
+
+}  // namespace bdl
