@@ -1,6 +1,5 @@
 #include "methods/context.hpp"
 
-#include "evidence/exact_estimator.hpp"
 #include "model/user_model.hpp"
 #include "network/graph.hpp"
 

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../../src"
 find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
   BEGIN {
-    split("base parallel:options rng linalg data:likelihood network model curvature posterior prior methods evidence " \
+    split("base parallel:options rng linalg optimize data:likelihood network model curvature posterior prior methods evidence " \
           "steps ranks exact train predict:metrics:io search c_api", layers)
     for (i in layers) { n = split(layers[i], folders, ":"); for (j = 1; j <= n; j++) layer[folders[j]] = i + 0 }
   }
