@@ -41,14 +41,6 @@ using ConstMatrixView = MatrixView<const T>;
 template <class T>
 using ConstSpan = std::span<const T>;
 
-/// Where a MemoryPlan of this thread counts (base/plan.hpp); null: none does.
-inline constinit thread_local Index* planned_bytes = nullptr;
-
-/// Counts as many as there are numbers for.
-inline void add_planned_bytes(Index bytes) {
-  *planned_bytes = bytes < INT64_MAX - *planned_bytes ? *planned_bytes + bytes : INT64_MAX;
-}
-
 /// Grow-only 64-byte aligned memory for numbers that outlive a call (others: base/scratch.hpp). first() and
 /// matrix() grow it; its contents are unspecified then.
 template <class T>
@@ -70,7 +62,6 @@ class Buffer {
   void reserve(Index size) {
     if (size <= capacity_) return;
     if (size > PTRDIFF_MAX / static_cast<Index>(sizeof(T))) throw std::bad_alloc();
-    if (planned_bytes) return plan(size);
     const auto bytes = static_cast<std::size_t>(size) * sizeof(T);
     T* grown = static_cast<T*>(::operator new(bytes, alignment));
     release();
@@ -100,10 +91,6 @@ class Buffer {
 
  private:
   static constexpr std::align_val_t alignment{64};
-  void plan(Index size) {
-    add_planned_bytes((size - capacity_) * static_cast<Index>(sizeof(T)));
-    if (!data_) capacity_ = size;
-  }
   void release() {
     if (data_) ::operator delete(data_, alignment);
     data_ = nullptr;

@@ -40,7 +40,6 @@ class BlockedRows : public ExampleRows<T> {
   void write_row(Index r, Index first, std::span<T> out) const override;
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
   ExampleRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
-  void reserve_gradients(Index) override {}
   Rows<T>& part(Index offset, Index size) override;
   RowsCost cost() const override { return cost_; }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/interrupt.hpp"
-#include "base/plan.hpp"
+#include "network/graph.hpp"
 
 namespace bdl {
 namespace {
@@ -13,12 +13,16 @@ constexpr Index most_rows_of_chunk = 2048;
 /// A user's model has rows of D numbers.
 constexpr Index most_bytes_of_chunk = Index{1} << 26;
 
+/// Bytes of an example on its way through a network, forward and backward, or of a user model's rows.
 template <class T>
-Index bytes_of_example(const Model<T>& model, const BatchSize& example) {
-  const MemoryPlan plan;
-  const auto estimator = make_estimator(model);
-  estimator->reserve(example, {false, estimator->cost(example).count, 0});
-  return plan.bytes();
+Index bytes_of_example(const Model<T>& model, Index rows) {
+  Index numbers = model.parameters() * rows;
+  if (const Graph<T>* const graph = model.graph()) {
+    numbers = 0;
+    for (std::size_t w = 0; w < graph->wires(); ++w)
+      numbers += graph->wire(static_cast<Index>(w)).size * (1 + rows);
+  }
+  return numbers * static_cast<Index>(sizeof(T));
 }
 
 }  // namespace
@@ -26,8 +30,8 @@ Index bytes_of_example(const Model<T>& model, const BatchSize& example) {
 template <class T>
 Index DataChunks<T>::examples_of(const Model<T>& model, CurvatureKind kind, Index examples) {
   const BatchSize example{1, 1, kind};
-  const Index by_rows = most_rows_of_chunk / make_estimator(model)->cost(example).count,
-              by_bytes = most_bytes_of_chunk / bytes_of_example(model, example);
+  const Index rows = make_estimator(model)->cost(example).count, by_rows = most_rows_of_chunk / rows,
+              by_bytes = most_bytes_of_chunk / bytes_of_example(model, rows);
   return std::clamp<Index>(std::min(by_rows, by_bytes), 1, examples);
 }
 

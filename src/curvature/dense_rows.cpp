@@ -15,24 +15,11 @@ constexpr Index most_tall = 64;
 }  // namespace
 
 template <class T>
-void DenseRows<T>::reserve(Index dimension, Index count) {
-  check_row_count(static_cast<double>(count));
-  rows_.reserve(dimension * count);
-}
-
-template <class T>
-void DenseRows<T>::reserve_use(Index, Index count, const RowsUse& use) {
-  if (use.gram) reserve_gram(count);
-  if (use.vectors > 0 && are_few(count, use.vectors)) {
-    reserve_project(count, use.vectors);
-  }
-}
-
-template <class T>
 MatrixView<T> DenseRows<T>::resize(Index dimension, Index count) {
-  reserve(dimension, count);
-  view(std::as_const(rows_).matrix(dimension, count));
-  return rows_.matrix(dimension, count);
+  check_row_count(static_cast<double>(count));
+  const MatrixView<T> rows = rows_.matrix(dimension, count);
+  view(rows);
+  return rows;
 }
 
 template <class T>
@@ -74,18 +61,7 @@ bool DenseRows<T>::are_few(Index count, Index others) {
 }
 
 template <class T>
-void DenseRows<T>::reserve_gram(Index count) {
-  if (!are_few(count, 0)) product_.reserve(count * count);
-}
-
-template <class T>
-void DenseRows<T>::reserve_project(Index count, Index vectors) {
-  projected_.reserve(vectors * count);
-}
-
-template <class T>
 void DenseRows<T>::gram(MatrixView<double> out) {
-  reserve_gram(count());
   if (are_few(count(), 0)) return tall_gram<T>(matrix_, {}, out, scratch_);
   const auto product = product_.matrix(count(), count());
   syrk(Op::transpose, T(1), matrix_, T(0), product);
@@ -96,7 +72,6 @@ void DenseRows<T>::gram(MatrixView<double> out) {
 template <class T>
 void DenseRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
   if (!are_few(count(), u.cols)) return gemm(Op::transpose, Op::none, T(1), u, matrix_, T(0), out);
-  reserve_project(count(), u.cols);
   const auto product = projected_.matrix(u.cols, count());
   tall_project<T>(u, matrix_, {}, Divide::by_d, product, scratch_);
   for (Index r = 0; r < count(); ++r)
@@ -131,7 +106,6 @@ void DenseRows<T>::write_gradient(ConstSpan<T> z, Index j, Index n, std::span<T>
 
 template <class T>
 void DenseRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) {
-  gradient_.reserve(dimension());
   const auto gradient = gradient_.first(dimension());
   for (std::size_t j = 0; j < out.size(); ++j) {
     write_gradient(z, static_cast<Index>(j), static_cast<Index>(out.size()), gradient);
@@ -142,16 +116,8 @@ void DenseRows<T>::gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<do
 }
 
 template <class T>
-void DenseRows<T>::reserve_gradients(Index dimension, Index count) {
-  gradient_.reserve(dimension);
-  if (!gradients_) gradients_ = std::make_unique<DenseRows>();
-  gradients_->reserve(dimension, count);
-  gradients_->reserve_use(dimension, count, {false, most_gradient_vectors, 0});
-}
-
-template <class T>
 ExampleRows<T>& DenseRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) {
-  reserve_gradients(static_cast<Index>(which.size()));
+  if (!gradients_) gradients_ = std::make_unique<DenseRows>();
   const auto columns = gradients_->resize(dimension(), static_cast<Index>(which.size()));
   for (Index m = 0; m < columns.cols; ++m)
     write_gradient(z, which[static_cast<std::size_t>(m)], n, columns.column(m));

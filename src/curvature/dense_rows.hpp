@@ -16,9 +16,6 @@ namespace bdl {
 template <class T>
 class DenseRows final : public ExampleRows<T> {
  public:
-  void reserve(Index dimension, Index count);
-  /// Memory for operations on so many rows, wherever they stand.
-  void reserve_use(Index dimension, Index count, const RowsUse& use);
   /// The matrix to fill, one row b_r per column (D x n).
   MatrixView<T> resize(Index dimension, Index count);
   /// Rows that stay where the caller has them, one per column; they must outlive their use.
@@ -41,16 +38,12 @@ class DenseRows final : public ExampleRows<T> {
   }
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
   ExampleRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
-  void reserve_gradients(Index count) override { reserve_gradients(dimension(), count); }
-  void reserve_gradients(Index dimension, Index count);
   Rows<T>& part(Index offset, Index size) override;
   RowsCost cost() const override { return cost(dimension(), count()); }
   static RowsCost cost(Index dimension, Index count);
 
  private:
   static bool are_few(Index count, Index others);
-  void reserve_gram(Index count);
-  void reserve_project(Index count, Index vectors);
   void write_gradient(ConstSpan<T> z, Index j, Index n, std::span<T> out) const;
   void combine(ConstMatrixView<T> rows, ConstMatrixView<T> w, MatrixView<T> out);
   ConstMatrixView<T> matrix_;

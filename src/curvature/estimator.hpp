@@ -53,17 +53,16 @@ struct Estimate {
 
 template <class T>
 class BlockedRows;
+template <class T>
+struct Tape;
 
 template <class T>
 class Estimator {
  public:
   virtual ~Estimator() = default;
-  /// Its rows by layers; null for a user's model.
+  /// Its rows by layers, and the tape that they are made of; null for a user's model.
   virtual const BlockedRows<T>* blocks() const { return nullptr; }
-  /// Memory for estimates of such batches, and for what is made of their rows.
-  virtual void reserve(const BatchSize& size, const RowsUse& use) = 0;
-  /// The same for gradients() of the rows.
-  virtual void reserve_gradients(Index count) = 0;
+  virtual const Tape<T>* tape() const { return nullptr; }
   /// Number and cost of the rows such a batch makes.
   virtual RowsCost cost(const BatchSize& size) const = 0;
   /// Do its rows have it?
@@ -79,17 +78,6 @@ class Estimator {
   virtual void point_squares(ConstSpan<T> w, std::span<T> out) const = 0;
   /// Of the last estimate: C x M S, column s M + i.
   virtual ConstMatrixView<T> outputs() const = 0;
-
-  // The estimate of all examples, of estimates of shards of them that were made one after the other, perhaps
-  // by others: by the numbers that each is made of.
-  virtual Index shared_numbers(const BatchSize& shard) const = 0;
-  /// Those of the last estimate.
-  virtual void write_shared(std::span<T> out) const = 0;
-  /// Memory for join() of so many, and for what is made of their rows.
-  virtual void reserve_joined(const BatchSize& all, const RowsUse& use) = 0;
-  /// numbers[v]: those of shard v, which has sizes[v] examples. The last estimate is that of all of them
-  /// then; its log likelihood is not known.
-  virtual Estimate<T> join(const BatchSize& all, ConstSpan<Index> sizes, ConstSpan<const T*> numbers) = 0;
 };
 
 /// The estimator for a network (rows by blocks) or a user's own model (dense rows). The model must outlive

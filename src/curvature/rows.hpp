@@ -16,16 +16,6 @@ struct RowsCost {
   double product_flops = 0;  ///< of one column of project() or combine()
 };
 
-/// What a step will ask of its rows, beside sums: rows take the memory for it before.
-struct RowsUse {
-  bool gram = false;
-  Index vectors = 0;  ///< columns of project() and combine() at most
-  Index outer = 0;    ///< parameters of the largest part whose add_outer() is taken
-  RowsUse joined(const RowsUse& with) const {
-    return {gram || with.gram, std::max(vectors, with.vectors), std::max(outer, with.outer)};
-  }
-};
-
 /// Rows a step may have: below what BLAS counts in, and their square fits 64 bits.
 inline constexpr Index row_limit = Index{1} << 28;
 inline void check_row_count(double rows) {
@@ -85,8 +75,6 @@ class ExampleRows : public Rows<T> {
   virtual void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) = 0;
   /// The g_j of some j, at most most_gradients of them, as rows; they live until the next call.
   virtual ExampleRows& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) = 0;
-  /// gradients() of `count` allocates nothing from now on.
-  virtual void reserve_gradients(Index count) = 0;
 };
 
 /// Vectors that gradients are multiplied with at a time.

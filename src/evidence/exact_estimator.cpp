@@ -37,19 +37,12 @@ Index ExactEstimator<T>::examples_together(Index examples) const {
 }
 
 template <class T>
-void ExactEstimator<T>::reserve(const Posterior<T>& q, Index examples, const RowsUse&) {
-  const Index most = examples_together(examples);
-  for (Buffer<T>* buffer : {&f_, &c_, &w_, &ones_}) buffer->reserve(examples);
-  for (Buffer<double>* buffer : {&variances_, &losses_}) buffer->reserve(examples);
-  inputs_.reserve(q.dimension() * most);
-}
-
-template <class T>
 Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                         double weight, Index first, ExampleLoss loss) {
   const Index examples = x.cols;
   check_row_count(static_cast<double>(examples));
-  reserve(q, examples, {});
+  for (Buffer<T>* buffer : {&c_, &w_}) buffer->reserve(examples);
+  for (Buffer<double>* buffer : {&variances_, &losses_}) buffer->reserve(examples);
   model_.forward(q.mean(), x, f_.matrix(1, examples), scratch_);
   check_outputs_finite<T>(std::as_const(f_).matrix(1, examples));
   find_variances(q, x);
@@ -63,43 +56,7 @@ template <class T>
 Estimate<T> ExactEstimator<T>::estimate_of(ConstMatrixView<T> x, double expected_log_likelihood) {
   std::ranges::fill(ones_.first(x.cols), T(1));
   rows_.assign_single(x, std::as_const(ones_).matrix(1, x.cols));
-  x_ = x;
   return {&rows_, c_.first(x.cols), w_.first(x.cols), expected_log_likelihood, true};
-}
-
-/// Of each example x, c and w.
-template <class T>
-void ExactEstimator<T>::write_shared(std::span<T> out) const {
-  T* to = out.data();
-  for (Index i = 0; i < x_.cols; ++i) {
-    to = std::ranges::copy(x_.column(i), to).out;
-    *to++ = c_.data()[i];
-    *to++ = w_.data()[i];
-  }
-}
-
-template <class T>
-void ExactEstimator<T>::reserve_joined(Index examples, const RowsUse&) {
-  for (Buffer<T>* buffer : {&c_, &w_, &ones_}) buffer->reserve(examples);
-  joined_x_.reserve(model_.inputs() * examples);
-}
-
-template <class T>
-Estimate<T> ExactEstimator<T>::join(ConstSpan<Index> sizes, ConstSpan<const T*> numbers) {
-  const Index examples = std::accumulate(sizes.begin(), sizes.end(), Index{0});
-  reserve_joined(examples, {});
-  const auto x = joined_x_.matrix(model_.inputs(), examples);
-  Index i = 0;
-  for (std::size_t v = 0; v < sizes.size(); ++v) {
-    const T* from = numbers[v];
-    for (const Index end = i + sizes[v]; i < end; ++i) {
-      std::copy_n(from, x.rows, x.column_data(i));
-      from += x.rows;
-      c_.data()[i] = *from++;
-      w_.data()[i] = *from++;
-    }
-  }
-  return estimate_of(x, 0);
 }
 
 /// x_i^T Sigma x_i for x_i in the layout of theta, 1 in the place of a bias.

@@ -28,15 +28,7 @@ class ExactEstimator {
                        Index first = 0, ExampleLoss loss = ExampleLoss::exact);
   /// Of the outputs, x_i^T Sigma x_i, at the last estimate.
   ConstSpan<double> variances(Index examples) const { return variances_.first(examples); }
-  /// Memory for so many examples and posteriors like q, and for what is made of the rows.
-  void reserve(const Posterior<T>& q, Index examples, const RowsUse& use);
-  void reserve_gradients(Index) {}
 
-  /// Of examples that were seen apart, as Estimator has it. The variances of the outputs are not known then.
-  Index shared_numbers(Index examples) const { return examples * (model_.inputs() + 2); }
-  void write_shared(std::span<T> out) const;
-  void reserve_joined(Index examples, const RowsUse& use);
-  Estimate<T> join(ConstSpan<Index> sizes, ConstSpan<const T*> numbers);
   const BlockedRows<T>& blocks() const { return rows_; }
 
  private:
@@ -47,9 +39,8 @@ class ExactEstimator {
   const Model<T>& model_;
   const DenseShape& layer_;
   NetworkRows<T> rows_;
-  Buffer<T> f_, c_, w_, ones_, inputs_, joined_x_;
+  Buffer<T> f_, c_, w_, ones_, inputs_;
   Scratch scratch_;
-  ConstMatrixView<T> x_;  // of the last estimate
   Buffer<double> variances_, losses_;
   Scratch posterior_scratch_;
 };

@@ -1,7 +1,6 @@
 // The ELBO's maximum over the posteriors of one family, by L-BFGS in coordinates of the family.
 #pragma once
 
-#include "base/plan.hpp"
 #include "exact/coordinates.hpp"
 #include "exact/fixed_point.hpp"
 
@@ -20,8 +19,6 @@ class DescentSearch {
     center();
     return scale_;
   }
-  /// Bytes of a search, without its coordinates and libLBFGS.
-  static Index bytes(Index coordinates) { return bytes_to_reserve<Points>(coordinates); }
   /// Number of step and gradient pairs that L-BFGS keeps: fewer where there are many coordinates, since each
   /// pair takes as much memory as two of them.
   static Index pairs_for(Index coordinates) {

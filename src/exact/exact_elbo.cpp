@@ -34,17 +34,6 @@ template <class T>
 ExactElbo::ExactElbo(const Model<T>& model, Prior<double> prior, const RowShares& shares, Team& team)
     : model_(in_double(model)), prior_(std::move(prior)), team_(team), sums_(*model_, shares) {}
 
-void ExactElbo::reserve(const Posterior<double>& q) {
-  reserve(q, {});
-}
-
-void ExactElbo::reserve(const Posterior<double>& q, const RowsUse& use) {
-  sums_.reserve(q, use);
-  if (sums_.has_rows() || !takes_rows(q)) return;
-  factor_.reserve_use(dimension(), dimension(), use);
-  ones_.reserve(dimension());
-}
-
 double ExactElbo::Value::rounding() const {
   return 1e-13 * (1 + std::abs(log_likelihood) + std::abs(kl));
 }
@@ -103,19 +92,8 @@ double ExactElbo::best_noise_precision(const Value& value) const {
   return std::clamp(n * precision / squares, 1e-30, 1e30);
 }
 
-template <class T>
-Index ExactElbo::bytes(const Model<T>& model, const Posterior<double>& q, const RowShares& shares,
-                       const RowsUse& use) {
-  const MemoryPlan plan;
-  Team team;
-  ExactElbo(model, {}, shares, team).reserve(q, use);
-  return plan.bytes();
-}
-
-#define BDL_INSTANTIATE(T)                                                                     \
-  template ExactElbo::ExactElbo(const Model<T>&, Prior<double>, const RowShares&, Team&);      \
-  template Index ExactElbo::bytes(const Model<T>&, const Posterior<double>&, const RowShares&, \
-                                  const RowsUse&);
+#define BDL_INSTANTIATE(T) \
+  template ExactElbo::ExactElbo(const Model<T>&, Prior<double>, const RowShares&, Team&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -2,7 +2,6 @@
 // maximise. In double, whatever the model is stored in.
 #pragma once
 
-#include "base/plan.hpp"
 #include "curvature/dense_rows.hpp"
 #include "exact/exact_sums.hpp"
 #include "prior/prior.hpp"
@@ -19,9 +18,6 @@ class ExactElbo {
   void read_from(DataSet& data, const Model<T>& model) {
     sums_.read_from(data, model.standardization);
   }
-  /// Memory for all that follows, at posteriors like q; ranks know that all have it before they go on.
-  void reserve(const Posterior<double>& q);
-
   struct Value {
     double log_likelihood = 0, kl = 0;
     double loss() const { return kl - log_likelihood; }
@@ -61,14 +57,9 @@ class ExactElbo {
   /// diag(sum_i b_i x_i x_i^T + Lambda_0) for about the most that E[l''_i] can be, until the next evaluation.
   ConstSpan<double> typical_precision() { return sums_.typical_precision(prior_precision(), team_); }
   Index dimension() const { return model_->parameters(); }
-  /// Of one for posteriors like q, whose steps make this use of the rows; but for the prior's.
-  template <class T>
-  static Index bytes(const Model<T>& model, const Posterior<double>& q, const RowShares& shares,
-                     const RowsUse& use);
 
  private:
   static bool takes_rows(const Posterior<double>& q) { return !q.takes_matrix() && q.rank() > 0; }
-  void reserve(const Posterior<double>& q, const RowsUse& use);
   Value evaluate_step(const Posterior<double>& q, ExampleLoss loss);
   Value finish(const Posterior<double>& q);
   std::unique_ptr<Network<double>> model_;

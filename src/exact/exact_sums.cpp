@@ -39,10 +39,7 @@ ExactSums::ExactSums(const Network<double>& model, const RowShares& shares)
     : model_(model),
       shares_(shares),
       block_(std::min(largest_shard(shares), most_rows(model.parameters()))),
-      estimator_(model) {
-  x_.reserve(model.inputs() * block_);
-  y_.reserve(block_);
-}
+      estimator_(model) {}
 
 bool ExactSums::has_rows(const RowShares& shares, Index dimension) {
   return shares.shards == 1 && shares.rows <= most_rows(dimension);
@@ -52,19 +49,6 @@ void ExactSums::read_from(DataSet& data, const Standardization& units) {
   data_ = &data;
   units_ = &units;
   if (has_rows()) data.fetch({0, rows()}, units, x_.matrix(model_.inputs(), rows()), y_.matrix(1, rows()));
-}
-
-void ExactSums::reserve(const Posterior<double>& q, const RowsUse& use) {
-  const bool is_dense = q.takes_matrix();
-  const Index vectors = is_dense ? 0 : q.rank();
-  const bool sums_matrix = !has_rows() && (is_dense || vectors > 0);
-  estimator_.reserve(q, block_, has_rows() ? use : RowsUse{false, vectors, sums_matrix ? dimension() : 0});
-  Index most = count_sums(is_dense ? HessianSum::none : HessianSum::products, dimension(), vectors);
-  if (sums_matrix) most = std::max(most, count_sums(HessianSum::matrix, dimension(), 0));
-  sums_.reserve(shares_.rank, shares_.ranks, shares_.shards, most, 1);
-  if (block_ < largest_shard(shares_)) part_.reserve(most);
-  projected_.reserve(vectors * block_);
-  weighted_.reserve(vectors * block_);
 }
 
 void ExactSums::begin(HessianSum of_h, Index vectors) {

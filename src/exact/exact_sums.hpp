@@ -30,8 +30,6 @@ class ExactSums {
   static bool has_rows(const RowShares& shares, Index dimension);
   bool has_rows() const { return has_rows(shares_, dimension()); }
   const Estimate<double>& estimate() const { return estimate_; }
-  /// Memory for sums at posteriors like q, and for what is made of rows at hand.
-  void reserve(const Posterior<double>& q, const RowsUse& use);
 
   /// At q, of which `y` are the vectors that H is multiplied with. Memory for it is reserved; all ranks call
   /// it, and all fail if one does. Each reads the rows of its own shards.

@@ -6,7 +6,6 @@
 // standard deviations grow by factors.
 #pragma once
 
-#include "base/plan.hpp"
 #include "exact/coordinates.hpp"
 #include "posterior/full/full.hpp"
 
@@ -22,8 +21,6 @@ class FullCoordinates final : public Coordinates {
   ExactElbo::Value differentiate(std::span<double> gradient) override;
   /// Number of coordinates of posteriors like q.
   static Index count(const Posterior<double>& q);
-  /// Bytes of one, without the ELBO and q.
-  static Index bytes(const Posterior<double>& q) { return bytes_to_reserve<Memory>(q.dimension()); }
 
  private:
   struct Block {

@@ -1,7 +1,6 @@
 // Coordinates of low-rank posteriors: their chart, and the derivatives that it pulls back.
 #pragma once
 
-#include "base/plan.hpp"
 #include "exact/coordinates.hpp"
 #include "exact/low_rank_chart.hpp"
 #include "exact/low_rank_gradient.hpp"
@@ -16,11 +15,6 @@ class LowRankCoordinates final : public Coordinates {
   void center() override { chart_.center(q_); }
   void place(ConstSpan<double> z, double scale) override { chart_.place(z, scale, q_); }
   ExactElbo::Value differentiate(std::span<double> gradient) override;
-  /// Bytes of one, without the ELBO and q.
-  static Index bytes(Index dimension, Index rank) {
-    return bytes_to_reserve<LowRankChart>(dimension, rank) +
-           bytes_to_reserve<LowRankGradient>(dimension, rank);
-  }
 
  private:
   LowRankCoordinates(ExactElbo& elbo, LowRankPosterior<double>& q, std::vector<double> typical);

@@ -28,17 +28,6 @@ ShardRange columns_of(Index shard, Index shards, Index count) {
 }  // namespace
 
 template <class T>
-void DividedRows<T>::reserve(const BlockedRows<T>& rows, const RowsSize& size, const RowsUse& use,
-                             const Team& team, Index shards) {
-  const Index count = size.examples * size.samples * size.seeds, rank = team.rank(), ranks = team.size();
-  divide(rows, size, shards);
-  sums_.reserve(rank, ranks, shards, use.vectors * count, count);
-  size_exchange(parameters_, team,
-                [&](Index v) { return shards_[at(v)].parameters * std::max<Index>(use.vectors, 1); });
-  if (use.gram) size_exchange(columns_, team, [&](Index v) { return gram_numbers(v, count); });
-}
-
-template <class T>
 void DividedRows<T>::assign(BlockedRows<T>& rows, Team& team, Index shards) {
   const RowsSize& size = rows.size();
   rows_ = &rows;

@@ -18,9 +18,6 @@ namespace bdl {
 template <class T>
 class DividedRows final : public ExampleRows<T> {
  public:
-  /// Memory for rows like these of so many examples, samples and seeds, and what is asked of them.
-  void reserve(const BlockedRows<T>& rows, const RowsSize& size, const RowsUse& use, const Team& team,
-               Index shards);
   /// The rows that are meant from now on, and must outlive it.
   void assign(BlockedRows<T>& rows, Team& team, Index shards);
 
@@ -41,7 +38,6 @@ class DividedRows final : public ExampleRows<T> {
   ExampleRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override {
     return rows_->gradients(z, which, n);
   }
-  void reserve_gradients(Index count) override { rows_->reserve_gradients(count); }
 
  private:
   /// Of a dense layer, weights to outputs from `first` on, or the bias.

@@ -70,8 +70,10 @@ StepEvidence<T> ShardedEvidence<T>::estimate(const EvidenceRequest<T>& request, 
   shared_samples_.reset();
   team.attempt([&] {
     if (exchanges_rows(request.kind)) {
-      std::ranges::transform(examples.sizes, exchange_.numbers(shards).begin(),
-                             [&](Index size) { return numbers_of_shard(request.options, size); });
+      const Index targets = local_.model().likelihood.targets();
+      std::ranges::transform(examples.sizes, exchange_.numbers(shards).begin(), [&](Index size) {
+        return messages_.count(form(request.options, size), size) + size * targets;
+      });
       exchange_.reserve(team.rank(), team.size());
     }
     sums_.add_own(
@@ -118,7 +120,7 @@ void ShardedEvidence<T>::add_shard(const EvidenceRequest<T>& request, const Mini
     if (!shares_samples) samples = draw(request, part.place);
     found = local_.estimate(request, part, samples);
   }
-  if (exchanges_rows(request.kind)) write_rows(request, found.evidence, shard);
+  if (exchanges_rows(request.kind)) write_rows(request, part, found.evidence, shard);
   write_values(request, found.evidence, out.values);
 
   std::ranges::fill(out.numbers, 0.0);
@@ -204,26 +206,21 @@ void ShardedEvidence<T>::use_sums(const EvidenceRequest<T>& request, Evidence<T>
   }
 }
 
-/// A shard's message: the numbers that its rows are made of, and its examples' targets.
 template <class T>
-Index ShardedEvidence<T>::numbers_of_shard(const Options& options, Index examples) const {
-  EvidenceEstimator<T>& estimator = local_.estimator();
-  const Index numbers = is_exact(options.curvature)
-                            ? estimator.exact().shared_numbers(examples)
-                            : estimator.rows().shared_numbers(batch_size(options, examples));
-  return numbers + examples * local_.model().likelihood.targets();
+auto ShardedEvidence<T>::form(const Options& options, Index examples) const -> typename RowMessages<T>::Form {
+  return is_exact(options.curvature) ? RowMessages<T>::exact_form()
+                                     : messages_.form(batch_size(options, examples));
 }
 
+/// A shard's message: its examples' targets, and the numbers that its rows are made of.
 template <class T>
-void ShardedEvidence<T>::write_rows(const EvidenceRequest<T>& request, const Evidence<T>& evidence,
-                                    Index shard) {
+void ShardedEvidence<T>::write_rows(const EvidenceRequest<T>& request, const Minibatch<T>& part,
+                                    const Evidence<T>& evidence, Index shard) {
   const std::span<T> out = exchange_.own(shard);
   T* to = out.data();
   for (Index i = 0; i < evidence.y.cols; ++i) to = std::ranges::copy(evidence.y.column(i), to).out;
-  const std::span<T> rest = out.subspan(static_cast<std::size_t>(to - out.data()));
-  EvidenceEstimator<T>& estimator = local_.estimator();
-  is_exact(request.options.curvature) ? estimator.exact().write_shared(rest)
-                                      : estimator.rows().write_shared(rest);
+  messages_.write(form(request.options, part.x.cols), evidence.estimate, part.x, evidence.outputs,
+                  local_.estimator().rows().tape(), out.subspan(static_cast<std::size_t>(to - out.data())));
 }
 
 /// Every rank gets the rows of all shards. The samples, and what layers with statistics have made of them,
@@ -242,20 +239,15 @@ void ShardedEvidence<T>::join_rows(const EvidenceRequest<T>& request, const Mini
       y = std::copy_n(numbers[v], count, y);
       numbers[v] += count;
     }
-    EvidenceEstimator<T>& estimator = local_.estimator();
     const Options& options = request.options;
-    const bool exact = is_exact(options.curvature);
-    evidence.estimate =
-        exact ? estimator.exact().join(examples.sizes, numbers)
-              : estimator.rows().join(batch_size(options, examples.all), examples.sizes, numbers);
-    evidence.layers = exact ? &estimator.exact().blocks() : estimator.rows().blocks();
-    evidence.outputs = exact ? ConstMatrixView<T>() : estimator.rows().outputs();
+    evidence.estimate = messages_.join(form(options, examples.all), examples.sizes, numbers);
+    evidence.layers = messages_.layers();
+    evidence.outputs = messages_.outputs();
     evidence.y = all_y;
     evidence.weight = batch.weight;
-    if (const Index points = request.q.points().parameters();
-        points > 0 && options.rule == Rule::blr && !exact) {
+    if (const Index points = request.q.points().parameters(); points > 0 && options.rule == Rule::blr) {
       const auto squares = request.scratch.template take<T>(points);
-      estimator.rows().point_squares(evidence.estimate.w, squares);
+      evidence.layers->point_squares(evidence.estimate.w, squares);
       evidence.point_squares = squares;
     }
     if (auto* const rows = dynamic_cast<BlockedRows<T>*>(evidence.estimate.rows)) {

@@ -9,6 +9,7 @@
 #include "data/strata.hpp"
 #include "evidence/minibatch_evidence.hpp"
 #include "ranks/divided_rows.hpp"
+#include "ranks/row_messages.hpp"
 #include "ranks/shard_exchange.hpp"
 #include "ranks/tree_sums.hpp"
 
@@ -23,7 +24,7 @@ template <class T>
 class ShardedEvidence {
  public:
   /// `local` estimates the shards of this rank, and must outlive it.
-  explicit ShardedEvidence(MinibatchEvidence<T>& local) : local_(local) {}
+  explicit ShardedEvidence(MinibatchEvidence<T>& local) : local_(local), messages_(local.model()) {}
   /// By all ranks; fails on all of them if one does. `batch` has the examples of this rank's shards, one
   /// shard after the other.
   StepEvidence<T> estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
@@ -47,8 +48,9 @@ class ShardedEvidence {
   void use_sums(const EvidenceRequest<T>& request, Evidence<T>& evidence);
 
   // Steps by rows.
-  Index numbers_of_shard(const Options& options, Index examples) const;
-  void write_rows(const EvidenceRequest<T>& request, const Evidence<T>& evidence, Index shard);
+  typename RowMessages<T>::Form form(const Options& options, Index examples) const;
+  void write_rows(const EvidenceRequest<T>& request, const Minibatch<T>& part, const Evidence<T>& evidence,
+                  Index shard);
   void join_rows(const EvidenceRequest<T>& request, const Minibatch<T>& batch, const StepExamples& examples,
                  Team& team, Evidence<T>& evidence);
   Curvature<T> hessian(const EvidenceRequest<T>& request) const;
@@ -59,6 +61,7 @@ class ShardedEvidence {
   TreeSums<T> sums_;
   std::optional<Samples<T>> shared_samples_;
   NoiseGradient<T> noise_;
+  RowMessages<T> messages_;
   ShardExchange<T> exchange_;
   DividedRows<T> divided_;
 };

@@ -112,7 +112,7 @@ Estimate<T> ShardEstimates<T>::join(ConstSpan<T> theta, DataSet& data, const See
     sizes[static_cast<std::size_t>(v)] = part_of(v, shards, data.rows()).count();
   team.attempt([&] {
     std::ranges::transform(sizes, exchange_.numbers(shards).begin(), [&](Index size) {
-      return size > 0 ? estimator_->shared_numbers({size, 1, seeds.kind}) : 0;
+      return messages_.count(messages_.form({size, 1, seeds.kind}), size);
     });
     exchange_.reserve(team.rank(), team.size());
   });
@@ -124,7 +124,7 @@ Estimate<T> ShardEstimates<T>::join(ConstSpan<T> theta, DataSet& data, const See
   });
   exchange_.gather(team);
   if (team.size() == 1) team.vote();
-  return estimator_->join({data.rows(), 1, seeds.kind}, sizes, exchange_.shards());
+  return messages_.join(messages_.form({data.rows(), 1, seeds.kind}), sizes, exchange_.shards());
 }
 
 template <class T>
@@ -132,12 +132,11 @@ void ShardEstimates<T>::write(ConstSpan<T> theta, DataSet& data, const SeedSpec&
                               const ShardRange& examples, std::span<T> out) {
   check_interrupt();
   if (examples.count() == 0) return;
-  x_.reserve(data.inputs() * examples.count());
-  y_.reserve(data.targets() * examples.count());
   const auto x = x_.matrix(data.inputs(), examples.count()), y = y_.matrix(data.targets(), examples.count());
   data.fetch({examples.first, examples.count()}, model_.standardization, x, y);
-  estimator_->estimate({theta.data(), std::ssize(theta), 1}, x, y, seeds);
-  estimator_->write_shared(out);
+  const Estimate<T> estimate = estimator_->estimate({theta.data(), std::ssize(theta), 1}, x, y, seeds);
+  messages_.write(messages_.form({examples.count(), 1, seeds.kind}), estimate, x, estimator_->outputs(),
+                  estimator_->tape(), out);
 }
 
 template class ShardedRows<float>;

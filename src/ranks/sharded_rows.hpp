@@ -3,6 +3,7 @@
 #pragma once
 
 #include "curvature/data_sums.hpp"
+#include "ranks/row_messages.hpp"
 #include "ranks/shard_exchange.hpp"
 #include "ranks/tree_sums.hpp"
 
@@ -55,7 +56,8 @@ template <class T>
 class ShardEstimates {
  public:
   /// The model must outlive it.
-  explicit ShardEstimates(const Model<T>& model) : model_(model), estimator_(make_estimator(model)) {}
+  explicit ShardEstimates(const Model<T>& model)
+      : model_(model), estimator_(make_estimator(model)), messages_(model) {}
   /// By all ranks, within Team::telling; the estimate lives until the next call.
   Estimate<T> join(ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds, Team& team, Index shards);
 
@@ -64,6 +66,7 @@ class ShardEstimates {
              std::span<T> out);
   const Model<T>& model_;
   std::unique_ptr<Estimator<T>> estimator_;
+  RowMessages<T> messages_;
   ShardExchange<T> exchange_;
   Buffer<T> x_, y_;
 };

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "base/profile.hpp"
-#include "posterior/leverages.hpp"
 #include "parallel/parallel.hpp"
+#include "posterior/leverages.hpp"
 #include "steps/guard.hpp"
 
 namespace bdl {

@@ -85,7 +85,6 @@ struct Searched {
              shares_of(optimizer, data.rows(), calls.shards), optimizer.team),
         q(converted<double>(std::as_const(*optimizer.posterior()))),
         course(optimizer, undo, calls) {
-    elbo.reserve(*q);
     elbo.read_from(data, *optimizer.model());
   }
   ExactElbo elbo;
@@ -235,31 +234,7 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   return course.was_stopped() ? Status::STOPPED : Status::OK;
 }
 
-Index descent_bytes(const Posterior<double>& q) {
-  const Index dimension = q.dimension();
-  if (!q.takes_matrix())
-    return LowRankCoordinates::bytes(dimension, q.rank()) + DescentSearch::bytes(dimension * (q.rank() + 2));
-  return FullCoordinates::bytes(q) + DescentSearch::bytes(FullCoordinates::count(q));
-}
-
-Index minimization_bytes(const Posterior<double>& q) {
-  if (!q.takes_matrix())
-    return minimization_bytes(q.dimension() * (q.rank() + 2), DescentSearch::usual_pairs);
-  const Index count = FullCoordinates::count(q);
-  return minimization_bytes(count, DescentSearch::pairs_for(count));
-}
-
-template <class T>
-Index exact_fit_bytes(const Optimizer<T>& optimizer) {
-  const std::unique_ptr<Posterior<double>> q = create_posterior<double>(optimizer.posterior()->kind());
-  const Index shards = planned_shards(optimizer);
-  const RowShares shares = shares_of(optimizer, optimizer.data_size(), shards);
-  return ExactElbo::bytes(*optimizer.model(), *q, shares, {}) + descent_bytes(*q) + minimization_bytes(*q);
-}
-
-#define BDL_INSTANTIATE(T)                                                        \
-  template Status fit_exactly(Optimizer<T>&, DataSet&, Index, const ExactCalls&); \
-  template Index exact_fit_bytes(const Optimizer<T>&);
+#define BDL_INSTANTIATE(T) template Status fit_exactly(Optimizer<T>&, DataSet&, Index, const ExactCalls&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

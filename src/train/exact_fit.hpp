@@ -20,8 +20,4 @@ struct ExactCalls {
 template <class T>
 Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const ExactCalls& calls);
 
-/// What it holds beside model, posterior and optimizer while it searches.
-template <class T>
-Index exact_fit_bytes(const Optimizer<T>& optimizer);
-
 }  // namespace bdl

@@ -1,6 +1,5 @@
 // Networks of depth 0 to 3: outputs against plain loops, back-propagated gradients against finite differences
 // for every activation, the layout of theta, and initial weights.
-#include "base/plan.hpp"
 #include "model/network.hpp"
 #include "support/naive_network.hpp"
 #include "support/verify.hpp"

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <new>
 
-#include "base/plan.hpp"
 #include "support/hessian_problem.hpp"
 
 namespace {

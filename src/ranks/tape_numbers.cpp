@@ -1,4 +1,4 @@
-#include "curvature/tape_numbers.hpp"
+#include "ranks/tape_numbers.hpp"
 
 #include <algorithm>
 

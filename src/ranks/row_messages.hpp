@@ -1,0 +1,55 @@
+// The curvature rows of a shard's examples as a message to the other ranks: not the rows, which would be D
+// numbers each, but what they are made of, and the rows of all shards from their messages.
+#pragma once
+
+#include <memory>
+
+#include "curvature/blocked_rows.hpp"
+#include "curvature/dense_rows.hpp"
+#include "curvature/estimator.hpp"
+#include "ranks/tape_numbers.hpp"
+
+namespace bdl {
+
+template <class T>
+class RowMessages {
+ public:
+  /// The model must outlive it.
+  explicit RowMessages(const Model<T>& model);
+
+  /// How many rows an estimate makes of its examples, and of what.
+  struct Form {
+    Index samples = 1, seeds = 1;
+    bool is_merged = false;   ///< one row x_i for each example, of a generalised linear model
+    bool has_outputs = true;  ///< false for integrals over the posterior
+    Index sections() const { return is_merged ? 1 : samples * seeds; }
+  };
+  Form form(const BatchSize& size) const;
+  /// The form of exact estimates (evidence/exact_estimator.hpp).
+  static Form exact_form() { return {1, 1, true, false}; }
+
+  /// Numbers of a message of so many examples.
+  Index count(const Form& form, Index examples) const;
+  /// Writes the message of an estimate at inputs x, with the outputs there; `tape` is the estimator's.
+  void write(const Form& form, const Estimate<T>& estimate, ConstMatrixView<T> x, ConstMatrixView<T> outputs,
+             const Tape<T>* tape, std::span<T> out) const;
+  /// Returns the estimate of all examples by the messages of the shards, of which shard v has sizes[v]
+  /// examples; its log likelihood is not known. It lives until the next call.
+  Estimate<T> join(const Form& form, ConstSpan<Index> sizes, ConstSpan<const T*> messages);
+  /// Of the last join().
+  ConstMatrixView<T> outputs() const { return outputs_.matrix(model_.outputs(), columns_); }
+  const BlockedRows<T>* layers() const { return rows_.get(); }
+
+ private:
+  const T* read_coefficients(const Form& form, Index first, Index count, Index examples, const T* from);
+
+  const Model<T>& model_;
+  std::unique_ptr<TapeNumbers<T>> tape_numbers_;  // this and the next: null for a user's model
+  std::unique_ptr<NetworkRows<T>> rows_;
+  Tape<T> tape_;
+  DenseRows<T> dense_;
+  Index columns_ = 0;
+  Buffer<T> outputs_, c_, w_, x_, ones_;
+};
+
+}  // namespace bdl
