@@ -221,7 +221,9 @@ class AveragePoolLayer final : public PoolLayer<T> {
 ConvShape read_pool(LineReader& line, const Shape& input) {
   const Index kernel = line.count("K");
   const ConvShape window = read_window(line, input, kernel, kernel);
-  if (2 * window.pad > kernel) line.fail("pad is larger than half of the window");
+  if (2 * window.pad > kernel)
+    line.fail("pad is " + std::to_string(window.pad) + ", expected at most half of the window, " +
+              std::to_string(kernel / 2));
   return window;
 }
 
