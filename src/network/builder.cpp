@@ -41,7 +41,7 @@ class Graph<T>::Builder {
   void build() {
     const End inputs = read_input();
     End outputs = read_sequence(inputs, 0);
-    if (!is_at_end()) line().fail("there is no residual that it belongs to");
+    if (!is_at_end()) line().fail("no residual comes before it");
     outputs = in_layout(outputs, Layout::columns, 0);
     if (graph_.learned_.empty())
       fail(Status::ERROR_INVALID_ARGUMENT, "the description has no layer with parameters");
@@ -152,7 +152,7 @@ class Graph<T>::Builder {
   End read_residual(const End& from, int depth) {
     const LineReader first = lines_[next_++];
     first.finish();
-    if (depth == most_nested) first.fail("more than 16 residuals within one another");
+    if (depth == most_nested) first.fail("residuals are nested more than 16 deep");
     write(depth, "residual");
     const End main = read_sequence(from, depth + 1);
     if (main.wire == from.wire) first.fail("its main branch has no layer");
@@ -164,13 +164,13 @@ class Graph<T>::Builder {
       shortcut = read_sequence(from, depth + 1);
       if (shortcut.wire == from.wire) graph_.text_.resize(before);
     }
-    if (!is_next("end")) first.fail("its end is missing");
+    if (!is_next("end")) first.fail("its \"end\" is missing");
     const LineReader& last = lines_[next_++];
     last.finish();
     write(depth, "end");
     if (main.shape != shortcut.shape)
-      last.fail("the main branch gives " + shape_text(main.shape) + ", the shortcut " +
-                shape_text(shortcut.shape));
+      last.fail("the main branch has outputs " + shape_text(main.shape) + ", the shortcut has " +
+                shape_text(shortcut.shape) + ": expected the same");
     shortcut = in_layout(shortcut, graph_.wire(main.wire).layout, last.number());
     const bool is_learned = graph_.wire(main.wire).is_learned || graph_.wire(shortcut.wire).is_learned;
     const Index out = add_wire(main.shape, graph_.wire(main.wire).layout, false, is_learned);

@@ -171,7 +171,7 @@ LayerPointer<T> make_activation(const Shape& shape, bdl_activation activation) {
 template <class T>
 LayerPointer<T> make_dropout(LineReader& line, const Shape& input, const Placement& at) {
   const double rate = line.rate("RATE");
-  if (static_cast<T>(rate) == 1) line.fail("RATE is too near to 1");
+  if (static_cast<T>(rate) == 1) line.fail("RATE is so close to 1 that no number would be left");
   return std::make_shared<DropoutLayer<T>>(input, rate, at.random);
 }
 

@@ -67,13 +67,15 @@ void Graph<T>::check_statistics(const Statistics& statistics, Index examples) co
     if (!node.layer || node.layer->normalized_channels() == 0) continue;
     if (statistics.size() != statistics_size())
       fail(Status::ERROR_UNSUPPORTED,
-           "the network's %s has running statistics, which belong to a posterior: only what is given one, "
-           "predictions as well as training, knows the network's outputs",
+           "the network's %s normalises by running statistics, which belong to a posterior: use a function "
+           "that "
+           "is given a posterior, for predictions or for training",
            line_text(node).c_str());
     if (statistics.trains() && examples < node.layer->fewest_examples())
       fail(Status::ERROR_INVALID_ARGUMENT,
-           "the network's %s normalises by the minibatch's own statistics: it has %lld examples, expected at "
-           "least %lld",
+           "the network's %s normalises by the minibatch's statistics: the minibatch has %lld examples, "
+           "expected "
+           "at least %lld",
            line_text(node).c_str(), static_cast<long long>(examples),
            static_cast<long long>(node.layer->fewest_examples()));
   }

@@ -139,8 +139,8 @@ class MaxPoolLayer final : public PoolLayer<T> {
     if (!add) clear(to);
     for_each_map(window, e.cols, [&](auto width, Index packet, Index in, Index out) BDL_INLINE_LAMBDA {
       using V = Vectors<T, width()>;
-      const T *const from = e.column_data(packet) + out, *const winners =
-                                                             kept.slopes.column_data(packet) + out;
+      const T* const from = e.column_data(packet) + out;
+      const T* const winners = kept.slopes.column_data(packet) + out;
       T* const input = to.column_data(packet) + in;
       for_each_output(window, [&](Index number, const Taps& taps) BDL_INLINE_LAMBDA {
         for (Index lane = 0; lane < packet_size; lane += V::lanes) {
@@ -221,7 +221,9 @@ class AveragePoolLayer final : public PoolLayer<T> {
 ConvShape read_pool(LineReader& line, const Shape& input) {
   const Index kernel = line.count("K");
   const ConvShape window = read_window(line, input, kernel, kernel);
-  if (2 * window.pad > kernel) line.fail("pad is larger than half of the window");
+  if (2 * window.pad > kernel)
+    line.fail("pad is " + std::to_string(window.pad) + ", expected at most half of the window, " +
+              std::to_string(kernel / 2));
   return window;
 }
 

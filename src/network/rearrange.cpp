@@ -163,8 +163,8 @@ template <class T>
 LayerPointer<T> make_crop(LineReader& line, const Shape& input, const Placement&) {
   const Index rows = line.count("ROWS"), columns = line.is_at_end() ? rows : line.count("COLUMNS");
   if (rows > input.rows || columns > input.columns)
-    line.fail("the input has " + std::to_string(input.rows) + " x " + std::to_string(input.columns) +
-              " pixels");
+    line.fail("its input is " + shape_text(input) + ", too small for a crop of " + std::to_string(rows) +
+              " x " + std::to_string(columns));
   return std::make_shared<CropLayer<T>>(input, Shape{input.channels, rows, columns});
 }
 

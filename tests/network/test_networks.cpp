@@ -1,5 +1,6 @@
 // Networks of depth 0 to 3: outputs against plain loops, back-propagated gradients against finite differences
 // for every activation, the layout of theta, and initial weights.
+#include "curvature/blocked_rows.hpp"
 #include "model/network.hpp"
 #include "support/naive_network.hpp"
 #include "support/verify.hpp"
@@ -132,6 +133,39 @@ void gradients_are_the_finite_differences(void**) {
     }
 }
 
+/// A tape that was used for other numbers of examples, samples and seeds gives the results of a new one.
+void tapes_grow_where_passes_write_them(void**) {
+  const Graph<double> graph(
+      "input 2 5 5; conv 3 3 pad 1; relu; residual; conv 3 3 pad 1; tanh; end; maxpool 2; dense 4; elu; "
+      "dense 2");
+  Random random(8);
+  Tape<double> used;
+  struct Size {
+    Index examples, samples, seeds;
+  };
+  for (const Size& size : {Size{3, 1, 1}, Size{20, 2, 3}, Size{5, 2, 1}}) {
+    const Index columns = size.examples * size.samples;
+    const Dense thetas = random.normal(graph.parameters(), size.samples, 0.5),
+                x = random.normal(graph.inputs(), size.examples),
+                of_seeds = random.normal(2, columns * size.seeds);
+    const auto run = [&](Tape<double>& tape) {
+      Padded<double> f(poison(2, columns)), squares(poison(graph.parameters(), 1));
+      const Padded<double> at(thetas), inputs(x);
+      graph.forward(at.get(), inputs.get(), tape, f.view());
+      std::ranges::copy(of_seeds.values, graph.seeds(tape, of_seeds.cols).data);
+      graph.backward(at.get(), tape, size.seeds);
+      NetworkRows<double> rows(graph);
+      rows.assign(tape, size.seeds);
+      rows.sum_squares(std::vector<double>(static_cast<std::size_t>(of_seeds.cols), 1.0), squares.column());
+      return std::pair(f.dense(), squares.dense());
+    };
+    Tape<double> fresh;
+    const auto got = run(used), expected = run(fresh);
+    assert_same("outputs", got.first, expected.first);
+    assert_same("squares", got.second, expected.second);
+  }
+}
+
 /// Checks bounds, variances and zeros of each scheme; the mean square of 1,600 weights is within 5 standard
 /// errors (6e-7).
 template <class T>
@@ -178,6 +212,7 @@ int test_networks() {
       cmocka_unit_test(outputs_are_those_of_plain_loops<float>),
       cmocka_unit_test(outputs_are_those_of_plain_loops<double>),
       cmocka_unit_test(gradients_are_the_finite_differences),
+      cmocka_unit_test(tapes_grow_where_passes_write_them),
       cmocka_unit_test(initial_weights_have_the_scheme_s_distribution<float>),
       cmocka_unit_test(initial_weights_have_the_scheme_s_distribution<double>),
       cmocka_unit_test(outputs_that_are_not_finite_are_named),

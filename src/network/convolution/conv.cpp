@@ -49,7 +49,9 @@ ConvShape read_window(LineReader& line, const Shape& input, Index kernel, Index 
   ConvShape shape{input, input, kernel};
   shape.stride = line.named("stride", 1, default_stride);
   shape.pad = line.named("pad", 0, 0);
-  if (shape.pad > kernel) line.fail("pad is larger than the kernel");
+  if (shape.pad > kernel)
+    line.fail("pad is " + std::to_string(shape.pad) + ", expected at most the kernel, " +
+              std::to_string(kernel));
   const auto outputs = [&](Index inputs) { return (inputs + 2 * shape.pad - kernel) / shape.stride + 1; };
   if (input.rows + 2 * shape.pad < kernel || input.columns + 2 * shape.pad < kernel)
     line.fail("its input is " + shape_text(input) + ", too small for a kernel of " + std::to_string(kernel));

@@ -290,17 +290,15 @@ void patch_block(const ConvShape& shape, const PatchFactors<T>& factors, const P
   parallel_for(tiling.filter_tiles() * tiling.input_tiles(), [&](Index task) noexcept {
     const Index filter = tiling.first_filter(task / tiling.input_tiles(), filters),
                 input = tiling.first_input(task % tiling.input_tiles(), inputs),
-                all_filter = block.filters.first + filter;
+                all_filter = block.filters.first + filter, group = all_filter / shape.filters(),
+                in_group = all_filter % shape.filters();
     with_simd([&](auto width) BDL_INLINE_LAMBDA {
-      with_tile<width()>(tiling.next_filters(filters - filter), tiling.next_inputs(inputs - input),
-                         [&](auto f, auto i) BDL_INLINE_LAMBDA {
-                           const PatchTile<T, width(), f(), i()> tile(products, all_filter / shape.filters(),
-                                                                      all_filter % shape.filters(),
-                                                                      before + input);
-                           for (Index tap = 0; tap < products.taps(); ++tap)
-                             write_tile(products, tile, tap, to,
-                                        filter * of_filter + products.parameter(input, tap), of_filter);
-                         });
+      const auto write = [&](auto f, auto i) BDL_INLINE_LAMBDA {
+        const PatchTile<T, width(), f(), i()> tile(products, group, in_group, before + input);
+        for (Index tap = 0; tap < products.taps(); ++tap)
+          write_tile(products, tile, tap, to, filter * of_filter + products.parameter(input, tap), of_filter);
+      };
+      with_tile<width()>(tiling.next_filters(filters - filter), tiling.next_inputs(inputs - input), write);
     });
   });
 }

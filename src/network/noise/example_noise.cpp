@@ -48,7 +48,7 @@ void square(ConstMatrixView<T> from, MatrixView<T> to) {
   for_each_index(from.size(), [=](Index i) BDL_INLINE_LAMBDA { out[i] = in[i] * in[i]; });
 }
 
-/// Returns the shape of a layer that has one output in place of all outputs with the same inputs.
+/// Returns the shape of a layer with one output in place of all outputs with the same inputs.
 DenseShape common(const DenseShape& shape) {
   return {shape.inputs, 1, 0, shape.has_bias() ? shape.inputs : -1};
 }
@@ -85,9 +85,8 @@ class ExampleDraws final : public ExampleNumbers<T> {
       for (Index lane = 0; lane < packet_size; ++lane) to[lane] = mean + sigma * to[lane];
     }
     for (Index k = 0; k < eps_.cols; ++k) {
-      const T *const eps = eps_.column_data(k) + packet * packet_size, *const w =
-                                                                           posterior_.w.column_data(k) +
-                                                                           first;
+      const T* const eps = eps_.column_data(k) + packet * packet_size;
+      const T* const w = posterior_.w.column_data(k) + first;
       for (Index p = 0; p < count; ++p)
         for (Index lane = 0; lane < packet_size; ++lane) out[p * packet_size + lane] += w[p] * eps[lane];
     }
@@ -133,30 +132,29 @@ MatrixView<T> NoisyLayer<T>::output_noise(Index s) const {
 
 /// Returns a common s as weights of one map for all outputs with the same inputs.
 template <class T>
-std::span<T> NoisyLayer<T>::common_weights() const {
-  return drawn_.first(conv_ ? common(*conv_).parameters() : common(*dense_).parameters());
+MatrixView<T> NoisyLayer<T>::common_weights() const {
+  const Index count = with_shape([](const auto& shape) { return common(shape).parameters(); });
+  return drawn_.matrix(count, 1);
 }
 
 template <class T>
 void NoisyLayer<T>::begin_local() {
-  if (posterior_.has_common_s) std::ranges::fill(common_weights(), posterior_.s[0]);
+  if (posterior_.has_common_s) std::ranges::fill(common_weights().column(0), posterior_.s[0]);
 }
 
 /// Q = S (A o A).
 template <class T>
 void NoisyLayer<T>::apply_variance(ConstMatrixView<T> squares, MatrixView<T> q) const {
   if (!posterior_.has_common_s) return apply({posterior_.s, parameters_, 1}, 0, squares, q);
-  const std::span<T> numbers = common_weights();
-  const SampledWeights<T> weights({numbers.data(), std::ssize(numbers), 1});
-  conv_ ? weights.apply(common(*conv_), 0, squares, q) : weights.apply(common(*dense_), 0, squares, q);
+  const SampledWeights<T> weights(common_weights());
+  with_shape([&](const auto& shape) { weights.apply(common(shape), 0, squares, q); });
 }
 
 template <class T>
 void NoisyLayer<T>::pull_variance(ConstMatrixView<T> h, MatrixView<T> to) const {
   if (!posterior_.has_common_s) return pull({posterior_.s, parameters_, 1}, 0, h, false, to);
-  const std::span<T> numbers = common_weights();
-  const SampledWeights<T> weights({numbers.data(), std::ssize(numbers), 1});
-  conv_ ? weights.pull(common(*conv_), 0, h, false, to) : weights.pull(common(*dense_), 0, h, false, to);
+  const SampledWeights<T> weights(common_weights());
+  with_shape([&](const auto& shape) { weights.pull(common(shape), 0, h, false, to); });
 }
 
 /// z += xi sqrt(Q); keeps xi / (2 sqrt(Q)).
@@ -179,7 +177,8 @@ void NoisyLayer<T>::add_local(Index s, ConstMatrixView<T> a, MatrixView<T> z, Sc
   });
 }
 
-/// H = E o xi / (2 sqrt(Q)), added up over the outputs that share a map of Q.
+/// Returns H = E o xi / (2 sqrt(Q)), added up over the outputs that have a map of Q in common; it lives in
+/// the caller's frame of scratch memory.
 template <class T>
 MatrixView<T> NoisyLayer<T>::sensitivities_of_variance(Index s, ConstMatrixView<T> e,
                                                        Scratch& scratch) const {

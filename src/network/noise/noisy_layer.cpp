@@ -72,19 +72,6 @@ NoisyLayer<T>::NoisyLayer(const Layer<T>& layer, Index number, bool of_data)
 }
 
 template <class T>
-void NoisyLayer<T>::apply(ConstMatrixView<T> columns, Index k, ConstMatrixView<T> a, MatrixView<T> z) const {
-  const SampledWeights<T> weights(columns);
-  conv_ ? weights.apply(*conv_, k, a, z) : weights.apply(*dense_, k, a, z);
-}
-
-template <class T>
-void NoisyLayer<T>::pull(ConstMatrixView<T> columns, Index k, ConstMatrixView<T> e, bool add,
-                         MatrixView<T> to) const {
-  const SampledWeights<T> weights(columns);
-  conv_ ? weights.pull(*conv_, k, e, add, to) : weights.pull(*dense_, k, e, add, to);
-}
-
-template <class T>
 ConstMatrixView<T> NoisyLayer<T>::of_sample(Index s, ConstMatrixView<T> all) const {
   return all.cols == columns() ? all : all.columns(s * columns(), columns());
 }

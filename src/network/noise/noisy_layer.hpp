@@ -88,8 +88,18 @@ class NoisyLayer {
   Index in_run() const { return in_height() / input().channels; }
   Index out_run() const { return out_height() / output().channels; }
 
-  void apply(ConstMatrixView<T> columns, Index k, ConstMatrixView<T> a, MatrixView<T> z) const;
-  void pull(ConstMatrixView<T> columns, Index k, ConstMatrixView<T> e, bool add, MatrixView<T> to) const;
+  /// Returns use(shape) for the layer's DenseShape or ConvShape.
+  template <class Use>
+  auto with_shape(Use&& use) const {
+    return conv_ ? use(*conv_) : use(*dense_);
+  }
+  /// Multiplies by the parameters in column k.
+  void apply(ConstMatrixView<T> columns, Index k, ConstMatrixView<T> a, MatrixView<T> z) const {
+    with_shape([&](const auto& shape) { SampledWeights<T>(columns).apply(shape, k, a, z); });
+  }
+  void pull(ConstMatrixView<T> columns, Index k, ConstMatrixView<T> e, bool add, MatrixView<T> to) const {
+    with_shape([&](const auto& shape) { SampledWeights<T>(columns).pull(shape, k, e, add, to); });
+  }
   void sum_rows(ConstMatrixView<T> a, ConstMatrixView<T> e, ConstMatrixView<T> weights, MatrixView<T> out,
                 Scratch& scratch);
   ConstMatrixView<T> of_sample(Index s, ConstMatrixView<T> all) const;
@@ -110,7 +120,7 @@ class NoisyLayer {
   // local: example_noise.cpp
   Index variance_maps() const;
   MatrixView<T> output_noise(Index s) const;
-  std::span<T> common_weights() const;
+  MatrixView<T> common_weights() const;
   void begin_local();
   void apply_variance(ConstMatrixView<T> squares, MatrixView<T> q) const;
   void pull_variance(ConstMatrixView<T> h, MatrixView<T> to) const;
