@@ -13,7 +13,6 @@
 #include "posterior/kronecker/kronecker.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
-#include "posterior/moments.hpp"
 #include "posterior/points.hpp"
 
 namespace bdl {

@@ -156,7 +156,7 @@ class AtMean {
     prior.fix(std::move(belief), q_->kind());
     const auto at = json().at("mu0").get<Vector>();
     Vector slope(at.size());
-    prior.add_slope(at, slope);
+    prior.add_slope(at, slope, scratch_);
     compare("penalty_gradient", slope, expected.at("penalty_gradient"));
     double penalty = 0;
     for (std::size_t i = 0; i < at.size(); ++i) penalty += slope[i] * (at[i] - q_->mean()[i]) / 2;

@@ -163,7 +163,6 @@ void readers_see_no_variance(void**) {
     const Posterior<T>& q = *t.q;
     const Index d = q.dimension();
     Scratch scratch;
-    q.reserve(3, scratch);
     Padded<T> draws(poison(d, 3)), variance(poison(d, 1)), solved(Random(5).normal(d, 2));
     sample(q, {4, Stream::user, 0, 0}, draws.view(), scratch);
     read_marginal_variance(q, variance.column(), scratch);
@@ -334,7 +333,8 @@ void prior_groups_are_without_points(void**) {
     prior.mean_squares(theta.get(), squares);
     for (const double square : squares) assert_near("mean square", square, 9, 1e-14);
     std::vector<double> out(slope.size());
-    prior.slope(theta.column(), 2, slope, out);
+    Scratch scratch;
+    prior.slope(theta.column(), 2, slope, out, scratch);
     for (Index p = 0; p < model->parameters(); ++p)
       assert_near("slope", out[at(p)], p >= 16 && p < 24 ? 2 : 14, 1e-14);
     prior.fix(slope);

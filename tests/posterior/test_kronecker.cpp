@@ -3,7 +3,6 @@
 // test_operations, test_divergences, test_samples, test_tensors.
 #include "model/network.hpp"
 #include "posterior/families.hpp"
-#include "posterior/moments.hpp"
 #include "posterior/points.hpp"
 #include "prior/prior.hpp"
 #include "support/posteriors.hpp"

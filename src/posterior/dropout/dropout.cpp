@@ -86,7 +86,7 @@ void DropoutPosterior<T>::assign(const Posterior<T>& other) {
 
 template <class T>
 void DropoutPosterior<T>::swap(Posterior<T>& other) {
-  auto& that = dynamic_cast<DropoutPosterior&>(other);
+  auto& that = static_cast<DropoutPosterior&>(other);
   this->swap_base(that);
   std::swap(layout_, that.layout_);
   layers_.swap(that.layers_);

@@ -127,7 +127,7 @@ void KroneckerPosterior<T>::assign(const Posterior<T>& other) {
 
 template <class T>
 void KroneckerPosterior<T>::swap(Posterior<T>& other) {
-  auto& that = dynamic_cast<KroneckerPosterior&>(other);
+  auto& that = static_cast<KroneckerPosterior&>(other);
   this->swap_base(that);
   output_vectors_.swap(that.output_vectors_);
   input_vectors_.swap(that.input_vectors_);
