@@ -44,7 +44,7 @@ constexpr Create<T> creations[] = {
       return std::make_unique<DiagonalMomentPosterior<T>>(kind.dimension);
     },
     [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
-      return std::make_unique<DropoutPosterior<T>>(*kind.dropout, kind.points);
+      return std::make_unique<DropoutPosterior<T>>(*kind.dropout, kind.point_parameters);
     },
     [](const PosteriorKind& kind) -> std::unique_ptr<Posterior<T>> {
       return create_blocks<T>(kind, [](Index size) { return std::make_unique<FullPosterior<T>>(size); });
@@ -74,7 +74,7 @@ std::span<const char* const> family_words() {
 template <class T>
 std::unique_ptr<Posterior<T>> create_posterior(const PosteriorKind& kind) {
   auto q = creations<T>[static_cast<std::size_t>(kind.family) - 1](kind);
-  q->adopt(kind.points);
+  q->adopt(kind.point_parameters);
   return q;
 }
 
@@ -83,7 +83,7 @@ namespace {
 /// Copies mean, statistics and whether q is blank.
 template <class T>
 void copy_means(const Posterior<T>& from, Posterior<T>& to) {
-  to.adopt(from.points());
+  to.adopt(from.point_parameters());
   std::ranges::copy(from.statistics(), to.statistics().begin());
   std::ranges::copy(from.mean(), to.mean().begin());
   to.set_blank(from.is_blank());

@@ -49,7 +49,7 @@ auto ShardedEvidence<T>::layout(const EvidenceRequest<T>& request, Index shards)
     values = dimension * (1 + moment_rank(request.q) + (learns_s ? 1 : 0));
   } else if (has_curvature_sums(request)) {
     const bool has_points = request.kind != StepKind::diagonal;
-    values = 2 * dimension + (has_points ? request.q.points().parameters() : 0);
+    values = 2 * dimension + (has_points ? request.q.point_parameters().parameters() : 0);
   }
   return {values,
           first_vector + local_.model().likelihood.targets() + std::ssize(request.prior.groups()) +
@@ -252,7 +252,7 @@ void ShardedEvidence<T>::join_rows(const EvidenceRequest<T>& request, const Mini
     evidence.outputs = exact ? ConstMatrixView<T>() : estimator.rows().outputs();
     evidence.y = all_y;
     evidence.weight = batch.weight;
-    if (const Index points = request.q.points().parameters();
+    if (const Index points = request.q.point_parameters().parameters();
         points > 0 && options.rule == Rule::blr && !exact) {
       const auto squares = request.scratch.template take<T>(points);
       estimator.rows().point_squares(evidence.estimate.w, squares);

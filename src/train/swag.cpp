@@ -7,7 +7,7 @@
 #include "network/graph.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "ranks/tree_sums.hpp"
 
 namespace bdl {
@@ -152,7 +152,7 @@ void take_swag(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
                            [=](T value) { return k < kept ? static_cast<T>(scale) * value : T(0); });
   Scratch scratch;
   belief.factorize(scratch);
-  isolate_points(*next);
+  isolate_point_parameters(*next);
   renew_statistics(optimizer, data, strata, *next);
   optimizer.team.vote();
   next->set_blank(false);

@@ -8,7 +8,7 @@
 #include "posterior/families.hpp"
 #include "posterior/kronecker/factors.hpp"
 #include "posterior/kronecker/kronecker.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "vogn_problem.hpp"
 
 namespace golden {
@@ -248,7 +248,7 @@ class CholeskyDraws final : public bdl::DrawSource<double> {
         offset += shape.parameters();
       }
     }
-    bdl::place_points(q, thetas);
+    bdl::place_point_parameters(q, thetas);
     if (first_.empty()) first_ = {thetas.column_data(0), thetas.column_data(0) + thetas.rows};
   }
   void probes(const bdl::Posterior<double>&, bdl::DrawPlace, MatrixView<double>) override {
@@ -296,7 +296,7 @@ double compare_case(const Json& file, const VognProblem& problem, const std::str
                                      0,
                                      {},
                                      {},
-                                     bdl::points_of(*problem.model),
+                                     bdl::point_parameters_of(*problem.model),
                                      bdl::matrices_of(*problem.model)});
   const auto mean = problem.json.at("mean").get<Vector>();
   std::ranges::copy(mean, q->mean().begin());

@@ -7,7 +7,7 @@
 
 #include "posterior/diagonal/diagonal_step.hpp"
 #include "posterior/families.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "prior/prior.hpp"
 #include "steps/evidence.hpp"
 #include "vogn_problem.hpp"
@@ -22,8 +22,12 @@ class AtMean {
   AtMean(const Json& file, const VognProblem& problem)
       : problem_(problem),
         hyperparameters_(file.at("hyperparameters").at("vogn")),
-        q_(bdl::create_posterior<double>(
-            {bdl::Family::low_rank, problem.parameters(), 0, {}, {}, bdl::points_of(*problem.model)})),
+        q_(bdl::create_posterior<double>({bdl::Family::low_rank,
+                                          problem.parameters(),
+                                          0,
+                                          {},
+                                          {},
+                                          bdl::point_parameters_of(*problem.model)})),
         estimator_(*problem.model) {
     const auto mean = problem.json.at("mean").get<Vector>();
     std::ranges::copy(mean, q_->mean().begin());
@@ -60,7 +64,7 @@ class AtMean {
     Vector out(bdl::at(q_->dimension()));
     bdl::curvature_diagonal<double>(evidence.curvature, out);
     std::size_t k = 0;
-    for (const auto& [offset, size] : q_->points().ranges)
+    for (const auto& [offset, size] : q_->point_parameters().ranges)
       for (Index i = offset; i < offset + size; ++i) out[bdl::at(i)] = evidence.point_squares[k++];
     for (double& value : out) value /= count;
     return out;
