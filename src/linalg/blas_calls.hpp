@@ -1,6 +1,6 @@
-// What products.cpp, vector_products.cpp and triangular.cpp are made of: single calls of BLAS, which only
-// blas.cpp makes, and the sizes up to which OpenBLAS (0.3.21 and later) makes them on the calling thread. The
-// caller holds a ForkGate::Pass.
+// Single calls of BLAS, which only blas.cpp makes, and the sizes up to which OpenBLAS (0.3.21 and later)
+// makes them on the calling thread; products.cpp, vector_products.cpp and triangular.cpp are made of them.
+// The caller holds a ForkGate::Pass.
 #pragma once
 
 #include "base/view.hpp"
