@@ -17,7 +17,7 @@
 
 #include <algorithm>
 
-#include "base/view.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 
@@ -44,11 +44,15 @@ void row_sums(ConstMatrixView<double> a, double* sums);
 /// Copies the lower triangle of a square matrix onto its upper one.
 template <class T>
 void mirror_lower(MatrixView<T> a) {
-  constexpr Index block = 32;  // rows that stay in the cache while they are read across
-  for (Index first = 0; first < a.rows; first += block) {
-    for (Index j = 0; j < std::min(first + block, a.rows); ++j)
-      for (Index i = std::max(first, j + 1); i < std::min(first + block, a.rows); ++i) a(j, i) = a(i, j);
-  }
+  constexpr Index block = 32,
+                  large = 1024;  // rows that stay in the cache while they are read across; for threads
+  const auto mirror = [a](Index first, Index count) noexcept {
+    const Index end = first + count;
+    for (Index j = 0; j < end; ++j)
+      for (Index i = std::max(first, j + 1); i < end; ++i) a(j, i) = a(i, j);
+  };
+  if (a.rows >= large) return parallel_blocks(a.rows, block, mirror);
+  for (Index first = 0; first < a.rows; first += block) mirror(first, std::min(block, a.rows - first));
 }
 
 }  // namespace bdl
