@@ -9,7 +9,7 @@
 #include "cases.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
-#include "linalg/eigen/direct_eigen.hpp"
+#include "linalg/eigen/eigenpairs.hpp"
 #include "linalg/eigen/lanes.hpp"
 #include "timing.hpp"
 
@@ -77,8 +77,8 @@ std::vector<double> eigenpairs(Index size, Index count, bool quick) {
   std::vector<double> values(static_cast<std::size_t>(size));
   std::vector<double> work(static_cast<std::size_t>(26 * size));
   std::vector<int> integers(static_cast<std::size_t>(12 * size));
-  bdl::DirectEigen eigen;
-  return by_turns(quick, {[&] { eigen.compute(a.view, values.data(), vectors.view); },
+  bdl::Scratch scratch;
+  return by_turns(quick, {[&] { bdl::largest_eigenpairs(a.view, values.data(), vectors.view, scratch); },
                           [&] {
                             std::copy_n(a.data(), a.view.ld * size, copy.data());
                             int found = 0;

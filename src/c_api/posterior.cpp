@@ -13,8 +13,7 @@
 #include "posterior/kronecker/kronecker.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
-#include "posterior/moments.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 namespace bdl {
 namespace {
@@ -29,10 +28,10 @@ void check_mean(const Array& mean, Index dimension) {
 /// Replaces q by a finished successor, so that q is unchanged if building the successor fails.
 template <class T>
 void replace(Posterior<T>& q, Posterior<T>& successor, const Array& mean) {
-  if (!q.points().is_empty()) {
-    successor.adopt(q.points());
+  if (!q.point_parameters().is_empty()) {
+    successor.adopt(q.point_parameters());
     std::ranges::copy(q.statistics(), successor.statistics().begin());
-    isolate_points(successor);
+    isolate_point_parameters(successor);
   }
   gather(mean, 0, MatrixView<T>(successor.mean().data(), q.dimension(), 1));
   successor.set_blank(false);
@@ -115,7 +114,7 @@ template <class T>
 void set_dropout(Posterior<T>& q, const Array& mean) {
   const DropoutLayout& layout = as_dropout(q).layout();
   check_mean<T>(mean, q.dimension());
-  DropoutPosterior<T> successor(layout, q.points());
+  DropoutPosterior<T> successor(layout, q.point_parameters());
   replace<T>(q, successor, mean);
 }
 
@@ -177,7 +176,7 @@ PosteriorKind dropout_kind(const Model<T>& model, double input_rate, double hidd
   const Graph<T>* graph = model.graph();
   if (!graph) fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a user model has no units to drop");
   DropoutLayout layout{layers_with_masks(*graph), input_rate, hidden_rate};
-  return {Family::dropout, model.parameters(), 0, {}, std::move(layout), points_of(model), {}};
+  return {Family::dropout, model.parameters(), 0, {}, std::move(layout), point_parameters_of(model), {}};
 }
 
 }  // namespace
@@ -222,7 +221,7 @@ bdl_status bdl_posterior_create_blockwise_full(bdl_dtype dtype, const int64_t* s
 bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, bdl_posterior** posterior) {
   return guard(__func__, [&] {
     create(posterior, model, [](const auto& m) {
-      return blockwise(Family::layerwise_full, layer_parameters(m), 0, points_of(m));
+      return blockwise(Family::layerwise_full, layer_parameters(m), 0, point_parameters_of(m));
     });
   });
 }
@@ -232,7 +231,7 @@ bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model
   return guard(__func__, [&] {
     create(posterior, model, [&](const auto& m) {
       check_range(rank, 0, most_rank_above_dimension, "rank");
-      return blockwise(Family::layerwise_low_rank_moment, layer_parameters(m), rank, points_of(m));
+      return blockwise(Family::layerwise_low_rank_moment, layer_parameters(m), rank, point_parameters_of(m));
     });
   });
 }
@@ -240,7 +239,7 @@ bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model
 bdl_status bdl_posterior_create_kronecker(const bdl_model* model, bdl_posterior** posterior) {
   return guard(__func__, [&] {
     create(posterior, model, [](const auto& m) {
-      return PosteriorKind{Family::kronecker, m.parameters(), 0, {}, {}, points_of(m), matrices_of(m)};
+      return PosteriorKind{Family::kronecker, m.parameters(), 0, {}, {}, point_parameters_of(m), matrices_of(m)};
     });
   });
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/profile.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 namespace bdl {
 namespace {
@@ -77,7 +77,7 @@ Samples<T> EvidenceEstimator<T>::draw(const Posterior<T>& q, const Options& opti
   }
   if (is_sampled(kind)) {
     draws.parameters(q, place, samples.thetas, posterior_scratch_);
-    place_points(q, samples.thetas);  // the caller's draws, too
+    place_point_parameters(q, samples.thetas);  // the caller's draws, too
   } else {
     std::ranges::copy(q.mean(), samples.thetas.data);
   }
@@ -99,7 +99,7 @@ Evidence<T> EvidenceEstimator<T>::estimate(const Posterior<T>& q, const Minibatc
   if (is_noisy(q.family(), kind)) return estimate_noisily(q, batch, options);
   if (is_exact(kind)) return estimate_exactly(q, batch);
   Evidence<T> evidence = estimate_by_rows(q, batch, samples, options);
-  if (const Index points = q.points().parameters(); points > 0 && options.rule == Rule::blr) {
+  if (const Index points = q.point_parameters().parameters(); points > 0 && options.rule == Rule::blr) {
     const auto squares = scratch.take<T>(points);
     rows_->point_squares(evidence.estimate.w, squares);
     evidence.point_squares = squares;
@@ -200,7 +200,7 @@ void EvidenceEstimator<T>::sample(const Posterior<T>& q, const Minibatch<T>& bat
   const auto thetas = scratch.matrix<T>(dimension_, samples);
   const auto outputs = scratch.matrix<T>(model_.outputs(), examples * samples);
   draws.parameters(q, batch.place, thetas, posterior_scratch_);
-  place_points(q, thetas);
+  place_point_parameters(q, thetas);
   for (Index s = 0; s < samples; ++s) {
     const auto of_sample = outputs.columns(s * examples, examples);
     model_.forward(thetas.column(s), batch.x, of_sample, scratch, q.statistics());

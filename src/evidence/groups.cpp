@@ -36,7 +36,7 @@ Evidence<T> EvidenceEstimator<T>::estimate_groups(const Posterior<T>& q, const M
                                                   Scratch& scratch) {
   const Index examples = batch.x.cols, groups = std::min<Index>(options.sample_groups, examples);
   const auto gradient = scratch.take<T>(dimension_), diagonal = scratch.take<T>(dimension_),
-             point_squares = scratch.take<T>(q.points().parameters());
+             point_squares = scratch.take<T>(q.point_parameters().parameters());
   const auto statistics = scratch.take<double>(std::ssize(q.statistics()));
   const auto outputs = scratch.matrix<T>(model_.outputs(), examples * options.samples);
   const auto last_thetas = scratch.matrix<T>(dimension_, options.samples);

@@ -6,7 +6,7 @@
 #include "io/checkpoint.hpp"
 #include "posterior/families.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 namespace bdl {
 namespace {
@@ -203,9 +203,9 @@ PosteriorKind read_kind(const RecordReader& record, const TensorNames& names) {
     fail(Status::ERROR_FORMAT, "tensor %s has a bad length", names("mean").c_str());
   PosteriorKind kind{
       static_cast<Family>(record.word(names("family"), family_words()) + 1), dimension, 0, {}, {}};
-  kind.points = read_points(record, names, dimension);
+  kind.point_parameters = read_points(record, names, dimension);
   if (kind.family == Family::dropout)
-    kind.dropout = read_dropout(record, dimension - kind.points.parameters());
+    kind.dropout = read_dropout(record, dimension - kind.point_parameters.parameters());
   if (kind.family == Family::layerwise_full || kind.family == Family::layerwise_low_rank_moment)
     kind.blocks = read_blocks(record, names, dimension);
   if (kind.family == Family::kronecker) kind.matrices = read_matrices(record, names, dimension);
@@ -264,7 +264,7 @@ void write_posterior(RecordWriter& record, const Posterior<T>& posterior, const 
   if (kind.dropout) write_dropout(record, *kind.dropout);
   if (!kind.blocks.empty() && kind.matrices.empty()) record.text(names("blocks"), joined(kind.blocks));
   write_matrices(record, names, kind.matrices);
-  write_points(record, names, kind.points);
+  write_points(record, names, kind.point_parameters);
   const TensorVisitor<const T> write = [&](const auto& tensor) { write_tensor<T>(record, names, tensor); };
   posterior.read_tensors(write);
   if (!posterior.keeps_covariance()) return;
@@ -280,7 +280,7 @@ std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record, const s
     std::shared_ptr<Posterior<T>> q = create_posterior<T>(read_kind(record, names));
     write_tensors<T>(*q, [&](const PosteriorTensor<T>& tensor) {
       const bool is_there = read_tensor(record, names(tensor.name), tensor);
-      if (is_there && !has_isolated_points(tensor, q->points()))
+      if (is_there && !has_isolated_point_parameters(tensor, q->point_parameters()))
         fail(Status::ERROR_FORMAT, "tensor %s joins point parameters with others", tensor.name);
       return is_there;
     });

@@ -101,7 +101,8 @@ void visit_moments(Fields& fields, Averages& moments) {
 /// Visits the averages of K-FAC's steps.
 template <class T, class Fields, class Averages>
 void visit_kronecker(Fields& fields, const Posterior<T>& q, Averages& averages) {
-  const Index values = eigenvalue_count(averages.factors.shapes()), points = q.points().parameters();
+  const Index values = eigenvalue_count(averages.factors.shapes()),
+              points = q.point_parameters().parameters();
   fields.integer("state.kronecker_steps", averages.steps, 1, most_counted);
   fields.vector("optimizer.kronecker_momentum", averages.momentum.first(q.dimension()));
   fields.vector("optimizer.kronecker_factors", averages.factors.values());
@@ -119,7 +120,7 @@ void make_room(const Posterior<T>& q, KroneckerAverages<T>& averages) {
   averages.momentum.reserve(q.dimension());
   averages.factors.reserve(shapes);
   averages.eigenvalues.reserve(eigenvalue_count(shapes));
-  averages.point_squares.reserve(q.points().parameters());
+  averages.point_squares.reserve(q.point_parameters().parameters());
 }
 
 /// Visits SWAG's `count` snapshots.
@@ -137,7 +138,6 @@ template <class T>
 void make_room(const Posterior<T>& q, Snapshots<T>& snapshots) {
   if (q.family() != Family::low_rank_moment || q.rank() < 2)
     fail(Status::ERROR_FORMAT, "the file has snapshots of SWAG for a %s posterior", family_word(q.family()));
-  snapshots.reserve(q.dimension(), q.rank());
 }
 
 constexpr const char *momentum_name = "optimizer.momentum", *momentum_steps_name = "state.momentum_steps",
@@ -183,7 +183,7 @@ void read_tied(FieldReader& fields, Optimizer<T>& optimizer) {
 template <class T>
 void read_point_steps(FieldReader& fields, Optimizer<T>& optimizer) {
   if (!fields.has(squares_name)) return;
-  const Index points = optimizer.posterior()->points().parameters();
+  const Index points = optimizer.posterior()->point_parameters().parameters();
   Buffer<T> average(points);
   fields.vector(squares_name, average.first(points), Numbers::not_negative);
   optimizer.averages.point_squares.restore(average.first(points));
@@ -209,7 +209,7 @@ void write_training(RecordWriter& record, const Optimizer<T>& optimizer) {
     visit_snapshots(fields, q, optimizer.snapshots, optimizer.state.snapshots);
   if (const TiedScales<T>& tied = optimizer.averages.tied; tied.has_values())
     fields.vector(tied_name, tied.values());
-  if (const auto squares = optimizer.averages.point_squares.average(q.points().parameters());
+  if (const auto squares = optimizer.averages.point_squares.average(q.point_parameters().parameters());
       !squares.empty())
     fields.vector(squares_name, squares);
   fields.vector(mean_name, optimizer.initial_mean());

@@ -1,13 +1,23 @@
-// Dense products and triangular systems by the system's BLAS. OpenBLAS decides from the sizes of a call alone
-// whether it works on the calling thread; every call stays below its limits. So results depend neither on our
-// number of threads nor on that of BLAS, nothing of the host's settings is read or changed, and no call waits
-// for a thread of BLAS, which a fork or a refused thread could take away. A BLAS with other limits gives
-// right results too; they may then depend on its number of threads.
+// Dense linear algebra. This folder alone knows BLAS and LAPACK; everything is column-major, and small
+// systems are solved in double. In the order in which to read it:
+//
+//   blas.hpp                products and triangular systems: the door to BLAS, with products.cpp (large
+//   products in
+//                           tiles), vector_products.cpp and triangular.cpp behind it
+//   dense/cholesky.hpp      Cholesky factors; dense/positive_matrix.hpp a matrix that is held with its factor
+//   eigen/eigenpairs.hpp    eigenpairs of symmetric matrices; lapack.hpp is the door to LAPACK
+//   tall/tall.hpp           D x L matrices, L << D: what low-rank posteriors are made of
+//
+// Dense products and triangular systems come from the system's BLAS. OpenBLAS decides from the sizes of a
+// call alone whether it works on the calling thread; every call stays below its limits. So results depend
+// neither on our number of threads nor on that of BLAS, nothing of the host's settings is read or changed,
+// and no call waits for a thread of BLAS, which a fork or a refused thread could take away. A BLAS with other
+// limits gives right results too; they may then depend on its number of threads.
 #pragma once
 
 #include <algorithm>
 
-#include "base/view.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 
@@ -34,11 +44,15 @@ void row_sums(ConstMatrixView<double> a, double* sums);
 /// Copies the lower triangle of a square matrix onto its upper one.
 template <class T>
 void mirror_lower(MatrixView<T> a) {
-  constexpr Index block = 32;  // rows that stay in the cache while they are read across
-  for (Index first = 0; first < a.rows; first += block) {
-    for (Index j = 0; j < std::min(first + block, a.rows); ++j)
-      for (Index i = std::max(first, j + 1); i < std::min(first + block, a.rows); ++i) a(j, i) = a(i, j);
-  }
+  constexpr Index block = 32,
+                  large = 1024;  // rows that stay in the cache while they are read across; for threads
+  const auto mirror = [a](Index first, Index count) noexcept {
+    const Index end = first + count;
+    for (Index j = 0; j < end; ++j)
+      for (Index i = std::max(first, j + 1); i < end; ++i) a(j, i) = a(i, j);
+  };
+  if (a.rows >= large) return parallel_blocks(a.rows, block, mirror);
+  for (Index first = 0; first < a.rows; first += block) mirror(first, std::min(block, a.rows - first));
 }
 
 }  // namespace bdl

@@ -1,5 +1,6 @@
 // Single calls of BLAS, which only blas.cpp makes, and the sizes up to which OpenBLAS (0.3.21 and later)
-// makes them on the calling thread. The caller holds a ForkGate::Pass.
+// makes them on the calling thread; products.cpp, vector_products.cpp and triangular.cpp are made of them.
+// The caller holds a ForkGate::Pass.
 #pragma once
 
 #include "base/view.hpp"
@@ -27,5 +28,23 @@ void call_gemv(double alpha, ConstMatrixView<double> a, const double* x, Index s
 
 /// x = op(L)^-1 x for a lower triangular L; elements of x are `step` apart.
 void call_trsv(Op op, ConstMatrixView<double> lower, double* x, Index step);
+
+/// A product of a matrix with a vector, a gemm() whose result has a single row or column: y = alpha op(A) x +
+/// beta y; elements of x are `step` apart, those of y y_step. With beta = 0 the old y is not read.
+template <class T>
+struct VectorProduct {
+  Op op;
+  T alpha;
+  ConstMatrixView<T> a;
+  const T* x;
+  Index step;
+  T beta;
+  T* y;
+  Index y_step;
+};
+
+/// Computes the product, in vector_products.cpp.
+template <class T>
+void multiply(const VectorProduct<T>& product);
 
 }  // namespace bdl

@@ -2,7 +2,6 @@
 
 #include "base/error.hpp"
 #include "linalg/blas_calls.hpp"
-#include "linalg/vector_products.hpp"
 #include "parallel/fork_gate.hpp"
 #include "parallel/parallel.hpp"
 

@@ -1,5 +1,3 @@
-#include "linalg/vector_products.hpp"
-
 #include <algorithm>
 
 #include "base/simd.hpp"

@@ -1,10 +1,11 @@
-// The table of families: their words and how a posterior of each is created.
+// The table of families: their words, how a posterior of each is created, and conversions between them.
 #pragma once
 
 #include <memory>
 #include <span>
 
-#include "posterior/posterior.hpp"
+#include "posterior/diagonal/diagonal_moment.hpp"
+#include "posterior/full/full_moment.hpp"
 
 namespace bdl {
 
@@ -25,5 +26,14 @@ std::unique_ptr<Posterior<To>> converted(const Posterior<From>& q) {
   convert_tensors(q, *out);
   return out;
 }
+
+/// Returns the same Gaussian with a dense Sigma, exactly but for rounding.
+template <class T>
+std::unique_ptr<FullMomentPosterior<T>> full_covariance_of(const Posterior<T>& q);
+
+/// Returns independent parameters with the same means and variances, the diagonal p with the smallest KL(q ||
+/// p).
+template <class T>
+std::unique_ptr<DiagonalMomentPosterior<T>> marginals_of(const Posterior<T>& q);
 
 }  // namespace bdl

@@ -90,7 +90,7 @@ struct PosteriorKind {
   Index rank = 0;               ///< of the families that has_rank() names, in each block
   std::vector<Index> blocks{};  ///< parameters of each independent block
   std::optional<DropoutLayout> dropout{};
-  PointLayout points{};
+  PointLayout point_parameters{};
   std::vector<MatrixShape> matrices{};  ///< of each block, in the Kronecker-factored family
 };
 

@@ -58,22 +58,20 @@ void find_low_rank_leverages(const LowRankPosterior<T>& q, ExampleRows<T>& rows,
   constexpr double least_fraction = 1e-6;
   const Scratch::Frame frame(scratch);
   const ConstSpan<T> inverse = inverses(q.d(), scratch);
-  for_some_gradients<T>(rows, z, which, out.size(), scratch,
-                        [&](ExampleRows<T>& gradients, ConstSpan<Index> some) {
-                          const auto projected = scratch.matrix<T>(q.rank(), gradients.count());
-                          project_gradients(q, inverse, gradients, projected, scratch);
-                          const auto solved = scratch.matrix<double>(q.rank(), projected.cols);
-                          for (Index m = 0; m < solved.cols; ++m)
-                            std::ranges::copy(projected.column(m), solved.column_data(m));
-                          solve_lower_left(Op::none, q.core(), solved);
-                          for (std::size_t m = 0; m < some.size(); ++m) {
-                            double& to = out[static_cast<std::size_t>(some[m])];
-                            double sum = 0;
-                            for (const double value : solved.column(static_cast<Index>(m)))
-                              sum += value * value;
-                            to = std::max(to - sum, least_fraction * to);
-                          }
-                        });
+  const auto subtract = [&](ExampleRows<T>& gradients, ConstSpan<Index> some) {
+    const auto projected = scratch.matrix<T>(q.rank(), gradients.count());
+    project_gradients(q, inverse, gradients, projected, scratch);
+    const auto solved = scratch.matrix<double>(q.rank(), projected.cols);
+    for (Index m = 0; m < solved.cols; ++m) std::ranges::copy(projected.column(m), solved.column_data(m));
+    solve_lower_left(Op::none, q.core(), solved);
+    for (std::size_t m = 0; m < some.size(); ++m) {
+      double& to = out[static_cast<std::size_t>(some[m])];
+      double sum = 0;
+      for (const double value : solved.column(static_cast<Index>(m))) sum += value * value;
+      to = std::max(to - sum, least_fraction * to);
+    }
+  };
+  for_some_gradients<T>(rows, z, which, out.size(), scratch, subtract);
 }
 
 }  // namespace
@@ -99,16 +97,14 @@ void find_leverages(const Posterior<T>& q, ExampleRows<T>& rows, ConstSpan<T> z,
                     std::span<double> out, Scratch& scratch) {
   if (q.family() == Family::low_rank)
     return find_low_rank_leverages(as_low_rank(q), rows, z, which, out, scratch);
-  for_some_gradients<T>(rows, z, which, out.size(), scratch,
-                        [&](ExampleRows<T>& gradients, ConstSpan<Index> some) {
-                          const auto columns = scratch.matrix<T>(q.dimension(), gradients.count());
-                          const auto found = scratch.take<double>(gradients.count());
-                          for (Index m = 0; m < columns.cols; ++m)
-                            gradients.write_row(m, 0, columns.column(m));
-                          q.variances(columns, found, scratch);
-                          for (std::size_t m = 0; m < some.size(); ++m)
-                            out[static_cast<std::size_t>(some[m])] = found[m];
-                        });
+  const auto find = [&](ExampleRows<T>& gradients, ConstSpan<Index> some) {
+    const auto columns = scratch.matrix<T>(q.dimension(), gradients.count());
+    const auto found = scratch.take<double>(gradients.count());
+    for (Index m = 0; m < columns.cols; ++m) gradients.write_row(m, 0, columns.column(m));
+    q.variances(columns, found, scratch);
+    for (std::size_t m = 0; m < some.size(); ++m) out[static_cast<std::size_t>(some[m])] = found[m];
+  };
+  for_some_gradients<T>(rows, z, which, out.size(), scratch, find);
 }
 
 #define BDL_INSTANTIATE(T)                                                                             \

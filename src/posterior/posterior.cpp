@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/profile.hpp"
 #include "parallel/parallel.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 namespace bdl {
 
@@ -52,7 +52,7 @@ void Posterior<T>::copy_base(const Posterior& other) {
 template <class T>
 PosteriorKind Posterior<T>::kind() const {
   PosteriorKind kind = family_kind();
-  kind.points = points_;
+  kind.point_parameters = points_;
   return kind;
 }
 
@@ -103,7 +103,7 @@ void sample(const Posterior<T>& q, StreamKey key, MatrixView<T> thetas, Scratch&
   fill_normals(key, 0, thetas);
   fill_normals(key, thetas.rows, more);
   q.color(q.mean(), thetas, more, scratch);
-  place_points(q, thetas);
+  place_point_parameters(q, thetas);
 }
 
 namespace {
@@ -113,7 +113,7 @@ template <class T>
 ConstSpan<T> difference(ConstSpan<T> a, ConstSpan<T> b, const PointLayout& points, Scratch& scratch) {
   const auto out = scratch.take<T>(std::ssize(a));
   std::ranges::transform(a, b, out.begin(), std::minus<>());
-  fill_points(points, T(0), out);
+  fill_point_parameters(points, T(0), out);
   return out;
 }
 
@@ -122,7 +122,7 @@ ConstSpan<T> difference(ConstSpan<T> a, ConstSpan<T> b, const PointLayout& point
 template <class T>
 double log_density(const Posterior<T>& q, ConstSpan<T> theta, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
-  const ConstSpan<T> shift = difference(theta, q.mean(), q.points(), scratch);
+  const ConstSpan<T> shift = difference(theta, q.mean(), q.point_parameters(), scratch);
   return -(static_cast<double>(uncertain_parameters(q)) * std::log(2 * std::numbers::pi) +
            q.log_det_covariance() + q.quadratic(shift, scratch)) /
          2;
@@ -180,7 +180,7 @@ double kl_to_prior(const Posterior<T>& q, ConstSpan<T> precision, Scratch& scrat
   const auto variance = scratch.take<T>(q.dimension());
   q.marginal_variance(variance, scratch);
   double sum = -static_cast<double>(uncertain_parameters(q)) - q.log_det_covariance();
-  for_each_uncertain(q.points(), q.dimension(), [&](Index offset, Index size) {
+  for_each_uncertain(q.point_parameters(), q.dimension(), [&](Index offset, Index size) {
     for (Index i = offset; i < offset + size; ++i) {
       const auto k = static_cast<std::size_t>(i);
       const double lambda = static_cast<double>(precision[k]), mean = static_cast<double>(q.mean()[k]);
@@ -192,10 +192,10 @@ double kl_to_prior(const Posterior<T>& q, ConstSpan<T> precision, Scratch& scrat
 
 template <class T>
 double kl(const Posterior<T>& q, const Posterior<T>& p, Scratch& scratch) {
-  if (q.points().ranges != p.points().ranges)
+  if (q.point_parameters().ranges != p.point_parameters().ranges)
     fail(Status::ERROR_SHAPE, "the two posteriors have different point parameters");
   const Scratch::Frame frame(scratch);
-  const ConstSpan<T> shift = difference(p.mean(), q.mean(), q.points(), scratch);
+  const ConstSpan<T> shift = difference(p.mean(), q.mean(), q.point_parameters(), scratch);
   return (p.trace_precision(q, scratch) + p.quadratic(shift, scratch) - static_cast<double>(q.dimension()) +
           p.log_det_covariance() - q.log_det_covariance()) /
          2;

@@ -58,7 +58,7 @@ class Posterior {
 
   /// Point parameters are held as independent N(mu_j, 1), which steps leave alone and which are nothing but
   /// their mean to whoever draws or reads (point_parameters.hpp).
-  const PointLayout& points() const { return points_; }
+  const PointLayout& point_parameters() const { return points_; }
   /// Takes over a network's point parameters, where it is N(0, I), with statistics at their start. On failure
   /// nothing changes.
   void adopt(PointLayout points);

@@ -48,7 +48,7 @@ struct PosteriorStep {
   StreamKey random{};  ///< directions of the randomized projection
   /// Point parameters of the posterior that `from` is a block of, with the number of the block's first
   /// parameter; null: from's own.
-  const PointLayout* points = nullptr;
+  const PointLayout* point_parameters = nullptr;
   Index first_parameter = 0;
 
   bool may_shorten() const { return indefinite != Indefinite::error; }

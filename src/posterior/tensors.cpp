@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "posterior/posterior.hpp"
 
 namespace bdl {
@@ -133,7 +133,7 @@ void set_tensors(Posterior<T>& q, const TensorSource<T>& source) {
   const auto successor = q.clone();
   write_tensors<T>(*successor, [&](const PosteriorTensor<T>& tensor) {
     const bool is_given = source(tensor);
-    if (is_given) isolate_points(tensor, q.points());
+    if (is_given) isolate_point_parameters(tensor, q.point_parameters());
     return is_given;
   });
   q.swap(*successor);

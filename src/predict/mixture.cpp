@@ -4,7 +4,7 @@
 
 #include "base/interrupt.hpp"
 #include "posterior/dropout/dropout.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "predict/gaussian_outputs.hpp"
 #include "predict/memory.hpp"
 #include "predict/overflow.hpp"
@@ -159,7 +159,7 @@ void check_spec(const Model<T>& model, const Posterior<T>& posterior, const Pred
     fail(Status::ERROR_UNSUPPORTED,
          "method local_monte_carlo needs a low-rank-moment posterior of a network");
   if (draws_samples(spec.method)) check_samples(spec.samples);
-  check_points_fit(posterior, model);
+  check_point_parameters_fit(posterior, model);
 }
 
 template <class T>

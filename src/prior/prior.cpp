@@ -7,7 +7,7 @@
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
 #include "posterior/low_rank/low_rank.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 namespace bdl {
 namespace {
@@ -48,7 +48,7 @@ void check_posterior(const Posterior<T>& q, const PosteriorKind& learned) {
   if (q.dimension() != learned.dimension)
     fail(Status::ERROR_SHAPE, "the prior has %lld parameters, expected %lld",
          static_cast<long long>(q.dimension()), static_cast<long long>(learned.dimension));
-  if (q.points() != learned.points)
+  if (q.point_parameters() != learned.point_parameters)
     fail(Status::ERROR_SHAPE,
          "the prior has other point parameters or running statistics than the posterior");
 }
@@ -95,7 +95,7 @@ Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Option
     ranges_.push_back({block.offset, block.size(), group, scale_of(block, options.prior_scaling)});
     dimension_ += block.size();
   }
-  fill_points(points_, T(1), precision_.first(dimension_));
+  fill_point_parameters(points_, T(1), precision_.first(dimension_));
   write_precision();
 }
 
@@ -114,7 +114,7 @@ void Prior<T>::fix(ConstSpan<T> precision) {
   in_family_.reset();
   joined_.reset();
   std::ranges::copy(precision, precision_.first(dimension_).begin());
-  fill_points(points_, T(1), precision_.first(dimension_));
+  fill_point_parameters(points_, T(1), precision_.first(dimension_));
 }
 
 template <class T>

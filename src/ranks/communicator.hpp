@@ -62,7 +62,7 @@ class Communicator {
   void exchange(Message message, std::int32_t signal, Index peer, std::span<std::byte> send,
                 std::span<std::byte> receive);
   /// Other ranks swap messages, and this one has none to swap.
-  void skip() { ++sequence_; }
+  void skip_exchange() { ++sequence_; }
   /// That a rank has sent with its part of the last all_gather().
   std::int32_t signal(Index rank) const { return signals_.data()[rank]; }
   /// Fails if it has failed before.

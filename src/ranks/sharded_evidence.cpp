@@ -49,7 +49,7 @@ auto ShardedEvidence<T>::layout(const EvidenceRequest<T>& request, Index shards)
     values = dimension * (1 + moment_rank(request.q) + (learns_s ? 1 : 0));
   } else if (has_curvature_sums(request)) {
     const bool has_points = request.kind != StepKind::diagonal;
-    values = 2 * dimension + (has_points ? request.q.points().parameters() : 0);
+    values = 2 * dimension + (has_points ? request.q.point_parameters().parameters() : 0);
   }
   return {values,
           first_vector + local_.model().likelihood.targets() + std::ssize(request.prior.groups()) +
@@ -245,7 +245,7 @@ void ShardedEvidence<T>::join_rows(const EvidenceRequest<T>& request, const Mini
     evidence.outputs = messages_.outputs();
     evidence.y = all_y;
     evidence.weight = batch.weight;
-    if (const Index points = request.q.points().parameters(); points > 0 && options.rule == Rule::blr) {
+    if (const Index points = request.q.point_parameters().parameters(); points > 0 && options.rule == Rule::blr) {
       const auto squares = request.scratch.template take<T>(points);
       evidence.layers->point_squares(evidence.estimate.w, squares);
       evidence.point_squares = squares;

@@ -101,7 +101,7 @@ class Team {
   /// Parts of a sum; whether a rank has failed is told by the message of all that follows.
   void exchange(Index peer, std::span<std::byte> send, std::span<std::byte> receive);
   /// In place of it where only others swap parts.
-  void skip_exchange() { communicator_->skip(); }
+  void skip_exchange() { communicator_->skip_exchange(); }
 
  private:
   void keep_failure() noexcept;

@@ -14,7 +14,7 @@
 
 #include "evidence/blocks.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "steps/first_order.hpp"
 
 namespace bdl {
@@ -79,7 +79,8 @@ class LowRankMomentStep {
       for (Index row = 0; row < from.dimension(); row += rows_together)
         move_rows(from, offset, row, std::min(rows_together, from.dimension() - row), to.w());
       move_scales(from, offset, block, to.s());
-      for_each_point(in_.q.points(), offset, from.dimension(), [&](Index i) { to.s()[at(i)] = 1; });
+      for_each_point_parameter(in_.q.point_parameters(), offset, from.dimension(),
+                               [&](Index i) { to.s()[at(i)] = 1; });
       ++block;
     });
   }
@@ -164,7 +165,7 @@ class LowRankMomentStep {
   void move_common(Index number, Index offset, ConstSpan<T> from, std::span<T> to) {
     double sum = 0;
     for (const T g : by_log_sigma_.subspan(at(offset), from.size())) sum += static_cast<double>(g);
-    const std::size_t lead = at(first_uncertain(in_.q.points(), offset, std::ssize(from)));
+    const std::size_t lead = at(first_uncertain(in_.q.point_parameters(), offset, std::ssize(from)));
     const T sigma = std::sqrt(from[lead]);
     const T moved = Scale::moved(
         sigma, terms_.template shift<adam>(number, static_cast<T>(sum) / sigma * Scale::slope(sigma)));

@@ -12,7 +12,7 @@
 
 #include "posterior/diagonal/diagonal_step.hpp"
 #include "posterior/dropout/dropout.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 namespace bdl {
 
@@ -34,7 +34,7 @@ PenalizedGradient<T> penalized(const StepInput<T>& in, const Evidence<T>& eviden
   }
   if (in.options.rule == Rule::map && in.options.point_decay > 0) {
     const T decay = static_cast<T>(in.options.point_decay * in.data_size / weight);
-    for (const auto& [offset, size] : in.q.points().ranges)
+    for (const auto& [offset, size] : in.q.point_parameters().ranges)
       for (Index i = offset; i < offset + size; ++i) slope[at(i)] += decay * mean[at(i)];
   }
   return {slope, weight, weight};
@@ -109,7 +109,7 @@ StepResult diagonal_step(const StepInput<T>& in, const Evidence<T>& evidence, Av
     is_adam(in.options) ? move_deviations<true, Scale, T>(in, gradient.weight, terms, before, precision)
                         : move_deviations<false, Scale, T>(in, gradient.weight, terms, before, precision);
   });
-  fill_points(in.q.points(), T(1), precision);
+  fill_point_parameters(in.q.point_parameters(), T(1), precision);
   averages.moments.check("mean", next.mean(), std::numeric_limits<T>::lowest(), in.number);
   averages.moments.check("precision", precision, std::numeric_limits<T>::min(), in.number);
   next.set_diagonal(precision, std::nullopt);

@@ -267,9 +267,9 @@ class KfacStep {
     const double rate = is_first && !begins ? 1 : options.curvature_rate;
     const T damping = static_cast<T>(options.point_damping), keep = static_cast<T>(1 - rate),
             add = static_cast<T>(rate / in_.data_size), initial = static_cast<T>(options.initial_curvature);
-    const auto squares = next_.point_squares.first(in_.q.points().parameters());
+    const auto squares = next_.point_squares.first(in_.q.point_parameters().parameters());
     std::size_t k = 0;
-    for (const auto& [offset, size] : in_.q.points().ranges)
+    for (const auto& [offset, size] : in_.q.point_parameters().ranges)
       for (Index i = offset; i < offset + size; ++i, ++k) {
         T& s = squares[k];
         s = keep * (is_first ? initial : now_.point_squares.data()[k]) + add * evidence_.point_squares[k];

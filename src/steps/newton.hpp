@@ -12,7 +12,7 @@
 #include <limits>
 
 #include "posterior/diagonal/diagonal_step.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "steps/averages.hpp"
 
 namespace bdl {
@@ -139,12 +139,12 @@ StepResult newton_step(const StepInput<T>& in, const Evidence<T>& evidence, Aver
   const NewtonTerms<T> terms = newton_terms<T>(in, moments, averages.moments.next_steps(), pull);
   move_parameters<Update, T>(in, terms, gradient, old_precision, moments, next.mean(), precision);
   Index k = 0;
-  for (const auto& [offset, size] : in.q.points().ranges)
+  for (const auto& [offset, size] : in.q.point_parameters().ranges)
     for (Index i = offset; i < offset + size; ++i, ++k)
       next.mean()[at(i)] =
           in.q.mean()[at(i)] - Update::template point_shift<T>(in, terms, i, gradient[at(i)],
                                                                evidence.point_squares[at(k)], moments);
-  fill_points(in.q.points(), T(1), precision);
+  fill_point_parameters(in.q.point_parameters(), T(1), precision);
   averages.moments.check("mean", next.mean(), std::numeric_limits<T>::lowest(), in.number);
   averages.moments.check("precision", precision, std::numeric_limits<T>::min(), in.number);
   next.set_diagonal(precision, std::nullopt);

@@ -52,8 +52,8 @@ ConstSpan<T> slope(const StepInput<T>& in, const Evidence<T>& evidence, ConstSpa
   const auto m = in.scratch.template take<T>(in.dimension());
   in.prior.slope(in.q.mean(), static_cast<T>(terms.factor), momentum, m, in.scratch);
   if (!evidence.point_squares.empty())
-    averages.point_squares.divide(in.q.points(), evidence.point_squares, in.rates.curvature, in.data_size,
-                                  in.options.point_damping, m);
+    averages.point_squares.divide(in.q.point_parameters(), evidence.point_squares, in.rates.curvature,
+                                  in.data_size, in.options.point_damping, m);
   return m;
 }
 

@@ -86,7 +86,7 @@ void check_mean_finite(const Posterior<T>& q, const char* event, Index number) {
 template <class T>
 void natural_gradient_step(Posterior<T>& q, DenseRows<T>& rows, double scale, double learning_rate,
                            double curvature_rate, ConstSpan<T> prior_precision) {
-  if (!q.points().is_empty())
+  if (!q.point_parameters().is_empty())
     fail(Status::ERROR_UNSUPPORTED, "rows do not tell how the posterior's point parameters are to move");
   const Index dimension = q.dimension(), count = rows.count();
   Buffer<T> weights(count), slope(dimension);

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "methods/rule.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 namespace bdl {
 namespace {
@@ -129,7 +129,7 @@ Diagnosis diagnose(const Optimizer<T>& optimizer) {
   Buffer<T> precision(q.dimension());
   q.precision_diagonal(precision.first(q.dimension()));
   double mean = 0, ratio = 0;
-  for_each_uncertain(q.points(), q.dimension(), [&](Index offset, Index size) {
+  for_each_uncertain(q.point_parameters(), q.dimension(), [&](Index offset, Index size) {
     for (Index i = offset; i < offset + size; ++i) {
       const auto k = static_cast<std::size_t>(i);
       const auto now = static_cast<double>(precision.data()[i]);

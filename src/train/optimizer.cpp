@@ -6,7 +6,7 @@
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
 #include "posterior/kronecker/kronecker.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 namespace bdl {
 namespace {
@@ -35,7 +35,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
       posterior_(std::move(posterior)),
       method_(method),
       data_size_(data_size),
-      points_(model_ ? points_of(*model_) : PointLayout()),
+      points_(model_ ? point_parameters_of(*model_) : PointLayout()),
       context_(context_of(model_.get(), data_size)),
       initial_mean_(posterior_->dimension()),
       initial_precision_(posterior_->dimension()) {
@@ -53,7 +53,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
     posterior_->precision_diagonal(initial_precision_.first(dimension));
   else
     std::fill_n(initial_precision_.data(), dimension, T(1));
-  if (posterior_->points() != points_) posterior_->adopt(points_);  // last: nothing fails any more
+  if (posterior_->point_parameters() != points_) posterior_->adopt(points_);  // last: nothing fails any more
 }
 
 template <class T>
@@ -109,7 +109,7 @@ template <class T>
 void Optimizer<T>::check_use(Use use) const {
   check_combination(combination(options_), use);
   if (!team.is_alone()) check_together(use);
-  if (posterior_->points() != points_)
+  if (posterior_->point_parameters() != points_)
     fail(Status::ERROR_SHAPE, "the posterior has become that of a network with other point parameters");
 }
 

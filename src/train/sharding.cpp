@@ -68,7 +68,7 @@ void add_kronecker(Hash& hash, const KroneckerAverages<T>& averages, const Poste
   hash.add(averages.momentum.first(q.dimension()));
   hash.add(averages.factors.values());
   hash.add(averages.eigenvalues.first(eigenvalue_count(averages.factors.shapes())));
-  hash.add(averages.point_squares.first(q.points().parameters()));
+  hash.add(averages.point_squares.first(q.point_parameters().parameters()));
 }
 
 template <class T>
@@ -86,7 +86,7 @@ void add_averages(Hash& hash, const Optimizer<T>& optimizer) {
   add_moments(hash, optimizer.averages.moments.now());
   if (const TiedScales<T>& tied = optimizer.averages.tied; tied.has_values()) hash.add(tied.values());
   if (optimizer.averages.momentum.steps() > 0) hash.add(optimizer.averages.momentum.values());
-  hash.add(optimizer.averages.point_squares.average(q.points().parameters()));
+  hash.add(optimizer.averages.point_squares.average(q.point_parameters().parameters()));
   add_kronecker(hash, optimizer.averages.kfac.now(), q);
   add_snapshots(hash, optimizer.snapshots, optimizer.state.snapshots, q);
 }

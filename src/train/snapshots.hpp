@@ -10,8 +10,7 @@ namespace bdl {
 template <class T>
 class Snapshots {
  public:
-  void reserve(Index dimension, Index rank);
-  /// The next one, after n others.
+  /// Adds the next one, after n others.
   void add(ConstSpan<T> theta, Index n, Index rank);
 
   std::span<double> mean(Index dimension) { return mean_.first(dimension); }

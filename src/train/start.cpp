@@ -7,7 +7,7 @@
 #include "base/interrupt.hpp"
 #include "evidence/blocks.hpp"
 #include "methods/rule.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "train/low_rank_start.hpp"
 
 namespace bdl {
@@ -67,10 +67,10 @@ class Start {
 
   /// In batches, first samples are to stay near the mean.
   void start_batch() {
-    const PointLayout& points = posterior->points();
+    const PointLayout& points = posterior->point_parameters();
     const auto precision = precision_to_fill();
     std::ranges::fill(precision, static_cast<T>(isotropic()));
-    fill_points(points, T(1), precision);
+    fill_point_parameters(points, T(1), precision);
     if (!is_given()) {
       if (const auto* const whole = kronecker_prior(optimizer_)) return start_near_kronecker(*whole);
       const Posterior<T>* const given = prior_.posterior();
@@ -110,7 +110,7 @@ class Start {
                slope = std::span(numbers.data() + dimension, at(dimension)),
                weight = std::span(numbers.data() + 2 * dimension, 1);
     std::ranges::fill(lambda, static_cast<T>(2 * isotropic()));
-    fill_points(given.points(), T(1), lambda);
+    fill_point_parameters(given.point_parameters(), T(1), lambda);
     DenseRows<T> rows;
     std::fill_n(rows.resize(dimension, 1).data, dimension, T(0));
     auto prior = Prior<T>::fixed(lambda);
@@ -146,7 +146,7 @@ class Start {
       tied.start(std::sqrt(variance), seed);
       tied.write_now(s.first(dimension));
     }
-    fill_points(posterior->points(), T(1), s.first(dimension));
+    fill_point_parameters(posterior->point_parameters(), T(1), s.first(dimension));
     draw_low_rank(optimizer_.blocks(), mean_, {seed, options_.low_rank_start, options_.low_rank_scale},
                   *posterior);
     for_each_low_rank_moment(*posterior, [&](LowRankMomentPosterior<T>& member, Index offset) {
@@ -228,7 +228,7 @@ void start_curvature(Optimizer<T>& optimizer) {
   const auto precision = optimizer.memory.scratch.template take<T>(q.dimension());
   std::ranges::transform(optimizer.prior().precision(), precision.begin(),
                          [=](T lambda) { return least + lambda; });
-  fill_points(q.points(), T(1), precision);
+  fill_point_parameters(q.point_parameters(), T(1), precision);
   optimizer.set_start(optimizer.initial_mean(), precision);
   q.set_diagonal(precision, {});
   if (const auto* const prior = kronecker_prior(optimizer))

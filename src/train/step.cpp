@@ -24,7 +24,7 @@ Options estimate_options(const Optimizer<T>& optimizer) {
   if (by_curvature && optimizer.state.is_fresh && options.initial_curvature == 0 &&
       options.initial_precision == 0)
     options.curvature = EstimateKind::lin_ef;
-  if (kind == StepKind::kfac && optimizer.posterior()->points().parameters() == 0 &&
+  if (kind == StepKind::kfac && optimizer.posterior()->point_parameters().parameters() == 0 &&
       !optimizer.averages.kfac.renews_factors(options))
     options.fisher = FisherLabels::empirical;
   return options;
@@ -117,7 +117,7 @@ class StepInProgress {
     if (!found_.evidence.statistics.empty())
       std::ranges::copy(found_.evidence.statistics, q.statistics().begin());
     q.set_blank(false);
-    o_.averages.commit(o_.step(), !q.points().ranges.empty() && o_.options().rule == Rule::blr);
+    o_.averages.commit(o_.step(), !q.point_parameters().ranges.empty() && o_.options().rule == Rule::blr);
     TrainingState& state = o_.state;
     state.start_weight *= result_.kept;
     if (result_.fraction < 1) ++state.shortened_steps;

@@ -44,7 +44,7 @@ void move_time(Optimizer<T>& optimizer, Index steps) {
 }
 
 template <class T>
-void skip(Optimizer<T>& optimizer) {
+void pass_time(Optimizer<T>& optimizer) {
   if (!optimizer.state.is_ahead) move_time(optimizer, 1);
   optimizer.state.is_ahead = false;
 }
@@ -118,7 +118,7 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutA
       find();
     const auto count = static_cast<Index>(rows.size());
     if (count == 0) {
-      skip(optimizer);
+      pass_time(optimizer);
     } else {
       data.fetch(ConstSpan<Index>(rows), model.standardization, optimizer.batch_x(count),
                  optimizer.batch_y(count));

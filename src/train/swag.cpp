@@ -7,7 +7,7 @@
 #include "network/graph.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "ranks/tree_sums.hpp"
 
 namespace bdl {
@@ -88,18 +88,11 @@ void renew_statistics(Optimizer<T>& optimizer, DataSet& data, Strata& strata, Po
 }  // namespace
 
 template <class T>
-void Snapshots<T>::reserve(Index dimension, Index rank) {
-  mean_.reserve(dimension);
-  squares_.reserve(dimension);
-  deviations_.reserve(dimension * rank);
-}
-
-template <class T>
 void Snapshots<T>::add(ConstSpan<T> theta, Index n, Index rank) {
   const auto dimension = static_cast<Index>(theta.size());
   const double share = 1 / static_cast<double>(n + 1);
   const T* const from = theta.data();
-  double *const mean = mean_.data(), *const squares = squares_.data();
+  double *const mean = mean_.first(dimension).data(), *const squares = squares_.first(dimension).data();
   T* const deviation = deviations_.matrix(dimension, rank).column_data(n % rank);
   for_each_index(dimension, [=](Index i) BDL_INLINE_LAMBDA {
     const double value = static_cast<double>(from[i]), before = n > 0 ? mean[i] : 0, gap = value - before,
@@ -152,7 +145,7 @@ void take_swag(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
                            [=](T value) { return k < kept ? static_cast<T>(scale) * value : T(0); });
   Scratch scratch;
   belief.factorize(scratch);
-  isolate_points(*next);
+  isolate_point_parameters(*next);
   renew_statistics(optimizer, data, strata, *next);
   optimizer.team.vote();
   next->set_blank(false);

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "elrg_training.hpp"
-#include "posterior/low_rank_moment/kl_gradient.hpp"
+#include "posterior/low_rank_moment/low_rank_moment.hpp"
 
 namespace golden {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "curvature/seeds.hpp"
 #include "elrg_forward.hpp"
-#include "posterior/low_rank_moment/kl_gradient.hpp"
+#include "posterior/low_rank_moment/low_rank_moment.hpp"
 
 namespace golden {
 namespace {

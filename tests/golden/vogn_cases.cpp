@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "posterior/families.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "vogn_problem.hpp"
 
 namespace golden {
@@ -44,8 +44,12 @@ class Case {
         name_(name),
         mean_(problem.json.at("mean").get<Vector>()),
         s0_(problem.json.at("s0").get<Vector>()),
-        posterior_(bdl::create_posterior<double>(
-            {bdl::Family::low_rank, problem.parameters(), 0, {}, {}, bdl::points_of(*problem.model)})),
+        posterior_(bdl::create_posterior<double>({bdl::Family::low_rank,
+                                                  problem.parameters(),
+                                                  0,
+                                                  {},
+                                                  {},
+                                                  bdl::point_parameters_of(*problem.model)})),
         optimizer_(problem.model, posterior_, bdl::find_method(is_newton() ? "vogn" : "map"),
                    static_cast<Index>(data_size())) {
     set_options();
@@ -145,16 +149,16 @@ class Case {
       prior_mean_ = json.at("mu0").get<Vector>();
     }
     auto belief = bdl::create_posterior<double>(posterior_->kind());
-    belief->adopt(posterior_->points());
+    belief->adopt(posterior_->point_parameters());
     std::ranges::copy(prior_mean_, belief->mean().begin());
-    bdl::fill_points(posterior_->points(), 1.0, std::span(prior_precision_));
+    bdl::fill_point_parameters(posterior_->point_parameters(), 1.0, std::span(prior_precision_));
     belief->set_diagonal(prior_precision_, {});
     belief->set_blank(false);
     if (is("vogn-prior"))
       optimizer_.set_prior(std::move(belief));
     else
       optimizer_.prior().fix(prior_precision_);
-    bdl::fill_points(posterior_->points(), 0.0, std::span(prior_precision_));
+    bdl::fill_point_parameters(posterior_->point_parameters(), 0.0, std::span(prior_precision_));
   }
 
   /// VOGN goes on from s0 without momentum; IVON begins.
@@ -170,7 +174,7 @@ class Case {
     for (std::size_t i = 0; i < precision.size(); ++i)
       precision[i] =
           data_size() / (is("vogn-literal") ? 1 : tau) * (s0_[i] + share(i, tau) + number("gamma"));
-    bdl::fill_points(posterior_->points(), 1.0, std::span(precision));
+    bdl::fill_point_parameters(posterior_->point_parameters(), 1.0, std::span(precision));
     posterior_->set_diagonal(precision, {});
     bdl::Moments<double> moments;
     moments.first.reserve(size);

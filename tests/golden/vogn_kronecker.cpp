@@ -8,7 +8,7 @@
 #include "posterior/families.hpp"
 #include "posterior/kronecker/factors.hpp"
 #include "posterior/kronecker/kronecker.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "vogn_problem.hpp"
 
 namespace golden {
@@ -81,8 +81,9 @@ class Layer {
     check("gamma_empirical", symmetric(of_data.gamma(k)), json_.at("gamma_empirical"));
     check("gamma_exact", symmetric(exact.gamma(k)), json_.at("gamma_exact"));
     if (sampled.size() > 0) check("gamma_sampled", symmetric(sampled.gamma(k)), json_.at("gamma_sampled"));
-    omega_.compute(of_data.omega(k));
-    gamma_.compute(of_data.gamma(k));
+    bdl::Scratch scratch;
+    omega_.compute(of_data.omega(k), scratch);
+    gamma_.compute(of_data.gamma(k), scratch);
     const double damping = number_of(json_, "damping");
     const bdl::SplitDamping split = bdl::split_damping(omega_.values(), gamma_.values(), damping);
     check("pi", {std::sqrt(split.omega / split.gamma)}, json_.at("pi"));
@@ -247,7 +248,7 @@ class CholeskyDraws final : public bdl::DrawSource<double> {
         offset += shape.parameters();
       }
     }
-    bdl::place_points(q, thetas);
+    bdl::place_point_parameters(q, thetas);
     if (first_.empty()) first_ = {thetas.column_data(0), thetas.column_data(0) + thetas.rows};
   }
   void probes(const bdl::Posterior<double>&, bdl::DrawPlace, MatrixView<double>) override {
@@ -264,8 +265,9 @@ class CholeskyDraws final : public bdl::DrawSource<double> {
     std::ranges::copy(both, omega.data());
     std::ranges::copy(of_outputs, gamma.data());
     bdl::FactorEigen omega_values, gamma_values;
-    omega_values.compute(factors.omega(k));
-    gamma_values.compute(factors.gamma(k));
+    bdl::Scratch scratch;
+    omega_values.compute(factors.omega(k), scratch);
+    gamma_values.compute(factors.gamma(k), scratch);
     const bdl::SplitDamping split =
         bdl::split_damping(omega_values.values(), gamma_values.values(), damping_);
     for (Index i = 0; i < columns; ++i) omega.data()[i + i * columns] += split.omega;
@@ -294,7 +296,7 @@ double compare_case(const Json& file, const VognProblem& problem, const std::str
                                      0,
                                      {},
                                      {},
-                                     bdl::points_of(*problem.model),
+                                     bdl::point_parameters_of(*problem.model),
                                      bdl::matrices_of(*problem.model)});
   const auto mean = problem.json.at("mean").get<Vector>();
   std::ranges::copy(mean, q->mean().begin());

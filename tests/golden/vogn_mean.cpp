@@ -8,7 +8,7 @@
 #include "evidence/evidence.hpp"
 #include "posterior/diagonal/diagonal_step.hpp"
 #include "posterior/families.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "prior/prior.hpp"
 #include "vogn_problem.hpp"
 
@@ -22,8 +22,12 @@ class AtMean {
   AtMean(const Json& file, const VognProblem& problem)
       : problem_(problem),
         hyperparameters_(file.at("hyperparameters").at("vogn")),
-        q_(bdl::create_posterior<double>(
-            {bdl::Family::low_rank, problem.parameters(), 0, {}, {}, bdl::points_of(*problem.model)})),
+        q_(bdl::create_posterior<double>({bdl::Family::low_rank,
+                                          problem.parameters(),
+                                          0,
+                                          {},
+                                          {},
+                                          bdl::point_parameters_of(*problem.model)})),
         estimator_(*problem.model) {
     const auto mean = problem.json.at("mean").get<Vector>();
     std::ranges::copy(mean, q_->mean().begin());
@@ -60,7 +64,7 @@ class AtMean {
     Vector out(bdl::at(q_->dimension()));
     bdl::curvature_diagonal<double>(evidence.curvature, out);
     std::size_t k = 0;
-    for (const auto& [offset, size] : q_->points().ranges)
+    for (const auto& [offset, size] : q_->point_parameters().ranges)
       for (Index i = offset; i < offset + size; ++i) out[bdl::at(i)] = evidence.point_squares[k++];
     for (double& value : out) value /= count;
     return out;
@@ -156,7 +160,7 @@ class AtMean {
     prior.fix(std::move(belief), q_->kind());
     const auto at = json().at("mu0").get<Vector>();
     Vector slope(at.size());
-    prior.add_slope(at, slope);
+    prior.add_slope(at, slope, scratch_);
     compare("penalty_gradient", slope, expected.at("penalty_gradient"));
     double penalty = 0;
     for (std::size_t i = 0; i < at.size(); ++i) penalty += slope[i] * (at[i] - q_->mean()[i]) / 2;

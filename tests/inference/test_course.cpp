@@ -2,7 +2,7 @@
 // afterwards.
 #include "data/minibatch.hpp"
 #include "posterior/families.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
 #include "train/diagnose.hpp"
@@ -198,7 +198,7 @@ void diagnosis_knows_every_descent(void**) {
     std::shared_ptr<Posterior<double>> q = make_posterior<double>(13, 0);
     if (is_kronecker)
       q = create_posterior<double>(
-          {Family::kronecker, 13, 0, {}, {}, points_of(*model), matrices_of(*model)});
+          {Family::kronecker, 13, 0, {}, {}, point_parameters_of(*model), matrices_of(*model)});
     Optimizer<double> optimizer(model, std::move(q), find_method(method), examples);
     Options options = optimizer.options();
     options.minibatch = 5;

@@ -2,7 +2,7 @@
 // made from the gradients of single examples, and near the full one for a small network.
 #include "curvature/jacobian.hpp"
 #include "posterior/families.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "train/fit.hpp"
@@ -44,7 +44,8 @@ struct Wish {
 /// N = 3 n.
 std::shared_ptr<Posterior<double>> laplace_of(const Data& data, Family family, const Dense& lambda,
                                               const Wish& wish = {}) {
-  PosteriorKind kind{family, data.network->parameters(), 0, {}, {}, points_of<double>(*data.network)};
+  PosteriorKind kind{
+      family, data.network->parameters(), 0, {}, {}, point_parameters_of<double>(*data.network)};
   if (family == Family::kronecker) kind.matrices = matrices_of<double>(*data.network);
   if (family == Family::layerwise_full)
     for (const MatrixShape& shape : matrices_of<double>(*data.network))

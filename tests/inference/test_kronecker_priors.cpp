@@ -5,7 +5,7 @@
 #include "io/checkpoint.hpp"
 #include "linalg/blas.hpp"
 #include "posterior/families.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "support/likelihoods.hpp"
 #include "support/streams.hpp"
 #include "support/training.hpp"
@@ -31,7 +31,7 @@ std::shared_ptr<Network<T>> network_of(const char* description, const Likelihood
 template <class T>
 std::shared_ptr<Posterior<T>> posterior_for(const Model<T>& model) {
   return create_posterior<T>(
-      {Family::kronecker, model.parameters(), 0, {}, {}, points_of(model), matrices_of(model)});
+      {Family::kronecker, model.parameters(), 0, {}, {}, point_parameters_of(model), matrices_of(model)});
 }
 
 struct Data {

@@ -29,9 +29,9 @@ void leverages_are_those_of_the_dense_covariance(void**) {
   for (const Belief<T>& belief : beliefs<T>(dimension, 62)) {
     Scratch scratch;
     std::vector<double> found(n, not_a_number);
-    const bool exact = belief.q->bound_leverages(rows, z.column(), found, scratch);
+    const bool exact = bound_leverages<T>(*belief.q, rows, z.column(), found, scratch);
     const std::vector<double> bounds = found;
-    if (!exact) belief.q->leverages(rows, z.column(), which, found, scratch);
+    if (!exact) find_leverages<T>(*belief.q, rows, z.column(), which, found, scratch);
     for (Index j = 0; j < n; ++j) {
       const Dense g = columns_of(gradients, j, 1);
       const double leverage = dot(g, belief.covariance * g);

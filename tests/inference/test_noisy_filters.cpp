@@ -147,7 +147,6 @@ void assert_knows(const Posterior<T>& q, const Dense& x, double observed_varianc
   std::vector<T> row(x.values.begin(), x.values.end()), marginal(row.size());
   Scratch scratch;
   double variance = 0, size = 0;
-  q.reserve_variances(1, scratch);
   q.variances({row.data(), q.dimension(), 1}, {&variance, 1}, scratch);
   q.marginal_variance(marginal, scratch);
   for (std::size_t i = 0; i < row.size(); ++i)

@@ -20,8 +20,6 @@ Reading read(const Posterior<T>& q) {
   Reading reading;
   Scratch scratch;
   std::vector<T> vector(static_cast<std::size_t>(size), T(1)), out(vector.size());
-  q.reserve(1, scratch);
-  q.reserve_marginals(scratch);
   const auto keep = [&] { reading.values.insert(reading.values.end(), out.begin(), out.end()); };
   q.marginal_variance(out, scratch), keep();
   q.precision_diagonal(out), keep();

@@ -132,7 +132,7 @@ void points_have_no_noise(void**) {
     const Dense start = column_of(std::as_const(*q).mean());
     for (int step = 0; step < 10; ++step) step_on(optimizer, x, y);
     const Dense covariance = covariance_of(*q), end = column_of(std::as_const(*q).mean());
-    for (const ParameterRange& range : q->points().ranges)
+    for (const ParameterRange& range : q->point_parameters().ranges)
       for (Index i = range.offset; i < range.offset + range.size; ++i) {
         assert_true(end(i, 0) != start(i, 0));
         for (Index j = 0; j < covariance.rows; ++j) assert_true(covariance(i, j) == (i == j ? 1 : 0));

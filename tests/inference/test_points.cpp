@@ -1,7 +1,7 @@
 // Point parameters and running statistics in training: in every family they leave the belief over the other
 // parameters what it is without them; their steps; what failed steps leave; what goes with them and what not.
 #include "posterior/families.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "search/cross_validation.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
@@ -56,7 +56,7 @@ std::shared_ptr<Posterior<T>> posterior_of(const Case& item, const Network<T>& m
   if (family == "layerwise_full") kind.blocks = {16, 8, 15, 4};
   if (family == "dropout") {
     kind.dropout = DropoutLayout{layers_with_masks(*model.graph()), 0.1, 0.2};
-    kind.points = points_of<T>(model);
+    kind.point_parameters = point_parameters_of<T>(model);
   }
   return create_posterior<T>(kind);
 }
@@ -103,7 +103,7 @@ std::vector<Index> uncertain(const PointLayout& points, Index dimension) {
 /// The belief over the others, by its dense precision.
 template <class T>
 std::unique_ptr<Posterior<T>> without_points(const Posterior<T>& q, const Dense& precision) {
-  const auto kept = uncertain(q.points(), q.dimension());
+  const auto kept = uncertain(q.point_parameters(), q.dimension());
   const auto count = static_cast<Index>(kept.size());
   Dense part(count, count);
   for (Index j = 0; j < count; ++j)
@@ -121,8 +121,8 @@ void points_add_nothing(void**) {
     t.fit(Problem(data_size), 3);
     const Posterior<T>& q = *t.q;
     if (!q.is_gaussian()) continue;
-    assert_true((q.points().ranges == std::vector<ParameterRange>{{16, 8}}));
-    assert_int_equal(q.points().statistics, 14);
+    assert_true((q.point_parameters().ranges == std::vector<ParameterRange>{{16, 8}}));
+    assert_int_equal(q.point_parameters().statistics, 14);
     const Dense precision = dense_precision(q);
     for (Index j = 16; j < 24; ++j)
       for (Index i = 0; i < precision.rows; ++i) {
@@ -133,7 +133,7 @@ void points_add_nothing(void**) {
     Scratch scratch;
     assert_near("log det", q.log_det_covariance(), other->log_det_covariance(), tolerance);
     assert_near("entropy", entropy(q), entropy(*other), tolerance);
-    const auto kept = uncertain(q.points(), q.dimension());
+    const auto kept = uncertain(q.point_parameters(), q.dimension());
     std::vector<T> all(at(q.dimension())), some;
     for (std::size_t p = 0; p < all.size(); ++p) all[p] = static_cast<T>(0.5 + static_cast<double>(p));
     for (const Index p : kept) some.push_back(all[at(p)]);
@@ -163,7 +163,6 @@ void readers_see_no_variance(void**) {
     const Posterior<T>& q = *t.q;
     const Index d = q.dimension();
     Scratch scratch;
-    q.reserve(3, scratch);
     Padded<T> draws(poison(d, 3)), variance(poison(d, 1)), solved(Random(5).normal(d, 2));
     sample(q, {4, Stream::user, 0, 0}, draws.view(), scratch);
     read_marginal_variance(q, variance.column(), scratch);
@@ -297,9 +296,9 @@ void copies_have_points_and_statistics(void**) {
     Trained<double> t(item);
     t.step(Problem(), 2);
     const auto copy = t.q->clone();
-    assert_true(numbers_of(*copy) == numbers_of(*t.q) && copy->points() == t.q->points());
+    assert_true(numbers_of(*copy) == numbers_of(*t.q) && copy->point_parameters() == t.q->point_parameters());
     const auto single = converted<float>(*t.q);
-    assert_true(single->points() == t.q->points());
+    assert_true(single->point_parameters() == t.q->point_parameters());
     assert_true(std::ranges::equal(std::as_const(*single).statistics(), std::as_const(*t.q).statistics()));
     const auto before = numbers_of(*t.q);
     t.step(Problem(), 1);
@@ -334,7 +333,8 @@ void prior_groups_are_without_points(void**) {
     prior.mean_squares(theta.get(), squares);
     for (const double square : squares) assert_near("mean square", square, 9, 1e-14);
     std::vector<double> out(slope.size());
-    prior.slope(theta.column(), 2, slope, out);
+    Scratch scratch;
+    prior.slope(theta.column(), 2, slope, out, scratch);
     for (Index p = 0; p < model->parameters(); ++p)
       assert_near("slope", out[at(p)], p >= 16 && p < 24 ? 2 : 14, 1e-14);
     prior.fix(slope);
@@ -349,7 +349,7 @@ void blank_copies_begin_anew(void**) {
     t.step(Problem(), 2);
     const auto copy = blank_copy(*t.optimizer, 40);
     const Posterior<double>& q = *copy->posterior();
-    assert_true(q.is_blank() && q.points() == t.q->points() && q.statistics()[0] == 0 &&
+    assert_true(q.is_blank() && q.point_parameters() == t.q->point_parameters() && q.statistics()[0] == 0 &&
                 q.statistics()[13] == 1);
     step_on(*copy, Problem().x, Problem().y);
   }
@@ -389,7 +389,7 @@ void what_does_not_fit_is_refused(void**) {
     return std::make_unique<Optimizer<double>>(of, q, find_method(method), data_size);
   };
   expect_error(Status::ERROR_SHAPE, "layer \"batchnorm\" (line 3)", [&] { create(model, used, "slang"); });
-  assert_true(used->points().is_empty());
+  assert_true(used->point_parameters().is_empty());
   const auto q = make_posterior<double>(d, 0);
   const auto first = create(model, q, "slang");
   create(model, q, "vogn");
@@ -401,7 +401,7 @@ void what_does_not_fit_is_refused(void**) {
     const auto fresh = make_posterior<double>(d, std::string(method) == "von" ? 0 : 2);
     expect_error(Status::ERROR_UNSUPPORTED, "layer \"batchnorm\" (line 3)",
                  [&] { create(model, fresh, method); });
-    assert_true(fresh->points().is_empty());
+    assert_true(fresh->point_parameters().is_empty());
   }
   expect_error(Status::ERROR_UNSUPPORTED, "layer \"batchnorm\" (line 3)", [&] {
     Options options = first->options();

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "posterior/families.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "train/fit.hpp"
@@ -29,7 +29,7 @@ struct Trained {
           const char* description = "input 3; dense 4; tanh; dense 1") {
     network = std::make_shared<Network<double>>(std::make_shared<const Graph<double>>(description),
                                                 gaussian(1, {1}));
-    PosteriorKind kind{family, network->parameters(), rank, {}, {}, points_of(*network), {}};
+    PosteriorKind kind{family, network->parameters(), rank, {}, {}, point_parameters_of(*network), {}};
     if (family == Family::kronecker) kind.matrices = matrices_of(*network);
     q = create_posterior<double>(kind);
     optimizer = std::make_unique<Optimizer<double>>(network, q, find_method(method), examples);
@@ -77,7 +77,7 @@ void other_averages_count(void**) {
   vogn.expect_counts(vogn.optimizer->averages.moments.now().second.data()[0], "second moments");
   Trained slang("slang", Family::low_rank, 2, "input 3; dense 4; batchnorm; dense 1");
   slang.expect_counts(slang.optimizer->averages.momentum.values()[0], "momenta");
-  const Index points = slang.q->points().parameters();
+  const Index points = slang.q->point_parameters().parameters();
   slang.expect_counts(slang.optimizer->averages.point_squares.average(points)[0], "averages of points");
   Trained tied("k-tied", Family::low_rank_moment, 0);
   tied.expect_counts(tied.optimizer->averages.tied.values()[0], "tied scales");

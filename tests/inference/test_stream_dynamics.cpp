@@ -116,7 +116,7 @@ void rows_of_a_block_are_outputs_of_one_row(void**) {
           step.prior = has_kl(rule) ? prior.get() : nullptr;
           step.mean_update = begin_step(*by_hand, options, true, {}).mean_update;
           std::shared_ptr<Posterior<double>> next(prior->clone());
-          next->take(step, workspace);
+          next->update(step, workspace);
           by_hand = next;
         }
         assert_close("mean", stream.mean(), column_of(std::as_const(*by_hand).mean()), 1e-11);

@@ -1,6 +1,8 @@
 // Factors under rank-one terms, and the matrices with their factors, against dense references.
+#include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "linalg/dense/positive_matrix.hpp"
+#include "parallel/parallel.hpp"
 #include "support/verify.hpp"
 
 namespace {
@@ -31,6 +33,33 @@ void factors_follow_additions_and_subtractions(void**) {
         assert_true(update_cholesky(lower.view(), columns.view(), added));
         assert_close("factor", lower.dense(), cholesky_of(target), 1e-12);
       }
+}
+
+/// More columns than are rotated together, and enough rows for several threads, whose number does not matter.
+void large_factors_are_rotated_on_threads(void**) {
+  constexpr Index size = 2100, count = 70, added = 50;
+  const Dense z = Random(7).normal(size, count, 0.01);
+  std::vector<double> first;
+  for (const Index threads : {1, 3}) {
+    const ThreadLimit limit(threads);
+    Padded<double> columns(z);
+    PositiveMatrix updated(size), anew(size);
+    assert_true(update_cholesky(updated.lower(), columns.view(), added));
+    const ConstMatrixView<double> all(z.values.data(), size, count);
+    syrk(Op::none, 1.0, all.columns(0, added), 1.0, anew.matrix());
+    syrk(Op::none, -1.0, all.columns(added, count - added), 1.0, anew.matrix());
+    assert_true(anew.factorize());
+    double largest = 0;
+    for (Index j = 0; j < size; ++j)
+      for (Index i = j; i < size; ++i)
+        largest = std::max(largest, std::abs(updated.lower()(i, j) - anew.lower()(i, j)));
+    assert_true(largest < 1e-13);
+    const std::vector<double> values(updated.lower().data, updated.lower().data + size * size);
+    if (first.empty()) first = values;
+    assert_true(values == first);
+    for (Index j = 0; j < size; ++j)
+      for (Index i = 0; i < j; ++i) assert_true(anew.matrix()(i, j) == anew.matrix()(j, i));
+  }
 }
 
 /// Taking away what was added leaves the factor as it was.
@@ -141,6 +170,7 @@ void factors_belong_to_their_matrices(void**) {
 int test_cholesky_update() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(factors_follow_additions_and_subtractions),
+      cmocka_unit_test(large_factors_are_rotated_on_threads),
       cmocka_unit_test(additions_can_be_taken_back),
       cmocka_unit_test(lost_definiteness_is_found),
       cmocka_unit_test(values_that_are_not_finite_are_found),

@@ -31,7 +31,7 @@ Dense gradient(const Likelihood& likelihood, const Dense& f, const Dense& y) {
 }
 
 template <class Check>
-void for_each_point(double scale, Check check) {
+void for_each_point_parameter(double scale, Check check) {
   for (const Likelihood& likelihood : all_likelihoods()) {
     Random random(static_cast<std::uint64_t>(51 + likelihood.kind()));
     for (int trial = 0; trial < 20; ++trial) {
@@ -43,7 +43,7 @@ void for_each_point(double scale, Check check) {
 
 void roots_square_to_the_hessian(void**) {
   constexpr double h = 1e-5;
-  for_each_point(1.5, [](const Likelihood& likelihood, const Dense& f, const Dense& y) {
+  for_each_point_parameter(1.5, [](const Likelihood& likelihood, const Dense& f, const Dense& y) {
     const Root root = root_of<double>(likelihood, f, y);
     const Dense hessian = root.a * transposed(root.a);
     for (Index c = 0; c < f.rows; ++c) {
@@ -61,7 +61,7 @@ void roots_square_to_the_hessian(void**) {
 template <class T>
 void products_are_those_of_the_hessian(void**) {
   for (const double scale : {0.1, 1.5, 4.0})
-    for_each_point(scale, [](const Likelihood& likelihood, const Dense& point, const Dense& y) {
+    for_each_point_parameter(scale, [](const Likelihood& likelihood, const Dense& point, const Dense& y) {
       const Dense f = rounded<T>(point);
       const Root root = root_of<double>(likelihood, f, y);
       const Dense hessian = root.a * transposed(root.a);
@@ -108,7 +108,7 @@ void saturated_products_stay_finite(void**) {
 template <class T>
 void the_gradient_is_a_combination_of_the_columns(void**) {
   for (const double scale : {0.1, 1.5, 10.0})
-    for_each_point(scale, [](const Likelihood& likelihood, const Dense& f, const Dense& y) {
+    for_each_point_parameter(scale, [](const Likelihood& likelihood, const Dense& f, const Dense& y) {
       const Root root = root_of<T>(likelihood, f, y);
       const Dense expected = gradient<double>(likelihood, rounded<T>(f), rounded<T>(y)),
                   got = root.a * root.z;

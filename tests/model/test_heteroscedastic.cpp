@@ -13,7 +13,7 @@ using namespace bdl;
 using namespace bdl::testing;
 
 template <class Check>
-void for_each_point(Check check) {
+void for_each_point_parameter(Check check) {
   for (const bool free : {false, true})
     for (const std::vector<double>& precision : {std::vector<double>{2.5}, std::vector<double>{0.7, 4, 30}}) {
       const Likelihood likelihood = heteroscedastic_noise(precision, free);
@@ -56,7 +56,7 @@ double precision_of(const Likelihood& likelihood, const Dense& f, Index c) {
 }
 
 void densities_and_moments_are_the_formulas(void**) {
-  for_each_point([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
+  for_each_point_parameter([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
     Dense mean = poison(y.rows, 1), variance = mean;
     likelihood.moments(f.values.data(), mean.values.data(), variance.values.data());
     double sum = 0, lost = 0;
@@ -76,7 +76,7 @@ void densities_and_moments_are_the_formulas(void**) {
 
 void derivatives_are_the_finite_differences(void**) {
   constexpr double h = 1e-5;
-  for_each_point([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
+  for_each_point_parameter([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
     const Dense got = gradient<double>(likelihood, f, y), second = hessian(likelihood, f, y);
     const bool free = likelihood.log_precision_is_free();
     for (Index k = 0; k < f.rows; ++k) {
@@ -101,7 +101,7 @@ void derivatives_are_the_finite_differences(void**) {
 /// In the mean over y the Hessian is diag(tau e^h, 1/2). Outliers have more of the second: at most a step
 /// of 1.
 void roots_are_those_of_the_expected_hessian(void**) {
-  for_each_point([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
+  for_each_point_parameter([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
     const auto [a, z] = root(likelihood, f, y);
     assert_close("A z", a * z, gradient<double>(likelihood, f, y), 1e-12);
     Dense expected(f.rows, f.rows);

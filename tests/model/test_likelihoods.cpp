@@ -48,7 +48,7 @@ double direct_density(const Likelihood& likelihood, const Dense& f, const Dense&
 }
 
 template <class Check>
-void for_each_point(Check check) {
+void for_each_point_parameter(Check check) {
   for (const Likelihood& likelihood : all_likelihoods()) {
     Random random(static_cast<std::uint64_t>(31 + likelihood.kind()));
     for (int trial = 0; trial < 20; ++trial) {
@@ -59,7 +59,7 @@ void for_each_point(Check check) {
 }
 
 void densities_are_the_formulas(void**) {
-  for_each_point([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
+  for_each_point_parameter([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
     assert_near("log p", density<double>(likelihood, f, y), std::log(direct_density(likelihood, f, y)),
                 1e-12);
     assert_near("log p", density<float>(likelihood, f, y),
@@ -69,7 +69,7 @@ void densities_are_the_formulas(void**) {
 
 void gradients_are_the_finite_differences(void**) {
   constexpr double h = 1e-5;
-  for_each_point([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
+  for_each_point_parameter([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
     Dense expected(f.rows, 1);
     for (Index c = 0; c < f.rows; ++c) {
       Dense up = f, down = f;
@@ -85,7 +85,7 @@ void gradients_are_the_finite_differences(void**) {
 
 /// E[y] and Var(y) by summing or by the definition of the distribution.
 void moments_are_those_of_the_distribution(void**) {
-  for_each_point([](const Likelihood& likelihood, const Dense& f, const Dense&) {
+  for_each_point_parameter([](const Likelihood& likelihood, const Dense& f, const Dense&) {
     Dense mean = poison(f.rows, 1), variance = poison(f.rows, 1), expected = f, spread(f.rows, 1);
     likelihood.moments(f.values.data(), mean.values.data(), variance.values.data());
     double sum = 0;
@@ -121,7 +121,7 @@ Dense best_outputs(const Likelihood& likelihood, const Dense& y) {
 }
 
 void misfits_are_lost_log_densities(void**) {
-  for_each_point([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
+  for_each_point_parameter([](const Likelihood& likelihood, const Dense& f, const Dense& y) {
     const double lost =
         density<double>(likelihood, best_outputs(likelihood, y), y) - density<double>(likelihood, f, y);
     assert_true(lost > 0);

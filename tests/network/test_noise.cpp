@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "network/noise/noisy_network.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "support/noisy_networks.hpp"
 
 // This header is the last: it includes cmocka.h.

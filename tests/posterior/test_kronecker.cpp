@@ -3,8 +3,7 @@
 // test_operations, test_divergences, test_samples, test_tensors.
 #include "model/network.hpp"
 #include "posterior/families.hpp"
-#include "posterior/moments.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "prior/prior.hpp"
 #include "support/posteriors.hpp"
 
@@ -32,7 +31,7 @@ constexpr const char* with_points =
 template <class T>
 std::unique_ptr<Posterior<T>> posterior_for(const Model<T>& model) {
   return create_posterior<T>(
-      {Family::kronecker, model.parameters(), 0, {}, {}, points_of(model), matrices_of(model)});
+      {Family::kronecker, model.parameters(), 0, {}, {}, point_parameters_of(model), matrices_of(model)});
 }
 
 template <class T>
@@ -151,11 +150,11 @@ void diagonal_priors_are_held_exactly(void**) {
   Random random(9);
   Dense precision = random.uniform(95, 1, 0.5, 2);
   for (Index i = 54; i < 60; ++i) precision(i, 0) = 1;
-  auto belief = create_posterior<double>({Family::low_rank, 95, 0, {}, {}, points_of(network)});
+  auto belief = create_posterior<double>({Family::low_rank, 95, 0, {}, {}, point_parameters_of(network)});
   belief->set_diagonal(precision.values, {});
   assert_close("precision", dense_precision(*in_family(*belief, q->kind())), diagonal_matrix(precision),
                1e-15);
-  const auto full = create_posterior<double>({Family::full, 95, 0, {}, {}, points_of(network)});
+  const auto full = create_posterior<double>({Family::full, 95, 0, {}, {}, point_parameters_of(network)});
   expect_error(Status::ERROR_UNSUPPORTED, "kronecker", [&] { in_family(*full, q->kind()); });
 }
 

@@ -5,7 +5,6 @@
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
-#include "posterior/moments.hpp"
 #include "prior/prior.hpp"
 #include "support/posteriors.hpp"
 #include "support/verify.hpp"

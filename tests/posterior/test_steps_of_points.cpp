@@ -1,6 +1,6 @@
 // Plain steps of full covariances leave points alone: other parameters step as if there were none.
 #include "posterior/blocks/blocks.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "support/posteriors.hpp"
 
 // Last: it brings cmocka.h.

@@ -165,6 +165,29 @@ void cold_starts_reach_every_direction(void**) {
   check<T>(Dense(60, 5), b, {EigenMethod::randomized, 1, 3}, sizeof(T) == 8 ? 1e-11 : 1e-4);
 }
 
+/// A step of SLANG is four calls, with identical results: those that somebody who writes another step has.
+template <class T>
+void a_step_is_the_lines_of_its_algorithm(void**) {
+  Random random(7);
+  for (const EigenMethod method : methods) {
+    Problem<T> problem(random.normal(40, 3), random.normal(40, 5), 9);
+    const ProjectionOptions options{method, 2, 4};
+    const auto whole = updated(problem, options), from = low_rank_of<T>(problem.u, problem.d),
+               q = low_rank_of<T>(problem.u, problem.d);
+    const PosteriorStep<T> step = problem.step(*from, options);
+    Scratch scratch;
+    const Scratch::Frame frame(scratch);
+    q->project(*from, 1 - rate, problem.rows, scaled_weights(step.curvature, rate, scratch), options,
+               step.random, scratch);
+    q->correct_diagonal(*from, 1 - rate, rate, step.prior_precision);
+    q->factorize(scratch);
+    q->move_mean(*from, step.mean_rate, step.m, scratch);
+    assert_same("U", dense_of(q->u()), dense_of(whole->u()));
+    assert_same("d", column_of(q->d()), column_of(whole->d()));
+    assert_same("mean", column_of(std::as_const(*q).mean()), column_of(std::as_const(*whole).mean()));
+  }
+}
+
 template <class T>
 void what_is_not_finite_is_refused(void**) {
   for (const EigenMethod method : methods)
@@ -192,6 +215,7 @@ int test_updates() {
       cmocka_unit_test(full_rank_updates_are_not_truncated),
       cmocka_unit_test(the_range_finder_starts_from_the_old_factor),
       BOTH(cold_starts_reach_every_direction),
+      BOTH(a_step_is_the_lines_of_its_algorithm),
       BOTH(what_is_not_finite_is_refused),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -5,7 +5,7 @@
 
 #include "model/network.hpp"
 #include "posterior/families.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 namespace bdl::testing {
 
@@ -20,7 +20,7 @@ std::shared_ptr<Posterior<T>> posterior_for(Family family, Index rank, const Net
     }
   if (family == Family::dropout) kind.dropout = DropoutLayout{layers_with_masks(*model.graph()), 0.1, 0.2};
   if (family == Family::kronecker) kind.matrices = matrices_of<T>(model);
-  kind.points = points_of<T>(model);
+  kind.point_parameters = point_parameters_of<T>(model);
   return create_posterior<T>(kind);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "evidence/noisy_estimator.hpp"
-#include "posterior/low_rank_moment/kl_gradient.hpp"
+#include "posterior/low_rank_moment/low_rank_moment.hpp"
 #include "prior/prior.hpp"
 #include "support/noisy_beliefs.hpp"
 #include "support/training.hpp"
@@ -73,7 +73,6 @@ inline Numbers gradient_of(const Course& course, double kl_weight) {
     const Index size = member.dimension(), rank = member.rank();
     std::vector<double> by_w(at(size * rank)), by_log_sigma(at(size));
     Scratch scratch;
-    reserve_kl_gradient(member, scratch);
     kl_gradient<double>(member, {}, prior.precision().subspan(at(offset), at(size)),
                         {{}, {by_w.data(), size, rank}, by_log_sigma}, scratch);
     add_multiple(kl_weight, by_w.data(), out.w.values.data() + offset * rank, size * rank);

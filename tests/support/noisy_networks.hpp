@@ -6,7 +6,7 @@
 #include "model/network.hpp"
 #include "posterior/families.hpp"
 #include "posterior/low_rank_moment/members.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 namespace bdl::testing {
 
@@ -37,7 +37,7 @@ std::shared_ptr<Posterior<T>> layerwise_moment_posterior(const Network<T>& netwo
                               rank,
                               layer_sizes_of(graph.blocks()),
                               {},
-                              points_of<T>(network)});
+                              point_parameters_of<T>(network)});
 }
 
 }  // namespace bdl::testing

@@ -81,7 +81,6 @@ Dense root_of(const Posterior<T>& q) {
       coefficients(static_cast<std::size_t>(more * (d + more)));
   for (Index k = 0; k < more; ++k) coefficients[static_cast<std::size_t>(k + (d + k) * more)] = 1;
   Scratch scratch;
-  q.reserve(d + more, scratch);
   const MatrixView<T> f(values.data(), d, d + more);
   q.color({}, f, ConstMatrixView<T>(coefficients.data(), more, d + more), scratch);
   return dense_of(f);

@@ -6,6 +6,7 @@
 #include "base/simd.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/lapack.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
@@ -51,6 +52,48 @@ BDL_ALWAYS_INLINE void rotate_back(double* l, double* z, double c, double s, Ind
   }
 }
 
+/// A rotation of a column of L with one of Z; s = 0 is none.
+struct Rotation {
+  double c, s;
+};
+constexpr Index most_rotations = 64;  // of a column that are applied together
+
+/// Finds the rotations of column j with `count` columns of Z from `first` on, and l_jj after them. False if
+/// that is not positive.
+BDL_ALWAYS_INLINE bool find_rotations(MatrixView<double> lower, MatrixView<double> z, Index j, Index first,
+                                      Index count, Index added, Rotation* rotations) {
+  double& l = lower(j, j);
+  for (Index r = 0; r < count; ++r) {
+    const double pivot = l, value = z(j, first + r);
+    rotations[r] = {1, 0};
+    if (value == 0) continue;
+    if (first + r < added) {
+      const double root = std::sqrt(pivot * pivot + value * value);
+      l = root;
+      rotations[r] = {pivot / root, value / root};
+    } else {
+      const double square = (pivot - value) * (pivot + value);
+      l = std::sqrt(square);
+      if (!(square > 0)) return false;
+      rotations[r] = {l / pivot, value / pivot};
+    }
+  }
+  return true;
+}
+
+/// Applies the rotations of column j to `rows` rows from `row` on.
+BDL_ALWAYS_INLINE void apply_rotations(MatrixView<double> lower, MatrixView<double> z, Index j, Index first,
+                                       Index count, Index added, const Rotation* rotations, Index row,
+                                       Index rows) {
+  double* const l = lower.column_data(j) + row;
+  for (Index r = 0; r < count; ++r) {
+    const auto [c, s] = rotations[r];
+    if (s == 0) continue;
+    double* const x = z.column_data(first + r) + row;
+    first + r < added ? rotate(l, x, c, s, rows) : rotate_back(l, x, c, s, rows);
+  }
+}
+
 }  // namespace
 
 bool cholesky(MatrixView<double> a) {
@@ -82,33 +125,33 @@ void cholesky_inverse(ConstMatrixView<double> lower, MatrixView<double> inverse)
 }
 
 /// Rotates: plain rotations add and mixed hyperbolic ones subtract, each as stable as its problem allows
-/// (Bojanczyk, Brent, Van Dooren, de Hoog 1987). Column by column of L, which passes through the caches once.
+/// (Bojanczyk, Brent, Van Dooren, de Hoog 1987). Column by column of L, which passes through the caches once;
+/// rows are rotated by themselves, so that threads divide those of a large matrix.
 bool update_cholesky(MatrixView<double> lower, MatrixView<double> z, Index added) {
-  const Index size = lower.rows;
-  bool good = true;
-  with_simd([&](auto) BDL_INLINE_LAMBDA {
-    for (Index j = 0; j < size && good; ++j) {
-      double* l = lower.column_data(j) + j;
-      const Index below = size - j - 1;
-      for (Index k = 0; k < z.cols; ++k) {
-        double* x = z.column_data(k) + j;
-        const double pivot = *l, value = *x;
-        if (value == 0) continue;
-        if (k < added) {
-          const double root = std::sqrt(pivot * pivot + value * value);
-          *l = root;
-          rotate(l + 1, x + 1, pivot / root, value / root, below);
-        } else {
-          const double square = (pivot - value) * (pivot + value);
-          *l = std::sqrt(square);
-          if (!(square > 0)) break;
-          rotate_back(l + 1, x + 1, *l / pivot, value / pivot, below);
-        }
-      }
-      good = *l > 0 && std::isfinite(*l);
+  constexpr Index grain = 1024, large = 1 << 17;  // rows of a task; numbers worth several tasks
+  Rotation rotations[most_rotations];
+  for (Index j = 0; j < lower.rows; ++j) {
+    const Index below = lower.rows - j - 1;
+    for (Index first = 0; first < z.cols; first += most_rotations) {
+      const Index count = std::min(most_rotations, z.cols - first);
+      const auto apply = [&](Index row, Index rows) noexcept {
+        with_simd([&](auto) BDL_INLINE_LAMBDA {
+          apply_rotations(lower, z, j, first, count, added, rotations, row, rows);
+        });
+      };
+      bool good = true;
+      with_simd([&](auto) BDL_INLINE_LAMBDA {
+        good = find_rotations(lower, z, j, first, count, added, rotations);
+      });
+      if (!good) return false;
+      if (below * count < large)
+        apply(j + 1, below);
+      else
+        parallel_blocks(below, grain, [&](Index row, Index rows) noexcept { apply(j + 1 + row, rows); });
     }
-  });
-  return good;
+    if (!(lower(j, j) > 0 && std::isfinite(lower(j, j)))) return false;
+  }
+  return true;
 }
 
 }  // namespace bdl

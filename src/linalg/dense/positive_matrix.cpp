@@ -99,8 +99,12 @@ bool PositiveMatrix::accept_kept_factor() {
 }
 
 void PositiveMatrix::copy(const PositiveMatrix& other) {
-  std::copy_n(other.matrix_.data(), size_ * size_, matrix_.data());
-  std::copy_n(other.lower_.data(), size_ * size_, lower_.data());
+  const double *from = other.matrix_.data(), *from_lower = other.lower_.data();
+  double *to = matrix_.data(), *to_lower = lower_.data();
+  for_each_index(size_ * size_, [=](Index i) BDL_INLINE_LAMBDA {
+    to[i] = from[i];
+    to_lower[i] = from_lower[i];
+  });
   log_det_ = other.log_det_;
 }
 

@@ -78,7 +78,7 @@ void BlocksPosterior<T>::assign(const Posterior<T>& other) {
 /// Members exchange where their means are too: in the memory that this one gets.
 template <class T>
 void BlocksPosterior<T>::swap(Posterior<T>& other) {
-  auto& that = dynamic_cast<BlocksPosterior&>(other);
+  auto& that = static_cast<BlocksPosterior&>(other);
   this->swap_base(that);
   for (std::size_t k = 0; k < members_.size(); ++k) members_[k]->swap(*that.members_[k]);
 }

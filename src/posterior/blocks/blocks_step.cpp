@@ -37,7 +37,7 @@ PosteriorStep<T> BlocksPosterior<T>::step_of(Index k, const PosteriorStep<T>& st
   block.projection = step.projection;
   block.random = step.random;
   block.random.sample += static_cast<std::uint32_t>(k) << 12;  // directions of its own
-  block.points = &from.points();
+  block.point_parameters = &from.point_parameters();
   block.first_parameter = offset(k);
   block.curvature.w = step.curvature.w;
   block.curvature.diagonal = range_of(k, step.curvature.diagonal);

@@ -45,7 +45,7 @@ void DiagonalMomentPosterior<T>::assign(const Posterior<T>& other) {
 
 template <class T>
 void DiagonalMomentPosterior<T>::swap(Posterior<T>& other) {
-  auto& that = dynamic_cast<DiagonalMomentPosterior&>(other);
+  auto& that = static_cast<DiagonalMomentPosterior&>(other);
   this->swap_base(that);
   variance_.swap(that.variance_);
   std::swap(log_det_, that.log_det_);

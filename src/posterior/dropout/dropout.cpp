@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "likelihood/special_functions.hpp"
 #include "parallel/parallel.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 namespace bdl {
 namespace {
@@ -61,9 +61,10 @@ DropoutPosterior<T>::DropoutPosterior(DropoutLayout layout, PointLayout points)
     : Posterior<T>(layout.parameters() + points.parameters()), layout_(std::move(layout)) {
   this->adopt(std::move(points));
   Index offset = 0;
-  auto point = this->points().ranges.begin();
+  auto point = this->point_parameters().ranges.begin();
   for (const DropoutLayout::Layer& layer : layout_.layers) {
-    for (; point != this->points().ranges.end() && point->offset == offset; ++point) offset += point->size;
+    for (; point != this->point_parameters().ranges.end() && point->offset == offset; ++point)
+      offset += point->size;
     const double rate = layer.of_data ? layout_.input_rate : layout_.hidden_rate;
     layers_.push_back({layer, offset, rate, rate / (1 - rate), static_cast<T>(threshold(rate)),
                        static_cast<T>(1 / (1 - rate))});
@@ -74,7 +75,7 @@ DropoutPosterior<T>::DropoutPosterior(DropoutLayout layout, PointLayout points)
 
 template <class T>
 std::unique_ptr<Posterior<T>> DropoutPosterior<T>::clone() const {
-  auto copy = std::make_unique<DropoutPosterior>(layout_, this->points());
+  auto copy = std::make_unique<DropoutPosterior>(layout_, this->point_parameters());
   copy->copy_base(*this);
   return copy;
 }
@@ -86,7 +87,7 @@ void DropoutPosterior<T>::assign(const Posterior<T>& other) {
 
 template <class T>
 void DropoutPosterior<T>::swap(Posterior<T>& other) {
-  auto& that = dynamic_cast<DropoutPosterior&>(other);
+  auto& that = static_cast<DropoutPosterior&>(other);
   this->swap_base(that);
   std::swap(layout_, that.layout_);
   layers_.swap(that.layers_);
@@ -126,7 +127,8 @@ void DropoutPosterior<T>::apply(ConstSpan<T> mask, const T* from, T* to) const {
     of_layer += shape.inputs;
   }
   if (from == to) return;
-  for (const auto& [offset, size] : this->points().ranges) std::copy_n(from + offset, size, to + offset);
+  for (const auto& [offset, size] : this->point_parameters().ranges)
+    std::copy_n(from + offset, size, to + offset);
 }
 
 template <class T>

@@ -93,7 +93,7 @@ void FullPosterior<T>::assign(const Posterior<T>& other) {
 
 template <class T>
 void FullPosterior<T>::swap(Posterior<T>& other) {
-  auto& that = dynamic_cast<FullPosterior&>(other);
+  auto& that = static_cast<FullPosterior&>(other);
   this->swap_base(that);
   precision_.swap(that.precision_);
   precision_is_due_.swap(that.precision_is_due_);

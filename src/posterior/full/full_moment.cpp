@@ -72,7 +72,7 @@ void FullMomentPosterior<T>::assign(const Posterior<T>& other) {
 
 template <class T>
 void FullMomentPosterior<T>::swap(Posterior<T>& other) {
-  auto& that = dynamic_cast<FullMomentPosterior&>(other);
+  auto& that = static_cast<FullMomentPosterior&>(other);
   this->swap_base(that);
   covariance_.swap(that.covariance_);
   factor_is_due_.swap(that.factor_is_due_);

@@ -12,7 +12,7 @@
 #include "posterior/full/covariance_step.hpp"
 #include "posterior/full/dense_step.hpp"
 #include "posterior/full/full.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 namespace bdl {
 namespace {
@@ -150,7 +150,7 @@ double FullPosterior<T>::plain_by_columns(const FullPosterior& from, const Poste
   double *plus = columns.column_data(count), *minus = columns.column_data(count + 1);
   std::ranges::copy(from.mean(), plus);
   std::copy_n(u, size, minus);
-  for_each_point(step, [=](Index p) { plus[p] = minus[p] = 0; });
+  for_each_point_parameter(step, [=](Index p) { plus[p] = minus[p] = 0; });
   const double mean_size = norm(plus, size), u_size = norm(minus, size);
   const bool any = mean_size > 0 && u_size > 0;
   const double scale = any ? std::sqrt(mean_size / u_size) : 0, inverse = any ? 1 / scale : 0;
@@ -189,7 +189,7 @@ double FullPosterior<T>::plain_by_products(const FullPosterior& from, const Post
           from.precision()(i, j) + 2 * step.curvature_rate * (next(i, j) + u[i] * mean_j + mean_i * u[j]);
     }
   }
-  for_each_point(step, [&](Index p) {  // u mu^T does not change point parameters
+  for_each_point_parameter(step, [&](Index p) {  // u mu^T does not change point parameters
     for (Index j = 0; j < p; ++j) next(p, j) = 0;
     for (Index i = p + 1; i < size; ++i) next(i, p) = 0;
     next(p, p) = 1;

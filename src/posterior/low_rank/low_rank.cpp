@@ -49,7 +49,7 @@ void LowRankPosterior<T>::assign(const Posterior<T>& other) {
 
 template <class T>
 void LowRankPosterior<T>::swap(Posterior<T>& other) {
-  auto& that = dynamic_cast<LowRankPosterior&>(other);
+  auto& that = static_cast<LowRankPosterior&>(other);
   this->swap_base(that);
   u_.swap(that.u_);
   d_.swap(that.d_);

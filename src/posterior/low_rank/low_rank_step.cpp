@@ -35,6 +35,8 @@ double LowRankPosterior<T>::update(const PosteriorStep<T>& step, Scratch& scratc
   return 1;
 }
 
+/// One step of SLANG, with beta = rate, from the evidence's rows G = [b_1 ... b_n] in the place of the
+/// gradients.
 template <class T>
 void LowRankPosterior<T>::update_by_projection(const LowRankPosterior& from, const PosteriorStep<T>& step,
                                                Scratch& scratch) {
@@ -46,6 +48,8 @@ void LowRankPosterior<T>::update_by_projection(const LowRankPosterior& from, con
   move_mean(from, step.mean_rate, step.m, scratch);
 }
 
+/// U = fast_eig((1 - beta) U U^T + beta G G^T, L), by products with G alone. With the randomized method U U^T
+/// is never more than what it stands for, so that Delta >= 0.
 template <class T>
 void LowRankPosterior<T>::project(const LowRankPosterior& from, double keep, Rows<T>& rows, ConstSpan<T> w,
                                   const ProjectionOptions& options, const StreamKey& random,
@@ -59,7 +63,7 @@ void LowRankPosterior<T>::project(const LowRankPosterior& from, double keep, Row
   add_row_squares<T>(u(), -1, delta);
 }
 
-/// Delta is not negative but for rounding.
+/// d = (1 - beta) d + beta lambda + Delta, where only rounding makes a Delta negative.
 template <class T>
 void LowRankPosterior<T>::correct_diagonal(const LowRankPosterior& from, double keep, double rate,
                                            ConstSpan<T> prior_precision) {
@@ -71,6 +75,7 @@ void LowRankPosterior<T>::correct_diagonal(const LowRankPosterior& from, double 
   });
 }
 
+/// mu = mu - alpha Sigma m.
 template <class T>
 void LowRankPosterior<T>::move_mean(const LowRankPosterior& from, double rate, ConstSpan<T> m,
                                     Scratch& scratch) {
@@ -80,7 +85,7 @@ void LowRankPosterior<T>::move_mean(const LowRankPosterior& from, double rate, C
     move_mean_by<T>(*this, from, *this, rate, m, scratch);
 }
 
-/// Rank 0: each parameter by itself.
+/// Moves each parameter by itself, for rank 0.
 template <class T>
 double LowRankPosterior<T>::update_diagonal(const LowRankPosterior& from, const PosteriorStep<T>& step,
                                             Scratch& scratch) {

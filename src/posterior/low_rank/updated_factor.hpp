@@ -11,7 +11,7 @@ namespace bdl {
 template <class T>
 class UpdatedFactor final : public Factor<T> {
  public:
-  /// What it takes from the scratch stays there until the caller's frame ends.
+  /// Takes its weights from the scratch, where they stay until the caller's frame ends.
   UpdatedFactor(ConstMatrixView<T> u, double keep, Rows<T>& rows, ConstSpan<T> w, Scratch& scratch);
   /// Returns the sizes of its projection to so many columns.
   ProjectionSize size(Index rank) const;

@@ -69,7 +69,7 @@ void LowRankMomentPosterior<T>::assign(const Posterior<T>& other) {
 
 template <class T>
 void LowRankMomentPosterior<T>::swap(Posterior<T>& other) {
-  auto& that = dynamic_cast<LowRankMomentPosterior&>(other);
+  auto& that = static_cast<LowRankMomentPosterior&>(other);
   this->swap_base(that);
   w_.swap(that.w_);
   s_.swap(that.s_);

@@ -3,7 +3,7 @@
 // objects, and the linker puts its functions in front of theirs (--wrap).
 #include "c_api/training_starts.hpp"
 #include "linalg/dense/cholesky.hpp"
-#include "linalg/eigen/direct_eigen.hpp"
+#include "linalg/eigen/eigenpairs.hpp"
 
 namespace {
 
@@ -16,12 +16,12 @@ bool fails() {
 }  // namespace
 
 #define CHOLESKY "_ZN3bdl8choleskyENS_10MatrixViewIdEE"
-#define EIGEN "_ZN3bdl11DirectEigen7computeENS_10MatrixViewIKdEEPdNS1_IdEENS_4SimdE"
+#define EIGEN "_ZN3bdl18largest_eigenpairsENS_10MatrixViewIKdEEPdNS0_IdEERNS_7ScratchENS_4SimdE"
 
 namespace bdl {
 
 using Factor = bool(MatrixView<double> a);
-using Pairs = bool(DirectEigen* self, ConstMatrixView<double> a, double* values, MatrixView<double> vectors,
+using Pairs = bool(ConstMatrixView<double> a, double* values, MatrixView<double> vectors, Scratch& scratch,
                    Simd simd);
 
 Factor own_cholesky __asm__("__real_" CHOLESKY);
@@ -32,9 +32,9 @@ Pairs stand_in_pairs __asm__("__wrap_" EIGEN);
 bool stand_in_cholesky(MatrixView<double> a) {
   return !fails() && own_cholesky(a);
 }
-bool stand_in_pairs(DirectEigen* self, ConstMatrixView<double> a, double* values, MatrixView<double> vectors,
+bool stand_in_pairs(ConstMatrixView<double> a, double* values, MatrixView<double> vectors, Scratch& scratch,
                     Simd simd) {
-  return !fails() && own_pairs(self, a, values, vectors, simd);
+  return !fails() && own_pairs(a, values, vectors, scratch, simd);
 }
 
 }  // namespace bdl

@@ -1,4 +1,4 @@
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ template <class View, class Visit>
 void visit_matrix(TensorRole role, Index first, const PointLayout& points, const View& values,
                   Visit&& visit) {
   const bool is_square = role == TensorRole::matrix || role == TensorRole::factor;
-  for_each_point(points, first, values.rows, [&](Index j) {
+  for_each_point_parameter(points, first, values.rows, [&](Index j) {
     for (Index k = 0; k < values.cols; ++k) visit(values(j, k), is_square && j == k ? 1 : 0);
     for (Index i = 0; is_square && i < values.rows; ++i)
       if (i != j) visit(values(i, j), 0);
@@ -34,7 +34,7 @@ void visit_point_numbers(const PosteriorTensor<T>& tensor, const PointLayout& po
   if (points.ranges.empty() || !has_parameters(tensor)) return;
   tensor.with([&](const auto& values) {
     if (!tensor.is_vector) return visit_matrix(tensor.role, tensor.first, points, values, visit);
-    for_each_point(points, tensor.first, values.cols, [&](Index j) { visit(values(0, j), 1); });
+    for_each_point_parameter(points, tensor.first, values.cols, [&](Index j) { visit(values(0, j), 1); });
   });
 }
 
@@ -47,24 +47,24 @@ Index PointLayout::parameters() const {
 }
 
 template <class T>
-void fill_points(const PointLayout& points, T value, std::span<T> values) {
+void fill_point_parameters(const PointLayout& points, T value, std::span<T> values) {
   for (const auto& [offset, size] : points.ranges) std::fill_n(values.data() + offset, size, value);
 }
 
 template <class T>
-void place_points(const Posterior<T>& q, MatrixView<T> thetas) {
-  for (const auto& [offset, size] : q.points().ranges)
+void place_point_parameters(const Posterior<T>& q, MatrixView<T> thetas) {
+  for (const auto& [offset, size] : q.point_parameters().ranges)
     for (Index s = 0; s < thetas.cols; ++s)
       std::copy_n(q.mean().data() + offset, size, thetas.column_data(s) + offset);
 }
 
 template <class T>
-void isolate_points(const PosteriorTensor<T>& tensor, const PointLayout& points) {
+void isolate_point_parameters(const PosteriorTensor<T>& tensor, const PointLayout& points) {
   visit_point_numbers(tensor, points, []<class S>(S& number, int value) { number = static_cast<S>(value); });
 }
 
 template <class T>
-bool has_isolated_points(const PosteriorTensor<T>& tensor, const PointLayout& points) {
+bool has_isolated_point_parameters(const PosteriorTensor<T>& tensor, const PointLayout& points) {
   constexpr double rounding = 1e-4;
   bool all = true;
   visit_point_numbers(tensor, points, [&](const auto& number, int value) {
@@ -74,11 +74,11 @@ bool has_isolated_points(const PosteriorTensor<T>& tensor, const PointLayout& po
 }
 
 template <class T>
-void isolate_points(Posterior<T>& q) {
-  if (q.points().ranges.empty()) return;
+void isolate_point_parameters(Posterior<T>& q) {
+  if (q.point_parameters().ranges.empty()) return;
   write_tensors<T>(q, [&](const PosteriorTensor<T>& tensor) {
     if (tensor.role == TensorRole::factor) return false;
-    isolate_points(tensor, q.points());
+    isolate_point_parameters(tensor, q.point_parameters());
     return has_parameters(tensor);
   });
 }
@@ -86,23 +86,23 @@ void isolate_points(Posterior<T>& q) {
 template <class T>
 void read_marginal_variance(const Posterior<T>& q, std::span<T> out, Scratch& scratch) {
   q.marginal_variance(out, scratch);
-  fill_points(q.points(), T(0), out);
+  fill_point_parameters(q.point_parameters(), T(0), out);
 }
 
 template <class T>
 void read_precision_diagonal(const Posterior<T>& q, std::span<T> out) {
   q.precision_diagonal(out);
-  fill_points(q.points(), std::numeric_limits<T>::infinity(), out);
+  fill_point_parameters(q.point_parameters(), std::numeric_limits<T>::infinity(), out);
 }
 
 template <class T>
 void read_solution(const Posterior<T>& q, MatrixView<T> x, Scratch& scratch) {
   q.solve(x, scratch);
-  for (Index j = 0; j < x.cols; ++j) fill_points(q.points(), T(0), x.column(j));
+  for (Index j = 0; j < x.cols; ++j) fill_point_parameters(q.point_parameters(), T(0), x.column(j));
 }
 
 template <class T>
-PointLayout points_of(const Model<T>& model) {
+PointLayout point_parameters_of(const Model<T>& model) {
   PointLayout points;
   if (!model.graph()) return points;
   points.statistics = model.graph()->statistics_size();
@@ -120,8 +120,9 @@ PointLayout points_of(const Model<T>& model) {
 
 template <class T>
 void check_adopts(const Posterior<T>& q, const Model<T>* model) {
-  const PointLayout points = model ? points_of(*model) : PointLayout();
-  if (q.points() == points || (q.is_blank() && q.points().is_empty() && q.is_gaussian())) return;
+  const PointLayout points = model ? point_parameters_of(*model) : PointLayout();
+  if (q.point_parameters() == points || (q.is_blank() && q.point_parameters().is_empty() && q.is_gaussian()))
+    return;
   if (points.is_empty())
     fail(Status::ERROR_SHAPE,
          "posterior holds point parameters or running statistics of a network, which this model does not "
@@ -133,9 +134,9 @@ void check_adopts(const Posterior<T>& q, const Model<T>* model) {
 }
 
 template <class T>
-void check_points_fit(const Posterior<T>& q, const Model<T>& model) {
-  const PointLayout points = points_of(model);
-  if (q.points() == points) return;
+void check_point_parameters_fit(const Posterior<T>& q, const Model<T>& model) {
+  const PointLayout points = point_parameters_of(model);
+  if (q.point_parameters() == points) return;
   if (points.is_empty()) return check_adopts(q, &model);
   fail(Status::ERROR_SHAPE,
        "posterior does not hold the point parameters or running statistics of the network's %s: an optimizer "
@@ -143,18 +144,18 @@ void check_points_fit(const Posterior<T>& q, const Model<T>& model) {
        model.graph()->first_without(Need::separate_examples).c_str());
 }
 
-#define BDL_INSTANTIATE(T)                                                           \
-  template void fill_points(const PointLayout&, T, std::span<T>);                    \
-  template void place_points(const Posterior<T>&, MatrixView<T>);                    \
-  template void isolate_points(const PosteriorTensor<T>&, const PointLayout&);       \
-  template bool has_isolated_points(const PosteriorTensor<T>&, const PointLayout&);  \
-  template void isolate_points(Posterior<T>&);                                       \
-  template void read_marginal_variance(const Posterior<T>&, std::span<T>, Scratch&); \
-  template void read_precision_diagonal(const Posterior<T>&, std::span<T>);          \
-  template void read_solution(const Posterior<T>&, MatrixView<T>, Scratch&);         \
-  template PointLayout points_of(const Model<T>&);                                   \
-  template void check_adopts(const Posterior<T>&, const Model<T>*);                  \
-  template void check_points_fit(const Posterior<T>&, const Model<T>&);
+#define BDL_INSTANTIATE(T)                                                                    \
+  template void fill_point_parameters(const PointLayout&, T, std::span<T>);                   \
+  template void place_point_parameters(const Posterior<T>&, MatrixView<T>);                   \
+  template void isolate_point_parameters(const PosteriorTensor<T>&, const PointLayout&);      \
+  template bool has_isolated_point_parameters(const PosteriorTensor<T>&, const PointLayout&); \
+  template void isolate_point_parameters(Posterior<T>&);                                      \
+  template void read_marginal_variance(const Posterior<T>&, std::span<T>, Scratch&);          \
+  template void read_precision_diagonal(const Posterior<T>&, std::span<T>);                   \
+  template void read_solution(const Posterior<T>&, MatrixView<T>, Scratch&);                  \
+  template PointLayout point_parameters_of(const Model<T>&);                                  \
+  template void check_adopts(const Posterior<T>&, const Model<T>*);                           \
+  template void check_point_parameters_fit(const Posterior<T>&, const Model<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

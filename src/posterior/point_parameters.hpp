@@ -10,11 +10,11 @@ namespace bdl {
 
 /// Writes `value` at the point parameters.
 template <class T>
-void fill_points(const PointLayout& points, T value, std::span<T> values);
+void fill_point_parameters(const PointLayout& points, T value, std::span<T> values);
 
 /// Writes the mean at the point parameters of draws, one a column.
 template <class T>
-void place_points(const Posterior<T>& q, MatrixView<T> thetas);
+void place_point_parameters(const Posterior<T>& q, MatrixView<T> thetas);
 
 /// Calls visit(offset, size) for the ranges between point parameters, in order.
 template <class Visit>
@@ -29,7 +29,7 @@ void for_each_uncertain(const PointLayout& points, Index dimension, Visit&& visi
 
 /// Calls visit(j) for each point parameter among `size` parameters from `first` on, counted from there.
 template <class Visit>
-void for_each_point(const PointLayout& points, Index first, Index size, Visit&& visit) {
+void for_each_point_parameter(const PointLayout& points, Index first, Index size, Visit&& visit) {
   for (const ParameterRange& range : points.ranges) {
     const Index begin = std::max(range.offset, first),
                 end = std::min(range.offset + range.size, first + size);
@@ -39,26 +39,26 @@ void for_each_point(const PointLayout& points, Index first, Index size, Visit&& 
 
 /// Calls visit(j) for each point parameter of a step.
 template <class T, class Visit>
-void for_each_point(const PosteriorStep<T>& step, Visit&& visit) {
-  for_each_point(step.points ? *step.points : step.from.points(), step.first_parameter, step.from.dimension(),
-                 visit);
+void for_each_point_parameter(const PosteriorStep<T>& step, Visit&& visit) {
+  for_each_point_parameter(step.point_parameters ? *step.point_parameters : step.from.point_parameters(),
+                           step.first_parameter, step.from.dimension(), visit);
 }
 
 /// Returns the number of parameters that have a density.
 template <class T>
 Index uncertain_parameters(const Posterior<T>& q) {
-  return q.dimension() - q.points().parameters();
+  return q.dimension() - q.point_parameters().parameters();
 }
 
 /// Writes the numbers of a tensor that stand for point parameters, N(mu_j, 1).
 template <class T>
-void isolate_points(const PosteriorTensor<T>& tensor, const PointLayout& points);
+void isolate_point_parameters(const PosteriorTensor<T>& tensor, const PointLayout& points);
 /// True if they are those numbers already, up to rounding.
 template <class T>
-bool has_isolated_points(const PosteriorTensor<T>& tensor, const PointLayout& points);
+bool has_isolated_point_parameters(const PosteriorTensor<T>& tensor, const PointLayout& points);
 /// Makes the point parameters N(mu_j, 1) again, whatever was written to the tensors of q.
 template <class T>
-void isolate_points(Posterior<T>& q);
+void isolate_point_parameters(Posterior<T>& q);
 
 /// Reads diag(Sigma), diag(Sigma^-1) and X = Sigma X for users: for point parameters 0, and infinite
 /// precisions.
@@ -71,7 +71,7 @@ void read_solution(const Posterior<T>& q, MatrixView<T> x, Scratch& scratch);
 
 /// Returns the point parameters and statistics of a model.
 template <class T>
-PointLayout points_of(const Model<T>& model);
+PointLayout point_parameters_of(const Model<T>& model);
 
 /// Fails with ERROR_SHAPE unless q, or what it becomes by adopt(), holds the point parameters of the model,
 /// which may be null.
@@ -79,6 +79,6 @@ template <class T>
 void check_adopts(const Posterior<T>& q, const Model<T>* model);
 /// Fails with ERROR_SHAPE unless q holds the point parameters of the model already.
 template <class T>
-void check_points_fit(const Posterior<T>& q, const Model<T>& model);
+void check_point_parameters_fit(const Posterior<T>& q, const Model<T>& model);
 
 }  // namespace bdl
