@@ -55,8 +55,7 @@ void write_moments(RecordWriter& record, const ColumnMoments& moments, const Mom
 }
 
 ColumnMoments read_moments(const RecordReader& record, Index columns, const MomentNames& names) {
-  const TensorArchive& archive = record.archive();
-  if (!archive.contains(names.mean) && !archive.contains(names.scale)) return {};
+  if (!record.has(names.mean) && !record.has(names.scale)) return {};
   const auto count = static_cast<std::size_t>(columns);
   for (const char* name : {names.mean, names.scale})
     if (record.shape(name, 1)[0] != columns)
@@ -185,7 +184,7 @@ Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
         !std::isfinite(noise.limit))
       fail(Status::ERROR_FORMAT, "field %s does not fit the model", limit_name);
   }
-  record.positive_vector<double>("model.noise_precision", noise.precision);
+  record.vector<double>("model.noise_precision", noise.precision, Numbers::positive);
   if (likelihood.kind() == BDL_HETEROSCEDASTIC)
     noise.log_precision_is_free = record.integer(free_name, 0, 1) == 1;
   if (likelihood.kind() == BDL_STUDENT_T) {
@@ -195,7 +194,7 @@ Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
           noise.first_degrees <= 1e6))
       fail(Status::ERROR_FORMAT, "field model.degrees_of_freedom is out of range");
   }
-  if (record.archive().contains(covariance_name)) {
+  if (record.has(covariance_name)) {
     if (likelihood.kind() != BDL_GAUSSIAN || origin != NoiseOrigin::caller)
       fail(Status::ERROR_FORMAT, "tensor %s does not fit the model", covariance_name);
     noise.covariance = read_covariance(record, targets);

@@ -108,8 +108,7 @@ PointLayout read_points(const RecordReader& record, const TensorNames& names, In
   }
   if (numbers.size() % 2 != 0)
     fail(Status::ERROR_FORMAT, "field %s has an odd number of values", key.c_str());
-  if (record.archive().contains(names("running_mean")))
-    points.statistics = 2 * record.shape(names("running_mean"), 1)[0];
+  if (record.has(names("running_mean"))) points.statistics = 2 * record.shape(names("running_mean"), 1)[0];
   return points;
 }
 
@@ -224,7 +223,7 @@ std::vector<Index> file_shape(const PosteriorTensor<S>& tensor) {
 /// Returns false if the file has no such tensor: a factor may be missing, and is then computed anew.
 template <class T>
 bool read_tensor(const RecordReader& record, const std::string& name, const PosteriorTensor<T>& tensor) {
-  if (tensor.role == TensorRole::factor && !record.archive().contains(name)) return false;
+  if (tensor.role == TensorRole::factor && !record.has(name)) return false;
   if (record.archive().at(name).shape != file_shape(tensor))
     fail(Status::ERROR_FORMAT, "tensor %s does not fit the mean", name.c_str());
   tensor.with([&]<class S>(MatrixView<S> to) {
@@ -241,7 +240,7 @@ template <class T>
 void read_kept_covariance(const RecordReader& record, const TensorNames& names, Posterior<T>& q) {
   if (!record.has(names(keeps_covariance)) || record.integer(names(keeps_covariance), 0, 1) == 0) return;
   q.write_covariance([&](const PosteriorTensor<T>& tensor) {
-    return record.archive().contains(names(tensor.name)) && read_tensor(record, names(tensor.name), tensor);
+    return record.has(names(tensor.name)) && read_tensor(record, names(tensor.name), tensor);
   });
 }
 

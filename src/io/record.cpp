@@ -92,22 +92,17 @@ const std::vector<Index>& RecordReader::shape(const std::string& name, std::size
 }
 
 template <class T>
-void RecordReader::vector(const std::string& name, std::span<T> out) const {
+void RecordReader::vector(const std::string& name, std::span<T> out, Numbers numbers) const {
   archive_->copy<T>(name, {static_cast<Index>(out.size())}, out);
-  if (!std::ranges::all_of(out, [](T value) { return std::isfinite(value); }))
-    fail(Status::ERROR_FORMAT, "tensor %s is not finite", name.c_str());
+  const auto check = [&](auto is_good, const char* fault) {
+    if (!std::ranges::all_of(out, is_good)) fail(Status::ERROR_FORMAT, "tensor %s %s", name.c_str(), fault);
+  };
+  check([](T value) { return std::isfinite(value); }, "is not finite");
+  if (numbers == Numbers::positive) check([](T value) { return value > 0; }, "is not positive");
+  if (numbers == Numbers::not_negative) check([](T value) { return !(value < 0); }, "has a negative value");
 }
 
-template <class T>
-void RecordReader::positive_vector(const std::string& name, std::span<T> out) const {
-  vector(name, out);
-  if (!std::ranges::all_of(out, [](T value) { return value > 0; }))
-    fail(Status::ERROR_FORMAT, "tensor %s is not positive", name.c_str());
-}
-
-template void RecordReader::vector(const std::string&, std::span<float>) const;
-template void RecordReader::vector(const std::string&, std::span<double>) const;
-template void RecordReader::positive_vector(const std::string&, std::span<float>) const;
-template void RecordReader::positive_vector(const std::string&, std::span<double>) const;
+template void RecordReader::vector(const std::string&, std::span<float>, Numbers) const;
+template void RecordReader::vector(const std::string&, std::span<double>, Numbers) const;
 
 }  // namespace bdl
