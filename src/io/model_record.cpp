@@ -131,11 +131,8 @@ void write_model(RecordWriter& record, const Model<T>& model) {
   if (const NoiseCovariance& noise = model.likelihood.noise_covariance(); noise.given())
     record.tensor<double>(covariance_name, {noise.size(), noise.size()},
                           {noise.covariance().data, static_cast<std::size_t>(noise.covariance().size())});
-  if (model.likelihood.kind() == BDL_CATEGORICAL && model.likelihood.class_count() < model.outputs()) {
-    std::string words;
-    for (const Index c : model.likelihood.classes()) words += (words.empty() ? "" : " ") + std::to_string(c);
-    record.text(classes_name, words);
-  }
+  if (model.likelihood.kind() == BDL_CATEGORICAL && model.likelihood.class_count() < model.outputs())
+    record.integers(classes_name, model.likelihood.classes());
   if (graph) record.text("model.description", graph->description());
   write_moments(record, model.standardization.input_moments(), input_names);
   write_moments(record, model.standardization.target_moments(), target_names);
@@ -171,13 +168,10 @@ Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
   const Index count = record.shape("model.noise_precision", 1)[0];
   if (count != 1 && count != targets)
     fail(Status::ERROR_FORMAT, "tensor model.noise_precision has the wrong length");
-  Noise noise{std::vector<double>(static_cast<std::size_t>(count)),
-              origin,
-              {},
-              true,
-              4,
-              4,
-              read_classes(record, likelihood)};
+  Noise noise;
+  noise.precision.resize(static_cast<std::size_t>(count));
+  noise.origin = origin;
+  noise.classes = read_classes(record, likelihood);
   if (record.has(limit_name)) {
     noise.limit = record.real(limit_name);
     if ((likelihood.kind() != BDL_POISSON && likelihood.kind() != BDL_HETEROSCEDASTIC) ||

@@ -27,6 +27,12 @@ Index parse_in_range(const std::string& key, std::string_view text, Index low, I
 
 }  // namespace
 
+void RecordWriter::integers(const std::string& key, std::span<const Index> values) {
+  std::string text;
+  for (const Index value : values) text += (text.empty() ? "" : " ") + std::to_string(value);
+  metadata_[key] = std::move(text);
+}
+
 void RecordWriter::real(const std::string& key, double value) {
   char text[64];
   const auto result = std::to_chars(text, text + sizeof text, value);

@@ -18,6 +18,8 @@ class RecordWriter {
   void text(const std::string& key, const std::string& value) { metadata_[key] = value; }
   void integer(const std::string& key, Index value) { metadata_[key] = std::to_string(value); }
   void integer(const std::string& key, Index value, Index, Index) { integer(key, value); }
+  /// Writes integers with spaces between them.
+  void integers(const std::string& key, std::span<const Index> values);
   void flag(const std::string& key, bool value) { integer(key, value ? 1 : 0); }
   /// Writes the shortest text that reads back to the same value.
   void real(const std::string& key, double value);
