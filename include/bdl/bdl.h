@@ -26,8 +26,8 @@
  *   bdl_optimizer_free(opt); bdl_posterior_free(q); bdl_model_free(model);
  *
  * Conventions that hold for every function:
- *  - Fallible functions return bdl_status. A failed call changes nothing (but training that ran
- *    away goes back to its last good state), writes no out-parameter where its comment does not say so,
+ *  - Fallible functions return bdl_status. A failed call changes nothing (but training that has
+ *    diverged goes back to its last good state), writes no out-parameter unless its comment says so,
  *    and explains itself in bdl_last_error(): function, argument, what was given, what was expected.
  *    Comments leave out what is the same everywhere:
  *      BDL_ERROR_INVALID_ARGUMENT  NULL, or a number out of range

@@ -239,7 +239,8 @@ bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model
 bdl_status bdl_posterior_create_kronecker(const bdl_model* model, bdl_posterior** posterior) {
   return guard(__func__, [&] {
     create(posterior, model, [](const auto& m) {
-      return PosteriorKind{Family::kronecker, m.parameters(), 0, {}, {}, point_parameters_of(m), matrices_of(m)};
+      return PosteriorKind{Family::kronecker,      m.parameters(), 0, {}, {},
+                           point_parameters_of(m), matrices_of(m)};
     });
   });
 }
@@ -321,8 +322,8 @@ bdl_status bdl_posterior_set_low_rank_moment(bdl_posterior* posterior, bdl_matri
 }
 
 bdl_status bdl_posterior_set_full(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix precision) {
-  return interruptible_guard(
-      __func__, [&] { with(posterior, "posterior", [&](auto& q) { set_full(q, mean, precision); }); });
+  return interruptible_guard(__func__, posterior, "posterior",
+                             [&](auto& q) { set_full(q, mean, precision); });
 }
 
 bdl_status bdl_posterior_set_full_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix covariance) {

@@ -27,10 +27,9 @@ int open_for_reading(const char* path) {
 std::uint64_t regular_file_size(int number, const std::string& path) {
   struct stat info;
   if (::fstat(number, &info) == -1) fail_with_errno(path, "inspect");
-  if (!S_ISREG(info.st_mode)) {
+  if (!S_ISREG(info.st_mode))
     fail(Status::ERROR_FILE, "%.250s: is %s, expected a regular file", path.c_str(),
          S_ISDIR(info.st_mode) ? "a directory" : "a device or pipe");
-  }
   return static_cast<std::uint64_t>(info.st_size);
 }
 
@@ -64,10 +63,9 @@ void InputFile::read(std::span<std::byte> out) {
     const std::size_t wanted = std::min(out.size(), largest_transfer);
     const ssize_t got = retry_interrupted([&] { return ::read(descriptor_.number(), out.data(), wanted); });
     if (got == -1) fail_with_errno(path_, "read");
-    if (got == 0) {
+    if (got == 0)
       fail(Status::ERROR_FILE, "%.250s: file became shorter while it was read: %zu bytes missing",
            path_.c_str(), out.size());
-    }
     out = out.subspan(static_cast<std::size_t>(got));
   }
 }

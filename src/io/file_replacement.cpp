@@ -138,10 +138,9 @@ std::optional<mode_t> old_permissions(const std::string& path) {
     if (errno != ENOENT) fail_with_errno(path, "replace");
     return std::nullopt;
   }
-  if (!S_ISREG(info.st_mode)) {
+  if (!S_ISREG(info.st_mode))
     fail(Status::ERROR_FILE, "%.250s: cannot write: is %s, expected a regular file or nothing", path.c_str(),
          S_ISDIR(info.st_mode) ? "a directory" : "a device or pipe");
-  }
   if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == -1) fail_with_errno(path, "replace");
   return info.st_mode & 0777;
 }

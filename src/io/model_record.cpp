@@ -55,8 +55,7 @@ void write_moments(RecordWriter& record, const ColumnMoments& moments, const Mom
 }
 
 ColumnMoments read_moments(const RecordReader& record, Index columns, const MomentNames& names) {
-  const TensorArchive& archive = record.archive();
-  if (!archive.contains(names.mean) && !archive.contains(names.scale)) return {};
+  if (!record.has(names.mean) && !record.has(names.scale)) return {};
   const auto count = static_cast<std::size_t>(columns);
   for (const char* name : {names.mean, names.scale})
     if (record.shape(name, 1)[0] != columns)
@@ -132,11 +131,8 @@ void write_model(RecordWriter& record, const Model<T>& model) {
   if (const NoiseCovariance& noise = model.likelihood.noise_covariance(); noise.given())
     record.tensor<double>(covariance_name, {noise.size(), noise.size()},
                           {noise.covariance().data, static_cast<std::size_t>(noise.covariance().size())});
-  if (model.likelihood.kind() == BDL_CATEGORICAL && model.likelihood.class_count() < model.outputs()) {
-    std::string words;
-    for (const Index c : model.likelihood.classes()) words += (words.empty() ? "" : " ") + std::to_string(c);
-    record.text(classes_name, words);
-  }
+  if (model.likelihood.kind() == BDL_CATEGORICAL && model.likelihood.class_count() < model.outputs())
+    record.integers(classes_name, model.likelihood.classes());
   if (graph) record.text("model.description", graph->description());
   write_moments(record, model.standardization.input_moments(), input_names);
   write_moments(record, model.standardization.target_moments(), target_names);
@@ -172,20 +168,17 @@ Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
   const Index count = record.shape("model.noise_precision", 1)[0];
   if (count != 1 && count != targets)
     fail(Status::ERROR_FORMAT, "tensor model.noise_precision has the wrong length");
-  Noise noise{std::vector<double>(static_cast<std::size_t>(count)),
-              origin,
-              {},
-              true,
-              4,
-              4,
-              read_classes(record, likelihood)};
+  Noise noise;
+  noise.precision.resize(static_cast<std::size_t>(count));
+  noise.origin = origin;
+  noise.classes = read_classes(record, likelihood);
   if (record.has(limit_name)) {
     noise.limit = record.real(limit_name);
     if ((likelihood.kind() != BDL_POISSON && likelihood.kind() != BDL_HETEROSCEDASTIC) ||
         !std::isfinite(noise.limit))
       fail(Status::ERROR_FORMAT, "field %s does not fit the model", limit_name);
   }
-  record.positive_vector<double>("model.noise_precision", noise.precision);
+  record.vector<double>("model.noise_precision", noise.precision, Numbers::positive);
   if (likelihood.kind() == BDL_HETEROSCEDASTIC)
     noise.log_precision_is_free = record.integer(free_name, 0, 1) == 1;
   if (likelihood.kind() == BDL_STUDENT_T) {
@@ -195,7 +188,7 @@ Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
           noise.first_degrees <= 1e6))
       fail(Status::ERROR_FORMAT, "field model.degrees_of_freedom is out of range");
   }
-  if (record.archive().contains(covariance_name)) {
+  if (record.has(covariance_name)) {
     if (likelihood.kind() != BDL_GAUSSIAN || origin != NoiseOrigin::caller)
       fail(Status::ERROR_FORMAT, "tensor %s does not fit the model", covariance_name);
     noise.covariance = read_covariance(record, targets);

@@ -91,26 +91,21 @@ void read_prior(const RecordReader& record, Optimizer<T>& optimizer) {
   const Index fixed = record.integer("prior.fixed", by_groups, by_posterior);
   if (fixed == by_posterior) return optimizer.set_prior(read_posterior<T>(record, prior_prefix));
   if (fixed == by_parameter) {
-    Buffer<T> precision(static_cast<Index>(prior.precision().size()));
-    record.positive_vector<T>("prior.precision",
-                              precision.first(static_cast<Index>(prior.precision().size())));
-    prior.fix(precision.first(static_cast<Index>(prior.precision().size())));
-    return;
+    std::vector<T> precision(prior.precision().size());
+    record.vector<T>("prior.precision", precision, Numbers::positive);
+    return prior.fix(precision);
   }
   std::vector<double> groups(prior.groups().size());
-  record.positive_vector<double>("prior.groups", groups);
+  record.vector<double>("prior.groups", groups, Numbers::positive);
   prior.set_groups(groups);
 }
 
 template <class T>
 void read_process_noise(const RecordReader& record, Optimizer<T>& optimizer) {
-  if (!record.archive().contains("optimizer.process_noise")) return;
-  Buffer<T> noise(optimizer.posterior()->dimension());
-  const auto values = noise.first(optimizer.posterior()->dimension());
-  record.vector<T>("optimizer.process_noise", values);
-  if (std::ranges::any_of(values, [](T value) { return value < 0; }))
-    fail(Status::ERROR_FORMAT, "tensor optimizer.process_noise has a negative value");
-  optimizer.filter.set_process_noise(values);
+  if (!record.has("optimizer.process_noise")) return;
+  std::vector<T> noise(static_cast<std::size_t>(optimizer.posterior()->dimension()));
+  record.vector<T>("optimizer.process_noise", noise, Numbers::not_negative);
+  optimizer.filter.set_process_noise(noise);
 }
 
 }  // namespace

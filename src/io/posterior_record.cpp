@@ -21,12 +21,6 @@ class TensorNames {
   const std::string& prefix_;
 };
 
-std::string joined(const std::vector<Index>& sizes) {
-  std::string text;
-  for (const Index size : sizes) text += (text.empty() ? "" : " ") + std::to_string(size);
-  return text;
-}
-
 void write_dropout(RecordWriter& record, const DropoutLayout& layout) {
   std::vector<Index> numbers, kernels;  // four and two for each layer
   bool has_convolutions = false;
@@ -35,8 +29,8 @@ void write_dropout(RecordWriter& record, const DropoutLayout& layout) {
     kernels.insert(kernels.end(), {taps, groups});
     has_convolutions = has_convolutions || taps > 1 || groups > 1;
   }
-  record.text("posterior.dropout_layers", joined(numbers));
-  if (has_convolutions) record.text("posterior.dropout_kernels", joined(kernels));
+  record.integers("posterior.dropout_layers", numbers);
+  if (has_convolutions) record.integers("posterior.dropout_kernels", kernels);
   record.real("posterior.dropout_input_rate", layout.input_rate);
   record.real("posterior.dropout_hidden_rate", layout.hidden_rate);
 }
@@ -90,7 +84,7 @@ std::vector<DropoutLayout::Layer> read_layers(const RecordReader& record, Index 
 void write_points(RecordWriter& record, const TensorNames& names, const PointLayout& points) {
   std::vector<Index> numbers;
   for (const auto& [offset, size] : points.ranges) numbers.insert(numbers.end(), {offset, size});
-  if (!numbers.empty()) record.text(names("points"), joined(numbers));
+  if (!numbers.empty()) record.integers(names("points"), numbers);
 }
 
 PointLayout read_points(const RecordReader& record, const TensorNames& names, Index dimension) {
@@ -108,8 +102,7 @@ PointLayout read_points(const RecordReader& record, const TensorNames& names, In
   }
   if (numbers.size() % 2 != 0)
     fail(Status::ERROR_FORMAT, "field %s has an odd number of values", key.c_str());
-  if (record.archive().contains(names("running_mean")))
-    points.statistics = 2 * record.shape(names("running_mean"), 1)[0];
+  if (record.has(names("running_mean"))) points.statistics = 2 * record.shape(names("running_mean"), 1)[0];
   return points;
 }
 
@@ -119,7 +112,7 @@ void write_matrices(RecordWriter& record, const TensorNames& names,
   std::vector<Index> numbers;
   for (const auto& [outputs, inputs, bias] : matrices)
     numbers.insert(numbers.end(), {outputs, inputs, bias ? 1 : 0});
-  if (!numbers.empty()) record.text(names("matrices"), joined(numbers));
+  if (!numbers.empty()) record.integers(names("matrices"), numbers);
 }
 
 std::vector<MatrixShape> read_matrices(const RecordReader& record, const TensorNames& names,
@@ -224,7 +217,7 @@ std::vector<Index> file_shape(const PosteriorTensor<S>& tensor) {
 /// Returns false if the file has no such tensor: a factor may be missing, and is then computed anew.
 template <class T>
 bool read_tensor(const RecordReader& record, const std::string& name, const PosteriorTensor<T>& tensor) {
-  if (tensor.role == TensorRole::factor && !record.archive().contains(name)) return false;
+  if (tensor.role == TensorRole::factor && !record.has(name)) return false;
   if (record.archive().at(name).shape != file_shape(tensor))
     fail(Status::ERROR_FORMAT, "tensor %s does not fit the mean", name.c_str());
   tensor.with([&]<class S>(MatrixView<S> to) {
@@ -241,7 +234,7 @@ template <class T>
 void read_kept_covariance(const RecordReader& record, const TensorNames& names, Posterior<T>& q) {
   if (!record.has(names(keeps_covariance)) || record.integer(names(keeps_covariance), 0, 1) == 0) return;
   q.write_covariance([&](const PosteriorTensor<T>& tensor) {
-    return record.archive().contains(names(tensor.name)) && read_tensor(record, names(tensor.name), tensor);
+    return record.has(names(tensor.name)) && read_tensor(record, names(tensor.name), tensor);
   });
 }
 
@@ -262,7 +255,7 @@ void write_posterior(RecordWriter& record, const Posterior<T>& posterior, const 
   record.text(names("family"), family_word(kind.family));
   record.integer(names("blank"), posterior.is_blank() ? 1 : 0);
   if (kind.dropout) write_dropout(record, *kind.dropout);
-  if (!kind.blocks.empty() && kind.matrices.empty()) record.text(names("blocks"), joined(kind.blocks));
+  if (!kind.blocks.empty() && kind.matrices.empty()) record.integers(names("blocks"), kind.blocks);
   write_matrices(record, names, kind.matrices);
   write_points(record, names, kind.point_parameters);
   const TensorVisitor<const T> write = [&](const auto& tensor) { write_tensor<T>(record, names, tensor); };

@@ -27,6 +27,12 @@ Index parse_in_range(const std::string& key, std::string_view text, Index low, I
 
 }  // namespace
 
+void RecordWriter::integers(const std::string& key, std::span<const Index> values) {
+  std::string text;
+  for (const Index value : values) text += (text.empty() ? "" : " ") + std::to_string(value);
+  metadata_[key] = std::move(text);
+}
+
 void RecordWriter::real(const std::string& key, double value) {
   char text[64];
   const auto result = std::to_chars(text, text + sizeof text, value);
@@ -92,22 +98,17 @@ const std::vector<Index>& RecordReader::shape(const std::string& name, std::size
 }
 
 template <class T>
-void RecordReader::vector(const std::string& name, std::span<T> out) const {
+void RecordReader::vector(const std::string& name, std::span<T> out, Numbers numbers) const {
   archive_->copy<T>(name, {static_cast<Index>(out.size())}, out);
-  if (!std::ranges::all_of(out, [](T value) { return std::isfinite(value); }))
-    fail(Status::ERROR_FORMAT, "tensor %s is not finite", name.c_str());
+  const auto check = [&](auto is_good, const char* fault) {
+    if (!std::ranges::all_of(out, is_good)) fail(Status::ERROR_FORMAT, "tensor %s %s", name.c_str(), fault);
+  };
+  check([](T value) { return std::isfinite(value); }, "is not finite");
+  if (numbers == Numbers::positive) check([](T value) { return value > 0; }, "is not positive");
+  if (numbers == Numbers::not_negative) check([](T value) { return !(value < 0); }, "has a negative value");
 }
 
-template <class T>
-void RecordReader::positive_vector(const std::string& name, std::span<T> out) const {
-  vector(name, out);
-  if (!std::ranges::all_of(out, [](T value) { return value > 0; }))
-    fail(Status::ERROR_FORMAT, "tensor %s is not positive", name.c_str());
-}
-
-template void RecordReader::vector(const std::string&, std::span<float>) const;
-template void RecordReader::vector(const std::string&, std::span<double>) const;
-template void RecordReader::positive_vector(const std::string&, std::span<float>) const;
-template void RecordReader::positive_vector(const std::string&, std::span<double>) const;
+template void RecordReader::vector(const std::string&, std::span<float>, Numbers) const;
+template void RecordReader::vector(const std::string&, std::span<double>, Numbers) const;
 
 }  // namespace bdl

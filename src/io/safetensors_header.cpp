@@ -98,18 +98,16 @@ bool ArchiveHeaderReader::number_unsigned(Json::number_unsigned_t value) {
   if (place_ != Place::ARRAY) reject("a number");
   if (value > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) reject("a number above 2^63");
   const std::size_t most = field_ == offsets_field ? 2 : most_dimensions;
-  if (numbers_.size() == most) {
+  if (numbers_.size() == most)
     fail(Status::ERROR_FORMAT, "'%s' of tensor '%s' has more than %zu numbers", field_names[field_],
          tensor_name(), most);
-  }
   numbers_.push_back(static_cast<Index>(value));
   return true;
 }
 
 bool ArchiveHeaderReader::string(Json::string_t& text) {
-  if (text.find('\0') != std::string::npos) {
+  if (text.find('\0') != std::string::npos)
     fail(Status::ERROR_FORMAT, "header contains the character U+0000 in '%s'", shown(text).c_str());
-  }
   if (place_ == Place::METADATA) {
     header_.metadata[key_] = std::move(text);
   } else if (place_ == Place::TENSOR && field_ == dtype_field) {
@@ -122,18 +120,16 @@ bool ArchiveHeaderReader::string(Json::string_t& text) {
 
 void ArchiveHeaderReader::begin_field(const std::string& text) {
   const auto found = std::find(field_names.begin(), field_names.end(), text);
-  if (found == field_names.end()) {
+  if (found == field_names.end())
     fail(Status::ERROR_FORMAT, "tensor '%s' has unknown field '%s', expected dtype, shape or data_offsets",
          tensor_name(), shown(text).c_str());
-  }
   field_ = static_cast<std::size_t>(found - field_names.begin());
   if (std::exchange(seen_[field_], true)) fail_duplicate(text);
 }
 
 bool ArchiveHeaderReader::key(Json::string_t& text) {
-  if (text.find('\0') != std::string::npos) {
+  if (text.find('\0') != std::string::npos)
     fail(Status::ERROR_FORMAT, "header contains the character U+0000 in key '%s'", shown(text).c_str());
-  }
   if (place_ == Place::TENSOR) {
     begin_field(text);
     return true;
@@ -204,22 +200,6 @@ bool ArchiveHeaderReader::parse_error(std::size_t, const std::string&, const Jso
   fail(Status::ERROR_FORMAT, "header is not valid JSON: %.200s", std::string(reason).c_str());
 }
 
-}  // namespace
-
-ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size, Types types) {
-  if (!json.starts_with('{')) fail(Status::ERROR_FORMAT, "header does not begin with '{'");
-  // The JSON parser takes a zero byte for the end of its input and would ignore what follows.
-  if (json.find('\0') != std::string_view::npos) fail(Status::ERROR_FORMAT, "header contains a zero byte");
-  ArchiveHeader header;
-  ArchiveHeaderReader reader(header, types);
-  Json::sax_parse(json.begin(), json.end(), &reader);
-  extract_checksums(header);
-  check_layout(header, data_size);
-  return header;
-}
-
-namespace {
-
 std::size_t width_of(const TensorEntry& entry) {
   return entry.dtype == DType::OTHER ? width_of_other(entry.other_type) : dtype_width(entry.dtype);
 }
@@ -241,20 +221,17 @@ void check_size(const NamedEntry& tensor) {
   const auto& [name, entry] = tensor;
   const auto begin = static_cast<unsigned long long>(entry.begin),
              end = static_cast<unsigned long long>(entry.end);
-  if (begin > end) {
+  if (begin > end)
     fail(Status::ERROR_FORMAT, "'data_offsets' of tensor '%s' end before they begin: %llu, %llu",
          shown(name).c_str(), begin, end);
-  }
   if (width_of(entry) == 0) return;
   std::uint64_t bytes = 0;
-  if (!byte_count(entry, bytes)) {
+  if (!byte_count(entry, bytes))
     fail(Status::ERROR_FORMAT, "'shape' of tensor '%s' overflows: its size exceeds 2^63 bytes",
          shown(name).c_str());
-  }
-  if (end - begin != bytes) {
+  if (end - begin != bytes)
     fail(Status::ERROR_FORMAT, "'data_offsets' of tensor '%s' span %llu bytes, dtype and shape expected %llu",
          shown(name).c_str(), end - begin, static_cast<unsigned long long>(bytes));
-  }
 }
 
 void check_tiling(const ArchiveHeader& header, std::uint64_t data_size) {
@@ -267,20 +244,30 @@ void check_tiling(const ArchiveHeader& header, std::uint64_t data_size) {
   std::uint64_t covered = 0;
   for (const NamedEntry* tensor : order) {
     const std::uint64_t begin = tensor->second.begin;
-    if (begin != covered) {
+    if (begin != covered)
       fail(Status::ERROR_FORMAT, "tensor '%s' %s: it begins at byte %llu, expected %llu",
            shown(tensor->first).c_str(), begin < covered ? "overlaps its predecessor" : "leaves a hole",
            static_cast<unsigned long long>(begin), static_cast<unsigned long long>(covered));
-    }
     covered = tensor->second.end;
   }
-  if (covered != data_size) {
+  if (covered != data_size)
     fail(Status::ERROR_FORMAT, "file has %llu bytes of tensor data, header expected %llu",
          static_cast<unsigned long long>(data_size), static_cast<unsigned long long>(covered));
-  }
 }
 
 }  // namespace
+
+ArchiveHeader parse_header(std::string_view json, std::uint64_t data_size, Types types) {
+  if (!json.starts_with('{')) fail(Status::ERROR_FORMAT, "header does not begin with '{'");
+  // The JSON parser takes a zero byte for the end of its input and would ignore what follows.
+  if (json.find('\0') != std::string_view::npos) fail(Status::ERROR_FORMAT, "header contains a zero byte");
+  ArchiveHeader header;
+  ArchiveHeaderReader reader(header, types);
+  Json::sax_parse(json.begin(), json.end(), &reader);
+  extract_checksums(header);
+  check_layout(header, data_size);
+  return header;
+}
 
 void check_layout(const ArchiveHeader& header, std::uint64_t data_size) {
   for (const NamedEntry& tensor : header.tensors) check_size(tensor);

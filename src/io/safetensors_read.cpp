@@ -41,14 +41,12 @@ void TensorArchive::require_shape(const Tensor& tensor, const std::vector<Index>
 }
 
 void TensorArchive::copy_bytes(const Tensor& tensor, DType dtype, std::span<std::byte> out) {
-  if (tensor.dtype != dtype) {
+  if (tensor.dtype != dtype)
     fail(Status::ERROR_FORMAT, "tensor '%s' has type %s, expected %s", shown(tensor.name).c_str(),
          dtype_name(tensor.dtype), dtype_name(dtype));
-  }
-  if (tensor.bytes.size() != out.size()) {
+  if (tensor.bytes.size() != out.size())
     fail(Status::ERROR_FORMAT, "tensor '%s' has %zu elements, expected %zu", shown(tensor.name).c_str(),
          tensor.bytes.size() / element_type(dtype).width, out.size() / element_type(dtype).width);
-  }
   std::ranges::copy(tensor.bytes, out.begin());
 }
 
@@ -57,24 +55,21 @@ namespace {
 using LengthField = std::array<std::byte, sizeof(std::uint64_t)>;
 
 void require_length_field(std::uint64_t archive_size) {
-  if (archive_size < sizeof(LengthField)) {
+  if (archive_size < sizeof(LengthField))
     fail(Status::ERROR_FORMAT, "archive has %llu bytes, expected at least %zu",
          static_cast<unsigned long long>(archive_size), sizeof(LengthField));
-  }
 }
 
 std::size_t header_length(const LengthField& field, std::uint64_t archive_size) {
   const auto length = std::bit_cast<std::uint64_t>(field);
   const std::uint64_t remaining = archive_size - sizeof(LengthField);
-  if (length > largest_header) {
+  if (length > largest_header)
     fail(Status::ERROR_FORMAT, "header length is %llu, expected at most %llu: not a safetensors file",
          static_cast<unsigned long long>(length), static_cast<unsigned long long>(largest_header));
-  }
-  if (length > remaining) {
+  if (length > remaining)
     fail(Status::ERROR_FORMAT,
          "archive is truncated: %llu bytes follow the header length, expected %llu or more",
          static_cast<unsigned long long>(remaining), static_cast<unsigned long long>(length));
-  }
   return static_cast<std::size_t>(length);
 }
 

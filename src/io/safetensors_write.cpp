@@ -69,10 +69,9 @@ std::vector<const Tensor*> file_order(std::span<const Tensor> tensors) {
 
 /// Fails if the reader would reject the header.
 void check_readable(const std::string& json, std::uint64_t data_size) {
-  if (json.size() > largest_header) {
+  if (json.size() > largest_header)
     fail(Status::ERROR_INVALID_ARGUMENT, "header would have %zu bytes, expected at most %llu", json.size(),
          static_cast<unsigned long long>(largest_header));
-  }
   try {
     parse_header(json, data_size);
   } catch (const Error& error) {

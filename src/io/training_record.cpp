@@ -72,7 +72,7 @@ DescentOption moment_kind(const RecordReader& record) {
     set_option(named, find_option("descent"), record.text("state.moment_kind").c_str());
     return named.descent;
   }
-  return record.archive().contains("optimizer.second_moments") ? DescentOption::adam : DescentOption::sgd;
+  return record.has("optimizer.second_moments") ? DescentOption::adam : DescentOption::sgd;
 }
 
 template <class T>
@@ -145,16 +145,16 @@ constexpr const char *momentum_name = "optimizer.momentum", *momentum_steps_name
                      *tied_name = "optimizer.tied_scales", *squares_name = "optimizer.point_squares";
 
 template <class T>
-void read_moments(FieldReader& fields, Optimizer<T>& optimizer) {
+void read_moments(const RecordReader& fields, Optimizer<T>& optimizer) {
   if (!fields.has("state.moment_steps")) return;
   Moments<T> moments;
-  make_room(fields.record(), *optimizer.posterior(), moments);
+  make_room(fields, *optimizer.posterior(), moments);
   visit_moments(fields, moments);
   optimizer.averages.moments.restore(std::move(moments));
 }
 
 template <class T>
-void read_kronecker(FieldReader& fields, Optimizer<T>& optimizer) {
+void read_kronecker(const RecordReader& fields, Optimizer<T>& optimizer) {
   if (!fields.has("state.kronecker_steps")) return;
   KroneckerAverages<T> averages;
   make_room(*optimizer.posterior(), averages);
@@ -163,7 +163,7 @@ void read_kronecker(FieldReader& fields, Optimizer<T>& optimizer) {
 }
 
 template <class T>
-void read_snapshots(FieldReader& fields, Optimizer<T>& optimizer) {
+void read_snapshots(const RecordReader& fields, Optimizer<T>& optimizer) {
   if (!fields.has("state.snapshots")) return;
   make_room(*optimizer.posterior(), optimizer.snapshots);
   visit_snapshots(fields, *optimizer.posterior(), optimizer.snapshots, optimizer.state.snapshots);
@@ -171,7 +171,7 @@ void read_snapshots(FieldReader& fields, Optimizer<T>& optimizer) {
 
 /// Reads the tied scales, if option tied_rank is set.
 template <class T>
-void read_tied(FieldReader& fields, Optimizer<T>& optimizer) {
+void read_tied(const RecordReader& fields, Optimizer<T>& optimizer) {
   if (!fields.has(tied_name)) return;
   TiedScales<T>& tied = optimizer.averages.tied;
   tied.reserve(optimizer.blocks(), optimizer.options().tied_rank);
@@ -181,7 +181,7 @@ void read_tied(FieldReader& fields, Optimizer<T>& optimizer) {
 }
 
 template <class T>
-void read_point_steps(FieldReader& fields, Optimizer<T>& optimizer) {
+void read_point_steps(const RecordReader& fields, Optimizer<T>& optimizer) {
   if (!fields.has(squares_name)) return;
   const Index points = optimizer.posterior()->point_parameters().parameters();
   Buffer<T> average(points);
@@ -193,51 +193,49 @@ void read_point_steps(FieldReader& fields, Optimizer<T>& optimizer) {
 
 template <class T>
 void write_training(RecordWriter& record, const Optimizer<T>& optimizer) {
-  FieldWriter fields(record);
   const Posterior<T>& q = *optimizer.posterior();
-  visit_state(fields, optimizer.state);
-  fields.integer(momentum_steps_name, optimizer.averages.momentum.steps(), 0, most_counted);
-  fields.vector(momentum_name, optimizer.averages.momentum.values());
+  visit_state(record, optimizer.state);
+  record.integer(momentum_steps_name, optimizer.averages.momentum.steps(), 0, most_counted);
+  record.vector(momentum_name, optimizer.averages.momentum.values());
   if (const Moments<T>& moments = optimizer.averages.moments.now(); moments.steps > 0) {
     record.text("state.moment_kind",
                 choice_word(find_option("descent"), static_cast<std::int32_t>(moments.kind)));
-    visit_moments(fields, moments);
+    visit_moments(record, moments);
   }
   if (const auto& averages = optimizer.averages.kfac.now(); averages.steps > 0)
-    visit_kronecker(fields, q, averages);
+    visit_kronecker(record, q, averages);
   if (optimizer.state.snapshots > 0)
-    visit_snapshots(fields, q, optimizer.snapshots, optimizer.state.snapshots);
+    visit_snapshots(record, q, optimizer.snapshots, optimizer.state.snapshots);
   if (const TiedScales<T>& tied = optimizer.averages.tied; tied.has_values())
-    fields.vector(tied_name, tied.values());
+    record.vector(tied_name, tied.values());
   if (const auto squares = optimizer.averages.point_squares.average(q.point_parameters().parameters());
       !squares.empty())
-    fields.vector(squares_name, squares);
-  fields.vector(mean_name, optimizer.initial_mean());
-  fields.vector(precision_name, optimizer.initial_precision());
+    record.vector(squares_name, squares);
+  record.vector(mean_name, optimizer.initial_mean());
+  record.vector(precision_name, optimizer.initial_precision());
 }
 
 template <class T>
 void read_training(const RecordReader& record, Optimizer<T>& optimizer) {
-  FieldReader fields(record);
   TrainingState& state = optimizer.state;
   state.is_fresh = false;
-  visit_state(fields, state);
+  visit_state(record, state);
   if (!record.has("state.shards")) state.shards = state.step > 0 ? 1 : 0;  // as before there were shards
   check_state(state);
   const Index dimension = optimizer.posterior()->dimension();
   Buffer<T> momentum(dimension), mean(dimension), precision(dimension);
   Index momentum_steps = 0;
-  fields.integer(momentum_steps_name, momentum_steps, 0, most_counted);
-  fields.vector(momentum_name, momentum.first(dimension));
-  fields.vector(mean_name, mean.first(dimension));
-  fields.vector(precision_name, precision.first(dimension), Numbers::positive);
+  record.integer(momentum_steps_name, momentum_steps, 0, most_counted);
+  record.vector(momentum_name, momentum.first(dimension));
+  record.vector(mean_name, mean.first(dimension));
+  record.vector(precision_name, precision.first(dimension), Numbers::positive);
   optimizer.averages.momentum.restore(momentum.first(dimension), momentum_steps);
   optimizer.set_start(mean.first(dimension), precision.first(dimension));
-  read_moments(fields, optimizer);
-  read_kronecker(fields, optimizer);
-  read_snapshots(fields, optimizer);
-  read_tied(fields, optimizer);
-  read_point_steps(fields, optimizer);
+  read_moments(record, optimizer);
+  read_kronecker(record, optimizer);
+  read_snapshots(record, optimizer);
+  read_tied(record, optimizer);
+  read_point_steps(record, optimizer);
 }
 
 template void write_training(RecordWriter&, const Optimizer<float>&);

@@ -69,7 +69,10 @@ class Ensemble {
   const Model<T>& model() const { return members_[0]->model(); }
   /// Calls ask(j, query) for each member in turn.
   template <class Ask>
-  void each(const Array& x, Ask&& ask);
+  void each(const Array& x, Ask&& ask) {
+    for (Index j = 0; j < count(); ++j)
+      in_member(j, count(), [&] { ask(j, members_[static_cast<std::size_t>(j)]->query(x)); });
+  }
   void find_components(const Array& x);
   template <class Write>
   void visit_quantiles(const Array& x, Write&& write);

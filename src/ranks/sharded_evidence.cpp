@@ -245,7 +245,8 @@ void ShardedEvidence<T>::join_rows(const EvidenceRequest<T>& request, const Mini
     evidence.outputs = messages_.outputs();
     evidence.y = all_y;
     evidence.weight = batch.weight;
-    if (const Index points = request.q.point_parameters().parameters(); points > 0 && options.rule == Rule::blr) {
+    if (const Index points = request.q.point_parameters().parameters();
+        points > 0 && options.rule == Rule::blr) {
       const auto squares = request.scratch.template take<T>(points);
       evidence.layers->point_squares(evidence.estimate.w, squares);
       evidence.point_squares = squares;

@@ -89,7 +89,7 @@ BDL_ERROR_FORMAT = _lowlevel.BDL_ERROR_FORMAT
 r""" a file is not a valid checkpoint"""
 BDL_ERROR_DIVERGED = _lowlevel.BDL_ERROR_DIVERGED
 r"""
-    training ran away, and is in its last good state; it met a non-finite
+    training diverged, and is in its last good state; it met a non-finite
                                             value, and the step was not taken; or outputs have no meaning
     """
 BDL_ERROR_CALLBACK = _lowlevel.BDL_ERROR_CALLBACK

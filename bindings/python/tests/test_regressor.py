@@ -44,7 +44,7 @@ def test_quantiles_agree_with_intervals(fitted):
 
 
 def test_only_one_question_at_a_time(fitted):
-    with pytest.raises(ValueError, match="ask one"):
+    with pytest.raises(ValueError, match="pass only one of"):
         fitted[0].predict(fitted[1], return_std=True, interval=0.5)
 
 

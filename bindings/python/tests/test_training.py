@@ -228,7 +228,7 @@ def test_early_stopping_does_not_take_divergence_for_convergence(curve, patience
     monkeypatch.setattr("bdl.estimators.learning.Validation", Falling)
     options = {"learn_noise": 0}
     regressor = bdl.BayesianMLPRegressor(early_stopping=True, patience=patience, options=options)
-    with pytest.raises(bdl.DivergedError, match="far below a constant's.*holds the posterior of epoch 3"):
+    with pytest.raises(bdl.DivergedError, match="far below that of a constant.*holds the posterior of epoch 3"):
         regressor.fit(*curve)
     assert regressor.optimizer_.progress.epoch == 3 and np.isfinite(regressor.predict(curve[0])).all()
 

@@ -120,7 +120,7 @@ this and of every other enum only keeps it as large as an int32_t, and is no val
 - `BDL_ERROR_OUT_OF_MEMORY` = 7: memory could not be allocated
 - `BDL_ERROR_FILE` = 8: a file could not be opened, read or written
 - `BDL_ERROR_FORMAT` = 9: a file is not a valid checkpoint
-- `BDL_ERROR_DIVERGED` = 10: training ran away, and is in its last good state; it met a non-finite
+- `BDL_ERROR_DIVERGED` = 10: training diverged, and is in its last good state; it met a non-finite
                                          value, and the step was not taken; or outputs have no meaning
 - `BDL_ERROR_CALLBACK` = 11: a callback of the caller reported failure or threw
 - `BDL_STOPPED` = 12: ended on request (not a failure): training after a completed step

@@ -20,7 +20,7 @@ let Z = copy(X), p = [0.5 0.5; 0.5 0.6], model = Model((3, 1)), q = Posterior(mo
         (() -> log_likelihoods(Model((3, 2); likelihood = :categorical), zeros(8), X, [0; 1; 2; zeros(57)]), "y is 2 at row 3, column 1"),
         (() -> accuracy(p[1:1, :], [2]), "y is 2 at row 1, expected a class number 0 to 1"),
         (() -> brier(p, [0, 1]), "has sum 1.1 in row 2"),
-        (() -> nll([0.5 0.5; 1 0], [0, 1]), "the label 1 of row 2"),
+        (() -> nll([0.5 0.5; 1 0], [0, 1]), "to label 1 of row 2"),
         (() -> brier([0.5, 2.0], [0, 1]), "is 2 at row 2, column 1"),
         (() -> coverage([0.0, 1.0], [1.0, 0.0], [0.0, 0.0]), "at row 2, column 1"),
         (() -> set_classes!(Model((3, 3); likelihood = :categorical), [0, 3]), "has 3 at column 2"),
@@ -81,7 +81,7 @@ let m = fit(BayesianGLM, X, y; progress = false), many = string.("label ", 1:100
     @test occursin("X[i:i, :]", said(() -> predict(m, X[1, :])))
     @test occursin("is for classes, the likelihood is :gaussian", said(() -> predict(m, X; kind = :prob)))
     @test occursin("family = :gaussian is for numbers: :bernoulli", said(() -> fit(BayesianGLM, X, fill("a", 60))))
-    @test occursin("family = :gaussian is for numbers", said(() -> fit(BayesianGLM, X, y; family = :bernoulli)))
+    @test occursin("use family = :gaussian", said(() -> fit(BayesianGLM, X, y; family = :bernoulli)))
     @test occursin("parse.(Float64, y)", said(() -> fit(BayesianMLP, X, string.(y))))
     @test occursin("(1000 in all)", said(() -> BDL.encoded(["other"], many)))
     @test likelihood(fit(BayesianMLP, X, string.(round.(Int, X[:, 1])); epochs = 1, progress = false).model) === :categorical

@@ -37,7 +37,7 @@ test_that("messages count rows, columns and the like from 1", {
   says(bdl_model_standardize(bdl_model(c(2, 1)), x, NULL), "at row 2, column 2")
   says(bdl_metric_accuracy(matrix(0.5, 2, 2), c(0, 2)), "y is 2 at row 2, expected a class number 0 to 1")
   says(bdl_metric_brier(matrix(c(0.5, 0.5, 0.5, 0.6), 2, byrow = TRUE), c(0, 1)), "has sum 1.1 in row 2")
-  says(bdl_metric_nll(matrix(c(0.5, 1, 0.5, 0), 2), c(0, 1)), "the label 1 of row 2")
+  says(bdl_metric_nll(matrix(c(0.5, 1, 0.5, 0), 2), c(0, 1)), "to label 1 of row 2")
   says(bdl_metric_coverage(c(0, 1), c(1, 0), c(0, 0)), "at row 2, column 1")
   says(bdl_set_classes(bdl_model(c(2, 3), likelihood = "categorical"), c(0, 3)), "has 3 at column 2")
   says(bdl_set_tensors(bdl_posterior(3, rank = 0), list(diagonal = c(1, 0, 1))), "at row 1, column 2")
