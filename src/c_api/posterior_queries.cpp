@@ -9,7 +9,7 @@
 #include "linalg/tall/tall.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/low_rank/low_rank.hpp"
-#include "posterior/points.hpp"
+#include "posterior/point_parameters.hpp"
 #include "steps/step.hpp"
 
 namespace bdl {

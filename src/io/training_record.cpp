@@ -135,7 +135,7 @@ void visit_snapshots(Fields& fields, const Posterior<T>& q, Kept& snapshots, Cou
 }
 
 template <class T>
-void make_room(const Posterior<T>& q, Snapshots<T>& snapshots) {
+void check_has_snapshots(const Posterior<T>& q) {
   if (q.family() != Family::low_rank_moment || q.rank() < 2)
     fail(Status::ERROR_FORMAT, "the file has snapshots of SWAG for a %s posterior", family_word(q.family()));
 }
@@ -165,7 +165,7 @@ void read_kronecker(const RecordReader& fields, Optimizer<T>& optimizer) {
 template <class T>
 void read_snapshots(const RecordReader& fields, Optimizer<T>& optimizer) {
   if (!fields.has("state.snapshots")) return;
-  make_room(*optimizer.posterior(), optimizer.snapshots);
+  check_has_snapshots(*optimizer.posterior());
   visit_snapshots(fields, *optimizer.posterior(), optimizer.snapshots, optimizer.state.snapshots);
 }
 
