@@ -1,6 +1,7 @@
 // The leverage guard: leverages of every family against dense matrices, the part of each example's gradient
 // against its definition, whole steps against the formula, and what it is for: training that does not run
 // away.
+#include "posterior/leverages.hpp"
 #include "steps/guard.hpp"
 #include "support/likelihoods.hpp"
 #include "support/naive_network.hpp"
