@@ -1,4 +1,4 @@
-#include "train/swag.hpp"
+#include "train/approximate/swag.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "exact/fixed_point.hpp"
+#include "train/exact/fixed_point.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,8 @@
 // standard deviations grow by factors.
 #pragma once
 
-#include "exact/coordinates.hpp"
 #include "posterior/full/full.hpp"
+#include "train/exact/coordinates.hpp"
 
 namespace bdl {
 

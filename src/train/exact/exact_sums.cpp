@@ -1,4 +1,4 @@
-#include "exact/exact_sums.hpp"
+#include "train/exact/exact_sums.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "train/stream.hpp"
+#include "train/stream/stream.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 #include "base/interrupt.hpp"
 #include "model/checked_data.hpp"
 #include "parallel/parallel.hpp"
-#include "train/freed_log_precision.hpp"
 #include "train/start.hpp"
+#include "train/step.hpp"
 #include "train/undo.hpp"
 #include "train/units.hpp"
 

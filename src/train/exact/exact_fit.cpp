@@ -1,18 +1,18 @@
-#include "train/exact_fit.hpp"
+#include "train/exact/exact_fit.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "base/error.hpp"
-#include "exact/descent_search.hpp"
-#include "exact/full_coordinates.hpp"
-#include "exact/low_rank_coordinates.hpp"
-#include "exact/noise_root.hpp"
 #include "methods/rule.hpp"
 #include "optimize/minimize.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
+#include "train/exact/descent_search.hpp"
+#include "train/exact/full_coordinates.hpp"
+#include "train/exact/low_rank_coordinates.hpp"
+#include "train/exact/noise_root.hpp"
 #include "train/sharding.hpp"
 #include "train/undo.hpp"
 #include "train/units.hpp"

@@ -1,4 +1,4 @@
-#include "exact/full_coordinates.hpp"
+#include "train/exact/full_coordinates.hpp"
 
 #include <algorithm>
 #include <cmath>

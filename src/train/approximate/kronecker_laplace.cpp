@@ -1,4 +1,4 @@
-#include "train/kronecker_laplace.hpp"
+#include "train/approximate/kronecker_laplace.hpp"
 
 #include <algorithm>
 #include <vector>

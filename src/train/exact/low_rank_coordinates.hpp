@@ -1,9 +1,9 @@
 // Coordinates of low-rank posteriors: their chart, and the derivatives that it pulls back.
 #pragma once
 
-#include "exact/coordinates.hpp"
-#include "exact/low_rank_chart.hpp"
-#include "exact/low_rank_gradient.hpp"
+#include "train/exact/coordinates.hpp"
+#include "train/exact/low_rank_chart.hpp"
+#include "train/exact/low_rank_gradient.hpp"
 
 namespace bdl {
 

@@ -2,7 +2,7 @@
 // identity: gradient searches converge fast.
 #pragma once
 
-#include "exact/exact_elbo.hpp"
+#include "train/exact/exact_elbo.hpp"
 
 namespace bdl {
 

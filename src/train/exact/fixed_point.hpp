@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "exact/exact_elbo.hpp"
+#include "train/exact/exact_elbo.hpp"
 
 namespace bdl {
 

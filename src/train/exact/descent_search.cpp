@@ -1,4 +1,4 @@
-#include "exact/descent_search.hpp"
+#include "train/exact/descent_search.hpp"
 
 #include <algorithm>
 #include <cmath>

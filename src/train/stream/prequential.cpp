@@ -1,4 +1,4 @@
-#include "train/prequential.hpp"
+#include "train/stream/prequential.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // The gradient of the exact ELBO over low-rank posteriors, without a D x D matrix.
 #pragma once
 
-#include "exact/exact_elbo.hpp"
 #include "posterior/low_rank/low_rank.hpp"
+#include "train/exact/exact_elbo.hpp"
 
 namespace bdl {
 

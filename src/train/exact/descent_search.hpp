@@ -1,8 +1,8 @@
 // The ELBO's maximum over the posteriors of one family, by L-BFGS in coordinates of the family.
 #pragma once
 
-#include "exact/coordinates.hpp"
-#include "exact/fixed_point.hpp"
+#include "train/exact/coordinates.hpp"
+#include "train/exact/fixed_point.hpp"
 
 namespace bdl {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "curvature/dense_rows.hpp"
-#include "exact/exact_sums.hpp"
 #include "prior/prior.hpp"
+#include "train/exact/exact_sums.hpp"
 
 namespace bdl {
 

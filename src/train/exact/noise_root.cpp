@@ -1,4 +1,4 @@
-#include "exact/noise_root.hpp"
+#include "train/exact/noise_root.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "exact/exact_elbo.hpp"
+#include "train/exact/exact_elbo.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "train/laplace.hpp"
+#include "train/approximate/laplace.hpp"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 #include "parallel/parallel.hpp"
 #include "posterior/blocks/blocks.hpp"
 #include "ranks/sharded_rows.hpp"
-#include "train/kronecker_laplace.hpp"
+#include "train/approximate/kronecker_laplace.hpp"
 
 namespace bdl {
 namespace {
