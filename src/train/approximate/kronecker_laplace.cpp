@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "curvature/data_chunks.hpp"
+#include "curvature/data_rows.hpp"
 #include "posterior/blocks/blocks.hpp"
 #include "posterior/kronecker/joint_basis.hpp"
 
