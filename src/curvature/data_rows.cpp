@@ -55,7 +55,7 @@ DataChunks<T>::DataChunks(const Model<T>& model, ConstSpan<T> theta, DataSet& da
       y_columns_(model.likelihood.targets() * examples_) {}
 
 template <class T>
-Estimate<T> DataChunks<T>::estimate(const ShardRange& some, Index k) {
+Estimate<T> DataChunks<T>::estimate(const IndexRange& some, Index k) {
   check_interrupt();
   const Index first = some.first + k * examples_, count = std::min(examples_, some.end - first);
   const auto x = x_columns_.matrix(data_.inputs(), count), y = y_columns_.matrix(data_.targets(), count);
@@ -79,14 +79,14 @@ DataSums<T>::DataSums(const Model<T>& model, ConstSpan<T> theta, DataSet& data, 
 }
 
 template <class T>
-void DataSums<T>::write_weights(const ShardRange& some, std::span<T> all) {
+void DataSums<T>::write_weights(const IndexRange& some, std::span<T> all) {
   chunks_.for_each(some, [&](const Estimate<T>& estimate, Index first) {
     std::ranges::copy(estimate.w, all.begin() + first);
   });
 }
 
 template <class T>
-void DataSums<T>::sum_squares(const ShardRange& some, ConstSpan<T> w, std::span<T> out) {
+void DataSums<T>::sum_squares(const IndexRange& some, ConstSpan<T> w, std::span<T> out) {
   part_.reserve(std::ssize(out));
   const auto part = part_.first(std::ssize(out));
   std::ranges::fill(out, T(0));
@@ -97,14 +97,14 @@ void DataSums<T>::sum_squares(const ShardRange& some, ConstSpan<T> w, std::span<
 }
 
 template <class T>
-void DataSums<T>::project(const ShardRange& some, ConstMatrixView<T> u, MatrixView<T> all) {
+void DataSums<T>::project(const IndexRange& some, ConstMatrixView<T> u, MatrixView<T> all) {
   chunks_.for_each(some, [&](const Estimate<T>& estimate, Index first) {
     estimate.rows->project(u, all.columns(first, estimate.rows->count()));
   });
 }
 
 template <class T>
-void DataSums<T>::combine(const ShardRange& some, ConstMatrixView<T> w, MatrixView<T> out) {
+void DataSums<T>::combine(const IndexRange& some, ConstMatrixView<T> w, MatrixView<T> out) {
   part_.reserve(out.size());
   const auto part = part_.matrix(out.rows, out.cols);
   for (Index k = 0; k < w.cols; ++k) std::ranges::fill(out.column(k), T(0));
@@ -120,7 +120,7 @@ void DataSums<T>::combine(const ShardRange& some, ConstMatrixView<T> w, MatrixVi
 }
 
 template <class T>
-void DataSums<T>::add_outer(const ShardRange& some, ConstSpan<T> w, MatrixView<double> out) {
+void DataSums<T>::add_outer(const IndexRange& some, ConstSpan<T> w, MatrixView<double> out) {
   chunks_.for_each(some, [&](const Estimate<T>& estimate, Index first) {
     estimate.rows->add_outer(rows_from(w, first, estimate.rows->count()), out);
   });

@@ -5,7 +5,6 @@
 
 #include "curvature/estimator.hpp"
 #include "data/data_set.hpp"
-#include "parallel/shards.hpp"
 
 namespace bdl {
 
@@ -25,7 +24,7 @@ class DataChunks {
   ConstMatrixView<T> theta() const { return theta_; }
   Estimator<T>& estimator() const { return *estimator_; }
   /// The k-th chunk of some examples.
-  Estimate<T> estimate(const ShardRange& some, Index k);
+  Estimate<T> estimate(const IndexRange& some, Index k);
   /// visit(estimate, number of its first row).
   template <class Visit>
   void for_each(Visit&& visit) {
@@ -33,7 +32,7 @@ class DataChunks {
   }
   /// Of some examples, which have chunks of their own.
   template <class Visit>
-  void for_each(const ShardRange& some, Visit&& visit) {
+  void for_each(const IndexRange& some, Visit&& visit) {
     for (Index k = 0; k * examples_ < some.count(); ++k) {
       const Estimate<T> part = estimate(some, k);
       const Index first = some.first + k * examples_, seen = std::min(examples_, some.end - first);
@@ -63,16 +62,16 @@ class DataSums {
   const DataChunks<T>& chunks() const { return chunks_; }
   Index rows() const { return data_rows_ * rows_of_example_; }
   /// Of some examples.
-  ShardRange rows_of(const ShardRange& some) const {
+  IndexRange rows_of(const IndexRange& some) const {
     return {some.first * rows_of_example_, some.end * rows_of_example_};
   }
 
   /// w_r of some rows, into their places among all.
-  void write_weights(const ShardRange& some, std::span<T> all);
-  void sum_squares(const ShardRange& some, ConstSpan<T> w, std::span<T> out);
-  void project(const ShardRange& some, ConstMatrixView<T> u, MatrixView<T> all);
-  void combine(const ShardRange& some, ConstMatrixView<T> w, MatrixView<T> out);
-  void add_outer(const ShardRange& some, ConstSpan<T> w, MatrixView<double> out);
+  void write_weights(const IndexRange& some, std::span<T> all);
+  void sum_squares(const IndexRange& some, ConstSpan<T> w, std::span<T> out);
+  void project(const IndexRange& some, ConstMatrixView<T> u, MatrixView<T> all);
+  void combine(const IndexRange& some, ConstMatrixView<T> w, MatrixView<T> out);
+  void add_outer(const IndexRange& some, ConstSpan<T> w, MatrixView<double> out);
 
  private:
   DataChunks<T> chunks_;
@@ -110,7 +109,7 @@ class DataRows final : public Rows<T> {
  private:
   class Part;
   DataSums<T> sums_;
-  ShardRange all_;
+  IndexRange all_;
   RowsCost cost_;
   std::unique_ptr<Rows<T>> part_of_all_;
   Buffer<T> weights_;

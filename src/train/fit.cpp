@@ -4,8 +4,8 @@
 
 #include "base/interrupt.hpp"
 #include "data/augmentation.hpp"
-#include "data/strata.hpp"
 #include "network/graph.hpp"
+#include "ranks/strata.hpp"
 #include "train/approximate/laplace.hpp"
 #include "train/approximate/swag.hpp"
 #include "train/exact/exact_fit.hpp"

@@ -2,7 +2,7 @@
 // (steps/step.hpp), and what goes with it: the watch, the scales, the averages. Taken whole or not at all.
 #pragma once
 
-#include "data/strata.hpp"
+#include "ranks/strata.hpp"
 #include "train/optimizer.hpp"
 
 namespace bdl {

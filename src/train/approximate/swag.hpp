@@ -2,8 +2,8 @@
 // the end of its course (docs/mathematics/swag.md).
 #pragma once
 
-#include "data/strata.hpp"
 #include "methods/schedule.hpp"
+#include "ranks/strata.hpp"
 #include "train/optimizer.hpp"
 
 namespace bdl {

@@ -7,11 +7,7 @@ namespace bdl {
 
 inline constexpr Index most_shards = 1 << 15;
 
-/// Consecutive numbers first .. end - 1.
-struct ShardRange {
-  Index first, end;
-  Index count() const { return end - first; }
-};
+using ShardRange = IndexRange;
 
 /// The v-th of `parts` consecutive parts of 0 .. size - 1, which differ by at most one in size.
 inline ShardRange part_of(Index v, Index parts, Index size) {

@@ -1,4 +1,4 @@
-#include "data/strata.hpp"
+#include "ranks/strata.hpp"
 
 #include <algorithm>
 

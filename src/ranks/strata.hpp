@@ -3,7 +3,7 @@
 #pragma once
 
 #include "data/minibatch.hpp"
-#include "parallel/shards.hpp"
+#include "ranks/shards.hpp"
 
 namespace bdl {
 
