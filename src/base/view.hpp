@@ -36,6 +36,12 @@ struct MatrixView {
   operator MatrixView<const T>() const requires(!std::is_const_v<T>) { return {data, rows, cols, ld}; }
 };
 
+/// Consecutive numbers first .. end - 1.
+struct IndexRange {
+  Index first = 0, end = 0;
+  Index count() const { return end - first; }
+};
+
 template <class T>
 using ConstMatrixView = MatrixView<const T>;
 template <class T>

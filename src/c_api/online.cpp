@@ -7,7 +7,7 @@
 #include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
-#include "train/stream.hpp"
+#include "train/stream/stream.hpp"
 
 namespace bdl {
 namespace {

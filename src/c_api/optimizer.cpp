@@ -3,7 +3,7 @@
 #include "data/minibatch.hpp"
 #include "posterior/families.hpp"
 #include "train/diagnose.hpp"
-#include "train/exact_fit.hpp"
+#include "train/exact/exact_fit.hpp"
 #include "train/fit.hpp"
 #include "train/memory.hpp"
 

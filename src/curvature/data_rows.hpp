@@ -1,10 +1,83 @@
-// Gauss-Newton rows of a whole data set at one parameter vector, made anew, some examples at a time, for each
-// operation: memory does not grow with the data but for numbers per row.
+// Gauss-Newton rows of a whole data set at one parameter vector. They are made anew for each operation, a
+// chunk of examples at a time, so memory does not grow with the data but for numbers per row. DataChunks
+// makes the chunks, DataSums adds up what some examples give, and DataRows are the rows of all examples.
 #pragma once
 
-#include "curvature/data_sums.hpp"
+#include "curvature/estimator.hpp"
+#include "data/data_set.hpp"
 
 namespace bdl {
+
+template <class T>
+class DataChunks {
+ public:
+  /// Everything must outlive it. Labels that are drawn are other ones in each chunk. Of more than `most`
+  /// examples, no chunk is ever made.
+  DataChunks(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds,
+             Index most = row_limit);
+  /// Examples of a chunk, of as many.
+  static Index examples_of(const Model<T>& model, CurvatureKind kind, Index examples);
+
+  Index count() const { return (data_.rows() + examples_ - 1) / examples_; }
+  Index examples() const { return examples_; }
+  DataSet& data() const { return data_; }
+  ConstMatrixView<T> theta() const { return theta_; }
+  Estimator<T>& estimator() const { return *estimator_; }
+  /// The k-th chunk of some examples.
+  Estimate<T> estimate(const IndexRange& some, Index k);
+  /// visit(estimate, number of its first row).
+  template <class Visit>
+  void for_each(Visit&& visit) {
+    for_each({0, data_.rows()}, visit);
+  }
+  /// Of some examples, which have chunks of their own.
+  template <class Visit>
+  void for_each(const IndexRange& some, Visit&& visit) {
+    for (Index k = 0; k * examples_ < some.count(); ++k) {
+      const Estimate<T> part = estimate(some, k);
+      const Index first = some.first + k * examples_, seen = std::min(examples_, some.end - first);
+      visit(part, first * (part.rows->count() / seen));
+    }
+  }
+
+ private:
+  const Model<T>& model_;
+  std::unique_ptr<Estimator<T>> estimator_;
+  ConstMatrixView<T> theta_;
+  DataSet& data_;
+  SeedSpec seeds_;
+  Index examples_;
+  Buffer<T> x_columns_, y_columns_;
+};
+
+/// Weights, and columns of matrices, go by the numbers of rows among those of all examples.
+template <class T>
+class DataSums {
+ public:
+  /// Everything must outlive it. Every example counts `weight` times. No chunk has more than `most` examples.
+  DataSums(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
+           ConstSpan<double> statistics, Index most = row_limit);
+
+  DataChunks<T>& chunks() { return chunks_; }
+  const DataChunks<T>& chunks() const { return chunks_; }
+  Index rows() const { return data_rows_ * rows_of_example_; }
+  /// Of some examples.
+  IndexRange rows_of(const IndexRange& some) const {
+    return {some.first * rows_of_example_, some.end * rows_of_example_};
+  }
+
+  /// w_r of some rows, into their places among all.
+  void write_weights(const IndexRange& some, std::span<T> all);
+  void sum_squares(const IndexRange& some, ConstSpan<T> w, std::span<T> out);
+  void project(const IndexRange& some, ConstMatrixView<T> u, MatrixView<T> all);
+  void combine(const IndexRange& some, ConstMatrixView<T> w, MatrixView<T> out);
+  void add_outer(const IndexRange& some, ConstSpan<T> w, MatrixView<double> out);
+
+ private:
+  DataChunks<T> chunks_;
+  Index data_rows_, rows_of_example_;
+  Buffer<T> part_, slice_;
+};
 
 template <class T>
 class DataRows final : public Rows<T> {
@@ -36,7 +109,7 @@ class DataRows final : public Rows<T> {
  private:
   class Part;
   DataSums<T> sums_;
-  ShardRange all_;
+  IndexRange all_;
   RowsCost cost_;
   std::unique_ptr<Rows<T>> part_of_all_;
   Buffer<T> weights_;

@@ -16,9 +16,9 @@
 #pragma once
 
 #include "base/scratch.hpp"
-#include "curvature/curvature.hpp"
 #include "curvature/estimator.hpp"
 #include "curvature/hessian.hpp"
+#include "curvature/rows.hpp"
 #include "evidence/draws.hpp"
 #include "evidence/exact_estimator.hpp"
 #include "evidence/noisy_estimator.hpp"

@@ -1,7 +1,7 @@
 // Changes of a posterior: a step down a loss, and the passage of time.
 #pragma once
 
-#include "curvature/curvature.hpp"
+#include "curvature/rows.hpp"
 #include "linalg/tall/low_rank_projection.hpp"
 #include "options/choices.hpp"
 #include "posterior/kind.hpp"

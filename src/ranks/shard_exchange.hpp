@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "parallel/shards.hpp"
+#include "ranks/shards.hpp"
 #include "ranks/team.hpp"
 
 namespace bdl {

@@ -6,11 +6,11 @@
 
 #include <optional>
 
-#include "data/strata.hpp"
 #include "evidence/minibatch_evidence.hpp"
 #include "ranks/divided_rows.hpp"
 #include "ranks/row_messages.hpp"
 #include "ranks/shard_exchange.hpp"
+#include "ranks/strata.hpp"
 #include "ranks/tree_sums.hpp"
 
 namespace bdl {

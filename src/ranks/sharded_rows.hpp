@@ -2,7 +2,7 @@
 // over the shards by their tree, and what each of them has of its own goes to all ranks.
 #pragma once
 
-#include "curvature/data_sums.hpp"
+#include "curvature/data_rows.hpp"
 #include "ranks/row_messages.hpp"
 #include "ranks/shard_exchange.hpp"
 #include "ranks/tree_sums.hpp"

@@ -1,7 +1,7 @@
 // Sums over shards in one fixed order, whoever computes their parts: the same bits for any number of ranks.
 #pragma once
 
-#include "parallel/shards.hpp"
+#include "ranks/shards.hpp"
 #include "ranks/team.hpp"
 
 namespace bdl {

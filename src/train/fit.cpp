@@ -4,14 +4,14 @@
 
 #include "base/interrupt.hpp"
 #include "data/augmentation.hpp"
-#include "data/strata.hpp"
 #include "network/graph.hpp"
-#include "train/exact_fit.hpp"
-#include "train/laplace.hpp"
+#include "ranks/strata.hpp"
+#include "train/approximate/laplace.hpp"
+#include "train/approximate/swag.hpp"
+#include "train/exact/exact_fit.hpp"
 #include "train/sharding.hpp"
 #include "train/start.hpp"
 #include "train/step.hpp"
-#include "train/swag.hpp"
 #include "train/undo.hpp"
 #include "train/units.hpp"
 

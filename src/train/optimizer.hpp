@@ -26,10 +26,10 @@
 #include "ranks/team.hpp"
 #include "steps/averages.hpp"
 #include "steps/bong.hpp"
-#include "train/prequential.hpp"
+#include "train/approximate/snapshots.hpp"
 #include "train/scales.hpp"
-#include "train/snapshots.hpp"
 #include "train/state.hpp"
+#include "train/stream/prequential.hpp"
 #include "train/watch.hpp"
 
 namespace bdl {

@@ -8,10 +8,66 @@
 #include "evidence/blocks.hpp"
 #include "methods/rule.hpp"
 #include "posterior/point_parameters.hpp"
-#include "train/low_rank_start.hpp"
 
 namespace bdl {
 namespace {
+
+constexpr double of_biases = 0.01;  // standard deviation of their V
+
+template <class T>
+double deviation(ConstSpan<T> values) {
+  double sum = 0, squares = 0;
+  for (const T value : values) {
+    sum += static_cast<double>(value);
+    squares += static_cast<double>(value) * static_cast<double>(value);
+  }
+  const auto count = static_cast<double>(values.size());
+  return std::sqrt(std::max(0.0, squares / count - sum / count * (sum / count)));
+}
+
+/// Of V in each parameter.
+template <class T>
+std::vector<double> deviations(const std::vector<ParameterBlock>& blocks, ConstSpan<T> mean,
+                               double of_weights) {
+  std::vector<double> all(mean.size());
+  for (const ParameterBlock& block : blocks) {
+    double size = 0;
+    if (block.is_bias) {
+      size = of_biases;
+    } else if (!block.is_point) {
+      const double of_mean = deviation(mean.subspan(at(block.offset), at(block.size())));
+      size = of_weights * (of_mean > 0 ? of_mean : 1 / std::sqrt(3 * static_cast<double>(block.fan_in)));
+    }
+    std::fill_n(all.begin() + block.offset, block.size(), block.is_point ? 0 : size);
+  }
+  return all;
+}
+
+/// Where W starts: at random, since at 0 it would stay (docs/mathematics/noise.md, "Where training starts").
+struct LowRankStart {
+  std::uint64_t seed;
+  double size;   ///< standard deviation of V times sqrt(K), in units of that of the layer's weights
+  double scale;  ///< a of W = sqrt(a) V; 0: 1 / K
+};
+
+/// Writes W of q's members, which counts after factorize().
+template <class T>
+void draw_low_rank(const std::vector<ParameterBlock>& blocks, ConstSpan<T> mean, const LowRankStart& start,
+                   Posterior<T>& q) {
+  for_each_low_rank_moment(q, [&](LowRankMomentPosterior<T>& member, Index offset) {
+    const Index rank = member.rank();
+    if (rank == 0) return;
+    const auto columns = static_cast<double>(rank);
+    const double root = std::sqrt(start.scale > 0 ? start.scale : 1 / columns);
+    const std::vector<double> sizes = deviations(blocks, mean, start.size / std::sqrt(columns));
+    for (Index k = 0; k < rank; ++k) {
+      const std::span<T> w = member.w().column(k);
+      fill_normal({start.seed, Stream::initialization, 3, static_cast<std::uint32_t>(k)}, offset, w);
+      for (std::size_t i = 0; i < w.size(); ++i)
+        w[i] = static_cast<T>(root * sizes[at(offset) + i] * static_cast<double>(w[i]));
+    }
+  });
+}
 
 bdl_initialization scheme_of(Initialization word) {
   switch (word) {

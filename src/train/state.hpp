@@ -5,7 +5,7 @@
 
 #include "base/view.hpp"
 #include "methods/schedule.hpp"
-#include "train/prequential.hpp"
+#include "train/stream/prequential.hpp"
 
 namespace bdl {
 

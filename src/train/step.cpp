@@ -6,7 +6,6 @@
 
 #include "base/interrupt.hpp"
 #include "parallel/parallel.hpp"
-#include "train/freed_log_precision.hpp"
 #include "train/scales.hpp"
 #include "train/start.hpp"
 

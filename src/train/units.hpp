@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "data/strata.hpp"
+#include "ranks/strata.hpp"
 #include "train/optimizer.hpp"
 
 namespace bdl {

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../../src"
 find . -name '*.[ch]pp' -o -name '*.def' | sort | xargs awk '
   BEGIN {
     split("base parallel:options rng linalg optimize data:likelihood network model curvature posterior prior methods evidence " \
-          "steps ranks exact train predict:metrics:io search c_api", layers)
+          "steps ranks train predict:metrics:io search c_api", layers)
     for (i in layers) { n = split(layers[i], folders, ":"); for (j = 1; j <= n; j++) layer[folders[j]] = i + 0 }
   }
   function wrong(what) { printf "src/%s:%d: %s\n", substr(FILENAME, 3), FNR, what; bad = 1 }

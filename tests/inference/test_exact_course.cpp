@@ -6,7 +6,7 @@
 #include "support/verify.hpp"
 #include "train/fit.hpp"
 #include "train/scales.hpp"
-#include "train/stream.hpp"
+#include "train/stream/stream.hpp"
 #include "train/units.hpp"
 
 namespace {

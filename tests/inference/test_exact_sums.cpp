@@ -1,10 +1,10 @@
 // Sums over a whole data set by blocks and shards: those of dense matrices, and of all rows at once; and the
 // optima of the methods exact-* from them.
-#include "exact/exact_sums.hpp"
 #include "posterior/full/full.hpp"
 #include "support/exact_reference.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/exact/exact_sums.hpp"
 #include "train/fit.hpp"
 
 namespace {

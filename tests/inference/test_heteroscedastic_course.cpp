@@ -5,7 +5,7 @@
 #include "support/training.hpp"
 #include "support/verify.hpp"
 #include "train/fit.hpp"
-#include "train/stream.hpp"
+#include "train/stream/stream.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "support/training.hpp"
 #include "support/user_networks.hpp"
 #include "support/verify_held.hpp"
-#include "train/exact_fit.hpp"
+#include "train/exact/exact_fit.hpp"
 #include "train/fit.hpp"
 
 namespace {

@@ -1,0 +1,242 @@
+#include "train/exact/exact_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/error.hpp"
+#include "methods/rule.hpp"
+#include "optimize/minimize.hpp"
+#include "parallel/parallel.hpp"
+#include "posterior/families.hpp"
+#include "train/exact/descent_search.hpp"
+#include "train/exact/full_coordinates.hpp"
+#include "train/exact/low_rank_coordinates.hpp"
+#include "train/exact/noise_root.hpp"
+#include "train/sharding.hpp"
+#include "train/undo.hpp"
+#include "train/units.hpp"
+
+namespace bdl {
+namespace {
+
+/// Natural-gradient steps with projection from which the search over low-rank posteriors starts, the gain (in
+/// nats) that makes one more worth taking, and the smallest part of one.
+constexpr int most_first_steps = 30;
+constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
+
+/// Learned noise has at least this share of the targets' variance.
+constexpr double least_noise = 1e-12;
+
+/// The optimizer between the iterations of a search: it has the belief of the last one.
+template <class T>
+class Course {
+ public:
+  Course(Optimizer<T>& optimizer, Undo<T>& undo, const ExactCalls& calls)
+      : optimizer_(optimizer), undo_(undo), calls_(calls), next_(optimizer.posterior()->clone()) {}
+
+  /// The iteration becomes the optimizer's. True if it was the last one or training is to stop.
+  bool advance(const Posterior<double>& q, const ExactElbo::Value& value) {
+    TrainingState& state = optimizer_.state;
+    convert_tensors(q, *next_);
+    optimizer_.team.vote();
+    before_ = state;
+    optimizer_.posterior()->swap(*next_);
+    ++state.step;
+    ++state.epoch;
+    ++state.running_steps;
+    state.running_log_likelihood = value.log_likelihood;
+    state.start_weight = 0;
+    undo_.keep();
+    has_advanced_ = true;
+    calls_.agree();
+    const bool last = state.epoch >= state.fit_end_epoch;
+    was_stopped_ = should_stop(optimizer_, calls_.progress, false) && !last;
+    return was_stopped_ || last;
+  }
+  /// Undoes the last iteration, so that a fit that fails afterwards can be continued.
+  void take_back() {
+    if (!has_advanced_ || optimizer_.state.epoch < optimizer_.state.fit_end_epoch) return;
+    optimizer_.posterior()->swap(*next_);
+    optimizer_.state = before_;
+  }
+  bool was_stopped() const { return was_stopped_; }
+  bool has_advanced() const { return has_advanced_; }
+
+ private:
+  Optimizer<T>& optimizer_;
+  Undo<T>& undo_;
+  const ExactCalls& calls_;
+  std::unique_ptr<Posterior<T>> next_;  // after an iteration: the posterior before it
+  TrainingState before_;
+  bool was_stopped_ = false, has_advanced_ = false;
+};
+
+template <class T>
+RowShares shares_of(const Optimizer<T>& optimizer, Index rows, Index shards) {
+  return {rows, shards, optimizer.team.rank(), optimizer.team.size()};
+}
+
+/// What a search needs before it begins: each rank has all of it, or none begins.
+template <class T>
+struct Searched {
+  Searched(Optimizer<T>& optimizer, Undo<T>& undo, DataSet& data, const ExactCalls& calls)
+      : elbo(*optimizer.model(), optimizer.prior().widened(optimizer.posterior()->kind()),
+             shares_of(optimizer, data.rows(), calls.shards), optimizer.team),
+        q(converted<double>(std::as_const(*optimizer.posterior()))),
+        course(optimizer, undo, calls) {
+    elbo.read_from(data, *optimizer.model());
+  }
+  ExactElbo elbo;
+  std::unique_ptr<Posterior<double>> q;
+  Course<T> course;
+};
+
+/// Takes natural-gradient steps, from a start that suits the likelihood, until they gain no more.
+SearchEnd step_naturally(ExactElbo& elbo, Posterior<double>& q, const Options& options,
+                         const Iterated& iterated) {
+  FixedPoint point(elbo, q, projection_options(options));
+  if (point.begin() && iterated(q, point.value())) return SearchEnd::stopped;
+  if (q.takes_matrix()) return converge(point, options.tolerance, q, iterated);
+  for (double part = 1, steps = 0; steps < most_first_steps && part >= least_part;) {
+    if (!point.step(part, worthwhile)) {
+      part /= 2;
+      continue;
+    }
+    ++steps;
+    if (iterated(q, point.value())) return SearchEnd::stopped;
+  }
+  return SearchEnd::stuck;
+}
+
+/// search(descent) with the descent that suits the family.
+template <class Search>
+auto by_descent(ExactElbo& elbo, Posterior<double>& q, double tolerance, const Iterated& iterated,
+                Search&& search) {
+  if (q.takes_matrix()) {
+    FullCoordinates coordinates(elbo, q);
+    DescentSearch descent(coordinates, q, tolerance, iterated, DescentSearch::pairs_for(coordinates.size()));
+    return search(descent);
+  }
+  LowRankCoordinates coordinates(elbo, dynamic_cast<LowRankPosterior<double>&>(q));
+  DescentSearch descent(coordinates, q, tolerance, iterated);
+  return search(descent);
+}
+
+SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, const Iterated& iterated) {
+  const SearchEnd end = step_naturally(elbo, q, options, iterated);
+  if (end != SearchEnd::stuck) return end;
+  return by_descent(elbo, q, options.tolerance, iterated,
+                    [](DescentSearch& descent) { return descent.run(); });
+}
+
+/// Finds the optimum over q, and over the noise precision if it is learned.
+template <class T>
+class NoiseSearch {
+ public:
+  NoiseSearch(ExactElbo& elbo, Posterior<double>& q, Optimizer<T>& optimizer, DataSet& data)
+      : elbo_(elbo), q_(q), optimizer_(optimizer) {
+    const Likelihood& likelihood = optimizer.model()->likelihood;
+    learns_ = optimizer.options().learn_noise && likelihood.kind() == BDL_GAUSSIAN &&
+              !likelihood.noise_covariance().given();
+    // Targets on a straight line would have no noise.
+    if (learns_) most_ = std::log(1 / (least_noise * variance_of_targets(optimizer, data)));
+  }
+
+  SearchEnd run(const Iterated& iterated) {
+    const Options& options = optimizer_.options();
+    // A fit of few epochs may have ended before the noise was learned from its posterior.
+    if (learns_ && optimizer_.state.step > 0) set_log_precision(log_precision() + residual());
+    for (;;) {
+      const SearchEnd end = search(elbo_, q_, options, iterated);
+      if (!learns_ || end != SearchEnd::converged) return end;
+      const double t = log_precision(), residual = this->residual();
+      const double next = std::min(root_.next(t, residual), most_);
+      if (std::abs(residual) <= options.tolerance) return end;
+      if (root_.is_settled()) return SearchEnd::stuck;  // its distance is measured
+      set_log_precision(next);
+    }
+  }
+
+  /// Distance from the optimum: the length of the natural gradient in posterior standard deviations, or the
+  /// error of log tau in units of sqrt(2 / N), whichever is larger.
+  double distance() {
+    const auto ignored = [](const auto&, const auto&) { return true; };
+    const double of_q =
+        by_descent(elbo_, q_, 0, ignored, [](DescentSearch& descent) { return descent.length(); });
+    if (!learns_) return of_q;
+    const double t = log_precision(), rows = static_cast<double>(optimizer_.data_size());
+    return std::max(of_q, std::sqrt(rows / 2) * std::abs(root_.next(t, residual()) - t));
+  }
+
+ private:
+  double log_precision() const { return std::log(optimizer_.model()->likelihood.noise_precision(0)); }
+  double residual() {
+    const double best = std::log(elbo_.best_noise_precision(elbo_.evaluate(q_)));
+    return std::min(best, most_) - log_precision();
+  }
+  void set_log_precision(double t) {
+    const double precision = std::exp(t);
+    Likelihood next = optimizer_.model()->likelihood;
+    next.learn_noise_precision({&precision, 1});
+    elbo_.set_noise_precision(precision);
+    optimizer_.team.vote();
+    optimizer_.model()->likelihood = std::move(next);
+  }
+  ExactElbo& elbo_;
+  Posterior<double>& q_;
+  Optimizer<T>& optimizer_;
+  bool learns_ = false;
+  double most_ = 0;
+  NoiseRoot root_;
+};
+
+/// Measures the distance on all ranks; if one fails, all undo the last iteration.
+template <class T>
+double distance_of(NoiseSearch<T>& search, Course<T>& course, Team& team) {
+  try {
+    const double distance = search.distance();
+    team.vote();
+    return distance;
+  } catch (...) {
+    course.take_back();
+    throw;
+  }
+}
+
+}  // namespace
+
+template <class T>
+Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const ExactCalls& calls) {
+  Team& team = optimizer.team;
+  Undo undo(optimizer);
+  std::optional<Searched<T>> searched;
+  const ThreadLimit threads(optimizer.options().threads);
+  team.attempt([&] { begin_course(optimizer, epochs, data.rows(), 1, calls.shards); });
+  start_units(optimizer, data);
+  team.attempt([&] { searched.emplace(optimizer, undo, data, calls); });
+  team.vote();
+  start_noise(optimizer, data);
+  searched->elbo.set_likelihood(optimizer.model()->likelihood);
+  TrainingState& state = optimizer.state;
+  Course<T>& course = searched->course;
+  state.distance = HUGE_VAL;
+  NoiseSearch<T> search(searched->elbo, *searched->q, optimizer, data);
+  const SearchEnd end =
+      search.run([&course](const auto& better, const auto& value) { return course.advance(better, value); });
+  team.vote();
+  if (end == SearchEnd::stuck && !course.has_advanced())
+    fail(Status::ERROR_DIVERGED, "no step raises the ELBO");
+  undo.keep();
+  if (!course.was_stopped())
+    state.distance = end == SearchEnd::converged ? 0 : distance_of(search, course, team);
+  if (end != SearchEnd::stopped) end_course(optimizer);
+  return course.was_stopped() ? Status::STOPPED : Status::OK;
+}
+
+#define BDL_INSTANTIATE(T) template Status fit_exactly(Optimizer<T>&, DataSet&, Index, const ExactCalls&);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl

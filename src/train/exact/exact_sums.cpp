@@ -1,0 +1,161 @@
+#include "train/exact/exact_sums.hpp"
+
+#include <algorithm>
+
+#include "base/interrupt.hpp"
+
+namespace bdl {
+namespace {
+
+/// Numbers of a block's inputs: they should stay in the cache. Of D rows or more, a block is no larger than
+/// the matrix that their sum is.
+constexpr Index numbers_together = Index{1} << 18;
+
+Index most_rows(Index dimension) {
+  return std::max(dimension, numbers_together / dimension);
+}
+
+Index largest_shard(const RowShares& shares) {
+  return (shares.rows + shares.shards - 1) / shares.shards;
+}
+
+Index count_sums(HessianSum of_h, Index dimension, Index vectors) {
+  switch (of_h) {
+    case HessianSum::none:
+      return dimension;
+    case HessianSum::diagonal:
+      return 2 * dimension;
+    case HessianSum::matrix:
+      return dimension * (1 + dimension);
+    case HessianSum::products:
+      break;
+  }
+  return dimension * (2 + vectors);
+}
+
+}  // namespace
+
+ExactSums::ExactSums(const Network<double>& model, const RowShares& shares)
+    : model_(model),
+      shares_(shares),
+      block_(std::min(largest_shard(shares), most_rows(model.parameters()))),
+      estimator_(model) {}
+
+bool ExactSums::has_rows(const RowShares& shares, Index dimension) {
+  return shares.shards == 1 && shares.rows <= most_rows(dimension);
+}
+
+void ExactSums::read_from(DataSet& data, const Standardization& units) {
+  data_ = &data;
+  units_ = &units;
+  if (has_rows()) data.fetch({0, rows()}, units, x_.matrix(model_.inputs(), rows()), y_.matrix(1, rows()));
+}
+
+void ExactSums::begin(HessianSum of_h, Index vectors) {
+  of_h_ = of_h;
+  vectors_ = vectors;
+  sums_.reserve(shares_.rank, shares_.ranks, shares_.shards, count_sums(of_h, dimension(), vectors), 1);
+}
+
+/// With one rank there is no message that would tell what has failed.
+void ExactSums::finish(Team& team) {
+  sums_.finish(team);
+  if (shares_.ranks == 1) team.vote();
+}
+
+/// visit(rows, is_first) for the blocks of a shard, whose rows stand in x_ and y_.
+template <class Visit>
+void ExactSums::for_each_block(Index shard, Visit&& visit) {
+  const ShardRange all = part_of(shard, shares_.shards, rows());
+  for (Index first = all.first; first < all.end; first += block_) {
+    const ShardRange block{first, std::min(first + block_, all.end)};
+    check_interrupt();
+    if (!has_rows())
+      data_->fetch({block.first, block.count()}, *units_, x_.matrix(model_.inputs(), block.count()),
+                   y_.matrix(1, block.count()));
+    visit(block, first == all.first);
+    if (data_->blocks.given()) data_->forget(block.first, block.count());
+  }
+}
+
+void ExactSums::evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatrixView<double> y, Team& team,
+                         ExampleLoss loss) {
+  begin(of_h, y.cols);
+  loss_ = loss;
+  team.vote();
+  team.attempt([&] {
+    const Interruptible work;
+    sums_.add_own([&](Index shard, const Summand<double>& out) {
+      std::ranges::fill(out.values, 0.0);
+      out.numbers[0] = 0;
+      for_each_block(shard,
+                     [&](const ShardRange& rows, bool is_first) { add_block(q, rows, y, is_first, out); });
+    });
+  });
+  finish(team);
+}
+
+/// The first block's sums are where those of the others are added to.
+void ExactSums::add_block(const Posterior<double>& q, const ShardRange& rows, ConstMatrixView<double> y,
+                          bool is_first, const Summand<double>& out) {
+  const Index count = rows.count();
+  estimate_ = estimator_.estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
+                                  std::as_const(y_).matrix(1, count), 1, rows.first, loss_);
+  out.numbers[0] += estimate_.expected_log_likelihood;
+  const std::span<double> to = is_first ? out.values : part_.first(std::ssize(out.values));
+  const auto size = static_cast<std::size_t>(dimension());
+  estimate_.rows->sum(estimate_.c, to.first(size));
+  write_hessian(y, to.subspan(size));
+  if (!is_first) std::ranges::transform(to, out.values, out.values.begin(), std::plus<>());
+}
+
+void ExactSums::write_hessian(ConstMatrixView<double> y, std::span<double> out) {
+  ExampleRows<double>& rows = *estimate_.rows;
+  const auto size = static_cast<std::size_t>(dimension());
+  if (of_h_ == HessianSum::matrix) {
+    std::ranges::fill(out, 0.0);
+    return rows.add_outer(estimate_.w, {out.data(), dimension(), dimension()});
+  }
+  if (of_h_ == HessianSum::none) return;
+  rows.sum_squares(estimate_.w, out.first(size));
+  if (y.cols == 0) return;
+  const Index count = rows.count();
+  const auto projected = projected_.matrix(y.cols, count), weighted = weighted_.matrix(count, y.cols);
+  rows.project(y, projected);
+  for (Index k = 0; k < y.cols; ++k)
+    for (Index i = 0; i < count; ++i)
+      weighted(i, k) = estimate_.w[static_cast<std::size_t>(i)] * projected(k, i);
+  rows.combine(weighted, {out.data() + size, dimension(), y.cols});
+}
+
+ConstSpan<double> ExactSums::typical_precision(ConstSpan<double> start, Team& team) {
+  begin(HessianSum::none, 0);
+  team.vote();
+  team.attempt([&] {
+    sums_.add_own([&](Index shard, const Summand<double>& out) {
+      if (shard == 0)
+        std::ranges::copy(start, out.values.begin());
+      else
+        std::ranges::fill(out.values, 0.0);
+      for_each_block(shard, [&](const ShardRange& rows, bool) { add_typical(rows, out.values); });
+    });
+  });
+  finish(team);
+  return sums_.values();
+}
+
+void ExactSums::add_typical(const ShardRange& rows, std::span<double> out) const {
+  const DenseShape& layer = exact_layer(model_);
+  const bdl_likelihood kind = model_.likelihood.kind();
+  const auto x = x_.matrix(model_.inputs(), rows.count());
+  for (Index i = 0; i < x.cols; ++i) {
+    const double b = kind == BDL_BERNOULLI  ? 0.25
+                     : kind == BDL_GAUSSIAN ? model_.likelihood.noise_precision(0)
+                                            : std::max(1.0, y_.data()[i]);
+    for (Index j = 0; j < x.rows; ++j)
+      out[static_cast<std::size_t>(layer.weight_offset + j)] += b * x(j, i) * x(j, i);
+    if (layer.bias_offset >= 0) out[static_cast<std::size_t>(layer.bias_offset)] += b;
+  }
+}
+
+}  // namespace bdl

@@ -1,0 +1,59 @@
+// Natural-gradient steps of length 1 on the exact ELBO: Lambda' = Lambda_0 + H, mu' = mu - Sigma' m (perhaps
+// projected to the family). Where they stay, the ELBO is stationary.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "train/exact/exact_elbo.hpp"
+
+namespace bdl {
+
+/// Called after each iteration with the better belief; true ends the search.
+using Iterated = std::function<bool(const Posterior<double>& q, const ExactElbo::Value& value)>;
+
+/// How a search has ended: at the optimum, as asked, or where it gets no further.
+enum class SearchEnd { converged, stopped, stuck };
+
+/// How a search ended that can go no further at this length of the natural gradient: converged if rounding
+/// hides a near optimum, else stuck.
+SearchEnd end_of_search(double length);
+
+class FixedPoint {
+ public:
+  /// Both must outlive it.
+  FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOptions& projection);
+
+  /// Evaluates the ELBO at q, before the first step. True if q was moved to the optimum of the likelihood's
+  /// quadratic, which is better.
+  bool begin();
+
+  /// A part of the whole step. False, and q as it was, if the ELBO gains less than `least_gain`.
+  bool step(double part, double least_gain);
+  /// What the whole step from the former q would have been: the larger of the mean's shift in posterior
+  /// standard deviations, sqrt(dmu^T Sigma^-1 dmu), and the largest relative change of diag(Sigma^-1).
+  double length() const { return length_; }
+  const ExactElbo::Value& value() const { return value_; }
+
+ private:
+  bool try_step(double part, double least_gain);
+  void accept(double part);
+  void measure(double part);
+  ExactElbo& elbo_;
+  Posterior<double>& q_;
+  struct Memory {
+    std::unique_ptr<Posterior<double>> next;
+    Scratch scratch;
+    Buffer<double> shift, old_diagonal, new_diagonal;
+  };
+  Memory memory_;
+  ProjectionOptions projection_;
+  ExactElbo::Value value_, next_value_;
+  double length_ = 0;
+};
+
+/// Steps until they are shorter than the tolerance, for families that hold Lambda_0 + H. Stuck if steps gain
+/// little and get no shorter, or if only tiny parts of one raise the ELBO.
+SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q, const Iterated& iterated);
+
+}  // namespace bdl

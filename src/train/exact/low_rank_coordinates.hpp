@@ -1,0 +1,27 @@
+// Coordinates of low-rank posteriors: their chart, and the derivatives that it pulls back.
+#pragma once
+
+#include "train/exact/coordinates.hpp"
+#include "train/exact/low_rank_chart.hpp"
+#include "train/exact/low_rank_gradient.hpp"
+
+namespace bdl {
+
+class LowRankCoordinates final : public Coordinates {
+ public:
+  /// Both must outlive it. A q at which the ELBO is stationary whatever the data is moved a little.
+  LowRankCoordinates(ExactElbo& elbo, LowRankPosterior<double>& q);
+  Index size() const override { return chart_.size(); }
+  void center() override { chart_.center(q_); }
+  void place(ConstSpan<double> z, double scale) override { chart_.place(z, scale, q_); }
+  ExactElbo::Value differentiate(std::span<double> gradient) override;
+
+ private:
+  LowRankCoordinates(ExactElbo& elbo, LowRankPosterior<double>& q, std::vector<double> typical);
+  ExactElbo& elbo_;
+  LowRankPosterior<double>& q_;
+  LowRankChart chart_;
+  LowRankGradient gradient_;
+};
+
+}  // namespace bdl
