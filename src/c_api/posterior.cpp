@@ -1,122 +1,16 @@
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
-#include "posterior/diagonal/diagonal_moment.hpp"
 #include "posterior/dropout/dropout.hpp"
 #include "posterior/families.hpp"
-#include "posterior/full/full.hpp"
-#include "posterior/full/full_moment.hpp"
-#include "posterior/kronecker/kronecker.hpp"
-#include "posterior/low_rank/low_rank.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"
 #include "posterior/point_parameters.hpp"
 
 namespace bdl {
 namespace {
-
-/// Fails unless the array is the mean of a posterior of this dimension.
-template <class T>
-void check_mean(const Array& mean, Index dimension) {
-  check_shape(mean, 1, dimension, "mean");
-  check_finite<T>(mean, "mean");
-}
-
-/// Replaces q by a finished successor, so that q is unchanged if building the successor fails.
-template <class T>
-void replace(Posterior<T>& q, Posterior<T>& successor, const Array& mean) {
-  if (!q.point_parameters().is_empty()) {
-    successor.adopt(q.point_parameters());
-    std::ranges::copy(q.statistics(), successor.statistics().begin());
-    isolate_point_parameters(successor);
-  }
-  gather(mean, 0, MatrixView<T>(successor.mean().data(), q.dimension(), 1));
-  successor.set_blank(false);
-  q.swap(successor);
-}
-
-/// Reads a factor U and a diagonal d, and calls set(U, d) on the successor.
-template <class T, class Set>
-void set_factored(Posterior<T>& q, Posterior<T>& successor, const Array& mean, const Array& low_rank,
-                  const Array& diagonal, Set&& set) {
-  const Index dimension = q.dimension(), rank = successor.rank();
-  check_mean<T>(mean, dimension);
-  check_shape(diagonal, 1, dimension, "diagonal");
-  check_positive<T>(diagonal, "diagonal");
-  const bool has_columns = given_columns(low_rank, rank);
-  Buffer<T> u(has_columns ? dimension * rank : 0);
-  if (has_columns) {
-    check_shape(low_rank, dimension, rank, "low_rank");
-    check_finite<T>(low_rank, "low_rank");
-    gather(transposed(low_rank), 0, u.matrix(dimension, rank));
-  }
-  set(std::as_const(u).matrix(dimension, has_columns ? rank : 0), gathered<T>(diagonal).first(dimension));
-  replace(q, successor, mean);
-}
-
-template <class T>
-void set_low_rank(Posterior<T>& q, const Array& mean, const Array& low_rank, const Array& diagonal) {
-  LowRankPosterior<T> successor(q.dimension(), as_low_rank(q).rank());
-  set_factored(q, successor, mean, low_rank, diagonal,
-               [&](ConstMatrixView<T> u, ConstSpan<T> d) { successor.set_precision(u, d); });
-}
-
-template <class T>
-void set_low_rank_moment(Posterior<T>& q, const Array& mean, const Array& low_rank, const Array& diagonal) {
-  LowRankMomentPosterior<T> successor(q.dimension(), as_low_rank_moment(q).rank());
-  set_factored(q, successor, mean, low_rank, diagonal,
-               [&](ConstMatrixView<T> w, ConstSpan<T> s) { successor.set_covariance(w, s); });
-}
-
-/// Returns the array's values; fails unless it is dimension x dimension, finite and symmetric up to rounding.
-Buffer<double> gathered_symmetric(const Array& array, Index dimension, const char* name) {
-  check_shape(array, dimension, dimension, name);
-  check_finite(array, name);
-  check_symmetric(array, name);
-  return gathered<double>(array);
-}
-
-template <class T>
-void set_full(Posterior<T>& q, const Array& mean, const Array& precision) {
-  const Index dimension = as_full(q).dimension();
-  check_mean<T>(mean, dimension);
-  const Buffer<double> matrix = gathered_symmetric(precision, dimension, "precision");
-  FullPosterior<T> successor(dimension);
-  successor.set_precision(matrix.matrix(dimension, dimension));
-  replace<T>(q, successor, mean);
-}
-
-template <class T>
-void set_full_moment(Posterior<T>& q, const Array& mean, const Array& covariance) {
-  const Index dimension = as_full_moment(q).dimension();
-  check_mean<T>(mean, dimension);
-  const Buffer<double> matrix = gathered_symmetric(covariance, dimension, "covariance");
-  FullMomentPosterior<T> successor(dimension);
-  successor.set_covariance(matrix.matrix(dimension, dimension));
-  replace<T>(q, successor, mean);
-}
-
-template <class T>
-void set_diagonal_moment(Posterior<T>& q, const Array& mean, const Array& variance) {
-  const Index dimension = as_diagonal_moment(q).dimension();
-  check_mean<T>(mean, dimension);
-  check_shape(variance, 1, dimension, "variance");
-  check_positive<T>(variance, "variance");
-  DiagonalMomentPosterior<T> successor(dimension);
-  successor.set_variance(gathered<T>(variance).first(dimension));
-  replace<T>(q, successor, mean);
-}
-
-template <class T>
-void set_dropout(Posterior<T>& q, const Array& mean) {
-  const DropoutLayout& layout = as_dropout(q).layout();
-  check_mean<T>(mean, q.dimension());
-  DropoutPosterior<T> successor(layout, q.point_parameters());
-  replace<T>(q, successor, mean);
-}
 
 /// Creates a posterior of a kind that has been checked.
 template <class T>
@@ -308,35 +202,6 @@ int32_t bdl_posterior_dtype(const bdl_posterior* posterior) {
 
 int32_t bdl_posterior_is_blank(const bdl_posterior* posterior) {
   return posterior ? std::visit([](const auto& q) { return q->is_blank() ? 1 : 0; }, posterior->object) : 0;
-}
-
-bdl_status bdl_posterior_set_low_rank(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix low_rank,
-                                      bdl_matrix diagonal) {
-  return guard(__func__, posterior, "posterior", [&](auto& q) { set_low_rank(q, mean, low_rank, diagonal); });
-}
-
-bdl_status bdl_posterior_set_low_rank_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix low_rank,
-                                             bdl_matrix diagonal) {
-  return guard(__func__, posterior, "posterior",
-               [&](auto& q) { set_low_rank_moment(q, mean, low_rank, diagonal); });
-}
-
-bdl_status bdl_posterior_set_full(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix precision) {
-  return interruptible_guard(__func__, posterior, "posterior",
-                             [&](auto& q) { set_full(q, mean, precision); });
-}
-
-bdl_status bdl_posterior_set_full_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix covariance) {
-  return interruptible_guard(__func__, posterior, "posterior",
-                             [&](auto& q) { set_full_moment(q, mean, covariance); });
-}
-
-bdl_status bdl_posterior_set_diagonal_moment(bdl_posterior* posterior, bdl_matrix mean, bdl_matrix variance) {
-  return guard(__func__, posterior, "posterior", [&](auto& q) { set_diagonal_moment(q, mean, variance); });
-}
-
-bdl_status bdl_posterior_set_dropout(bdl_posterior* posterior, bdl_matrix mean) {
-  return guard(__func__, posterior, "posterior", [&](auto& q) { set_dropout(q, mean); });
 }
 
 bdl_status bdl_posterior_dropout_rates(const bdl_posterior* posterior, double* input_rate,

@@ -57,11 +57,6 @@ int report(void* instance, const lbfgsfloatval_t* x, const lbfgsfloatval_t* g, c
 
 }  // namespace
 
-Index minimization_bytes(Index variables, Index memory) {
-  constexpr Index vectors = 5;  // x, its gradient, those before, and the direction
-  return static_cast<Index>(sizeof(double)) * variables * (vectors + 2 * memory);
-}
-
 bool minimize(const Minimization& problem, std::span<double> x) {
   if (x.size() > INT32_MAX / 2) fail(Status::ERROR_UNSUPPORTED, "%zu variables are too many", x.size());
   const std::unique_ptr<lbfgsfloatval_t, void (*)(lbfgsfloatval_t*)> variables(

@@ -17,9 +17,6 @@ struct Minimization {
   Index memory;  ///< number of pairs of steps and gradient differences to keep
 };
 
-/// Bytes that minimize() uses for this number of variables and pairs.
-Index minimization_bytes(Index variables, Index memory);
-
 /// Minimises from x on; the first trial step has length 1. Returns true if report() has ended it, false if no
 /// step descends further. Exceptions of the two functions are rethrown, but never pass through frames of the
 /// C library.

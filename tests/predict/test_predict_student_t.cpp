@@ -2,11 +2,9 @@
 // quantiles are those of mixtures; what training learns of noise with outliers.
 #include "likelihood/special_functions.hpp"
 #include "likelihood/student_t.hpp"
+#include "linearized_test.hpp"
 #include "train/fit.hpp"
 #include "train/start.hpp"
-
-// Last: cmocka has a macro skip.
-#include "linearized_test.hpp"
 
 namespace {
 
