@@ -1,4 +1,4 @@
-// The gradient of the expected negative log likelihood under a low-rank-moment belief, by mean, W and log
+// The gradient of the expected negative log likelihood under a low-rank-moment posterior, by mean, W and log
 // standard deviations, through draws that each example makes for itself (docs/mathematics/noise.md).
 #pragma once
 

@@ -150,12 +150,12 @@ void LowRankPosterior<T>::multiply_precision(ConstSpan<T> x, std::span<T> out, S
 
 template <class T>
 double LowRankPosterior<T>::quadratic(ConstSpan<T> x, Scratch& scratch) const {
-  double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    sum += static_cast<double>(d()[i]) * static_cast<double>(x[i]) * static_cast<double>(x[i]);
   const Scratch::Frame frame(scratch);
   const auto projected = scratch.matrix<double>(rank_, 1);
   tall_project<T>(u(), {x.data(), this->dimension_, 1}, {}, Divide::by_d, projected, scratch);
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    sum += static_cast<double>(d()[i]) * static_cast<double>(x[i]) * static_cast<double>(x[i]);
   for (const double value : projected.column(0)) sum += value * value;
   return sum;
 }

@@ -136,15 +136,15 @@ void take_swag(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   const double share = 1 / static_cast<double>(state.snapshots),
                scale = 1 / std::sqrt(2 * static_cast<double>(kept - 1));
   auto next = q.clone();
-  auto& belief = dynamic_cast<LowRankMomentPosterior<T>&>(*next);
-  std::ranges::transform(t1, belief.mean().begin(), [](double value) { return static_cast<T>(value); });
-  std::ranges::transform(squares, belief.s().begin(),
+  auto& moments = dynamic_cast<LowRankMomentPosterior<T>&>(*next);
+  std::ranges::transform(t1, moments.mean().begin(), [](double value) { return static_cast<T>(value); });
+  std::ranges::transform(squares, moments.s().begin(),
                          [=](double sum) { return static_cast<T>(std::max(share * sum, tiny) / 2); });
   for (Index k = 0; k < rank; ++k)
-    std::ranges::transform(snapshots.deviations(dimension, rank).column(k), belief.w().column(k).begin(),
+    std::ranges::transform(snapshots.deviations(dimension, rank).column(k), moments.w().column(k).begin(),
                            [=](T value) { return k < kept ? static_cast<T>(scale) * value : T(0); });
   Scratch scratch;
-  belief.factorize(scratch);
+  moments.factorize(scratch);
   isolate_point_parameters(*next);
   renew_statistics(optimizer, data, strata, *next);
   optimizer.team.vote();

@@ -45,7 +45,7 @@ class ExactElbo {
   /// diag(H) and H y.
   ConstSpan<double> hessian_diagonal() { return sums_.diagonal(); }
   MatrixView<double> hessian_products() { return sums_.products(); }
-  /// The noise precision of the greatest ELBO for the belief of the last evaluation, whose value this is:
+  /// The noise precision of the greatest ELBO for the posterior of the last evaluation, whose value this is:
   /// N / E[sum of squared errors].
   double best_noise_precision(const Value& value) const;
   void set_noise_precision(double precision) { model_->likelihood.set_noise_precision({&precision, 1}); }

@@ -28,7 +28,7 @@ constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
 /// Learned noise has at least this share of the targets' variance.
 constexpr double least_noise = 1e-12;
 
-/// The optimizer between the iterations of a search: it has the belief of the last one.
+/// The optimizer between the iterations of a search: it has the posterior of the last one.
 template <class T>
 class Course {
  public:

@@ -9,7 +9,7 @@
 
 namespace bdl {
 
-/// Called after each iteration with the better belief; true ends the search.
+/// Called after each iteration with the better posterior; true ends the search.
 using Iterated = std::function<bool(const Posterior<double>& q, const ExactElbo::Value& value)>;
 
 /// How a search has ended: at the optimum, as asked, or where it gets no further.

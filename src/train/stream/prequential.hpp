@@ -1,4 +1,4 @@
-// One-step-ahead scores of a stream: what the belief said about an observation before it saw it.
+// One-step-ahead scores of a stream: what the posterior said about an observation before it saw it.
 #pragma once
 
 #include "options/choices.hpp"
