@@ -62,8 +62,6 @@ struct Sums {
     ArrayData rows(data.inputs(), data.targets());
     const Standardization none;
     Team alone;
-    sums.reserve(FullPosterior<double>(q.dimension()), {});
-    sums.reserve(LowRankPosterior<double>(q.dimension(), y.cols), {});
     sums.read_from(rows, none);
     sums.evaluate(q, HessianSum::matrix, {nullptr, q.dimension(), 0}, alone);
     matrix = lower(sums.matrix());

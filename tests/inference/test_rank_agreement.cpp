@@ -8,6 +8,7 @@
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "train/fit.hpp"
+#include "train/sharding.hpp"
 
 // Last: it includes cmocka.h.
 #include "support/verify.hpp"
@@ -38,7 +39,7 @@ struct Trained {
   }
   std::uint64_t state() const {
     std::vector<std::uint32_t> hashes(option_table().size());
-    return optimizer->agreement(1, examples, 4, 1, true, hashes).state;
+    return agreement(*optimizer, Call::fit, examples, 4, 1, true, hashes).state;
   }
   /// `number` in its last bit, and back again.
   void expect_counts(const double& number, const char* what) {

@@ -6,6 +6,7 @@
 #include "support/training.hpp"
 #include "support/verify.hpp"
 #include "train/scales.hpp"
+#include "train/units.hpp"
 
 namespace {
 
