@@ -125,7 +125,6 @@ void Graph<T>::forward(const Weights<T>& weights, ConstMatrixView<T> x, MatrixVi
 
 template <class T>
 void Graph<T>::begin(Tape<T>& tape, ConstMatrixView<T> x, Index samples, const Statistics& statistics) const {
-  check_statistics(statistics, x.cols);
   tape.values.resize(place_wires_.size());
   tape.sensitivities.resize(place_wires_.size());
   for (auto* of_nodes : {&tape.slopes, &tape.curvatures}) of_nodes->resize(nodes_.size());
@@ -142,6 +141,7 @@ void Graph<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>&
   if (!is_single_index())
     return forward(SampledWeights<T>(thetas), thetas.cols, x, tape, f, noise, statistics);
   const StageTimer timer(Stage::forward);
+  check_statistics(statistics, x.cols);
   begin(tape, x, thetas.cols, statistics);
   linear_outputs(thetas, x, f);
 }
@@ -150,6 +150,7 @@ template <class T>
 void Graph<T>::forward(const Weights<T>& weights, Index samples, ConstMatrixView<T> x, Tape<T>& tape,
                        MatrixView<T> f, const StreamKey* noise, const Statistics& statistics) const {
   const StageTimer timer(Stage::forward);
+  check_statistics(statistics, x.cols);
   begin(tape, x, samples, statistics);
   for (Index s = 0; s < samples; ++s) {
     const auto place_of = [&](Index w) {
