@@ -76,7 +76,7 @@ Samples<T> EvidenceEstimator<T>::draw(const Posterior<T>& q, const Options& opti
     return {samples.thetas, masks};
   }
   if (is_sampled(kind)) {
-    draws.parameters(q, place, samples.thetas, posterior_scratch_);
+    draws.parameters(q, place, samples.thetas, scratch);
     place_point_parameters(q, samples.thetas);  // the caller's draws, too
   } else {
     std::ranges::copy(q.mean(), samples.thetas.data);
@@ -199,7 +199,7 @@ void EvidenceEstimator<T>::sample(const Posterior<T>& q, const Minibatch<T>& bat
   const Index samples = options.samples, examples = batch.x.cols;
   const auto thetas = scratch.matrix<T>(dimension_, samples);
   const auto outputs = scratch.matrix<T>(model_.outputs(), examples * samples);
-  draws.parameters(q, batch.place, thetas, posterior_scratch_);
+  draws.parameters(q, batch.place, thetas, scratch);
   place_point_parameters(q, thetas);
   for (Index s = 0; s < samples; ++s) {
     const auto of_sample = outputs.columns(s * examples, examples);

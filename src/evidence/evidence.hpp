@@ -149,7 +149,6 @@ class EvidenceEstimator {
   std::unique_ptr<NoisyEstimator<T>> noisy_;
   NoiseGradient<T> noise_gradient_;
   Buffer<double> statistics_;
-  Scratch posterior_scratch_;
 };
 
 }  // namespace bdl

@@ -12,9 +12,9 @@ namespace {
 
 /// Returns two columns with the mean square that draws have, where no draw of the whole network was made.
 template <class T>
-ConstMatrixView<T> moments(const Posterior<T>& q, Scratch& posterior_scratch, Scratch& scratch) {
+ConstMatrixView<T> moments(const Posterior<T>& q, Scratch& scratch) {
   const auto columns = scratch.matrix<T>(q.dimension(), 2);
-  q.marginal_variance(columns.column(1), posterior_scratch);
+  q.marginal_variance(columns.column(1), scratch);
   const T *const mean = q.mean().data(), two = 2;
   T *const of_mean = columns.column_data(0), *const deviation = columns.column_data(1);
   for_each_index(q.dimension(), [=](Index i) BDL_INLINE_LAMBDA {
@@ -60,8 +60,29 @@ StepEvidence<T> MinibatchEvidence<T>::with_sums(const EvidenceRequest<T>& reques
   StepEvidence<T> out{evidence, misfits(evidence.outputs, batch.y, request.scratch), {}, {}};
   if (out.evidence.gradient.empty())
     estimator_.sum_rows(request.q, request.options, request.scratch, out.evidence);
-  if (request.learned.any()) sum_scales(request, batch, evidence, out);
+  if (request.learned.noise) out.squared_errors = request.scratch.template take<double>(batch.y.rows);
+  if (request.learned.prior)
+    out.prior_squares = request.scratch.template take<double>(std::ssize(request.prior.groups()));
+  for (const auto sums : {out.squared_errors, out.prior_squares}) std::ranges::fill(sums, 0.0);
+  if (request.learned.any())
+    sum_scales(request, batch, evidence, out);
+  else if (request.learned.at_samples)
+    rehearse_samples(request, batch.x.cols);
   return out;
+}
+
+/// Takes for a moment what samples will take once scales are learned from them, so that steps hold as much
+/// before as after.
+template <class T>
+void MinibatchEvidence<T>::rehearse_samples(const EvidenceRequest<T>& request, Index examples) {
+  if (examples <= rehearsed_) return;
+  rehearsed_ = examples;
+  Scratch& scratch = request.scratch;
+  const Scratch::Frame frame(scratch);
+  const auto thetas = scratch.matrix<T>(model_.parameters(), request.options.samples);
+  scratch.matrix<T>(model_.outputs(), examples * request.options.samples);
+  bdl::sample(request.q, StreamKey{}, thetas, scratch);
+  if (const Graph<T>* const graph = model_.graph()) scratch.take<T>(graph->scratch_size(examples));
 }
 
 template <class T>
@@ -83,20 +104,17 @@ void MinibatchEvidence<T>::sum_scales(const EvidenceRequest<T>& request, const M
                                       Evidence<T> evidence, StepEvidence<T>& out) {
   const LearnedScales& learned = request.learned;
   Scratch& scratch = request.scratch;
+  const Scratch::Frame frame(scratch);
   if (learned.at_samples)
     estimator_.sample(request.q, batch, request.options, request.draws, scratch, evidence);
-  if (learned.noise) {
-    out.squared_errors = scratch.take<double>(batch.y.rows);
-    sum_squared_errors<T>(model_.likelihood, evidence.outputs, batch.y, out.squared_errors);
-  }
+  if (learned.noise) sum_squared_errors<T>(model_.likelihood, evidence.outputs, batch.y, out.squared_errors);
   if (learned.degrees) {
     out.degrees_slope = degrees_slope<T>(model_.likelihood, evidence.outputs, batch.y);
     out.degrees_count = static_cast<double>(evidence.outputs.cols * batch.y.rows);
   }
   if (!learned.prior) return;
-  out.prior_squares = scratch.take<double>(std::ssize(request.prior.groups()));
-  request.prior.mean_squares(
-      evidence.noise ? moments(request.q, posterior_scratch_, scratch) : evidence.thetas, out.prior_squares);
+  request.prior.mean_squares(evidence.noise ? moments(request.q, scratch) : evidence.thetas,
+                             out.prior_squares);
 }
 
 template class MinibatchEvidence<float>;

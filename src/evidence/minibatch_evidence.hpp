@@ -22,7 +22,8 @@ struct Misfits {
 struct LearnedScales {
   bool prior = false, noise = false, degrees = false;
   bool at_samples = false;  ///< by samples that the estimate itself does not make
-  bool any() const { return prior || noise; }
+  bool is_due = false;      ///< false: later, in memory that each step takes already
+  bool any() const { return is_due && (prior || noise); }
 };
 
 template <class T>
@@ -65,9 +66,11 @@ class MinibatchEvidence {
   void sum_scales(const EvidenceRequest<T>& request, const Minibatch<T>& batch, Evidence<T> evidence,
                   StepEvidence<T>& out);
 
+  void rehearse_samples(const EvidenceRequest<T>& request, Index examples);
+
   const Model<T>& model_;
   EvidenceEstimator<T> estimator_;
-  Scratch posterior_scratch_;
+  Index rehearsed_ = 0;  // examples
 };
 
 }  // namespace bdl

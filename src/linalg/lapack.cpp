@@ -16,6 +16,7 @@ static_assert(most_rows_of_potrf < 64);  // lapack/potrf.c: one thread below GEM
 // Numbers for each row that the documentation asks for, the copies of T and the eigenvalues included.
 constexpr Index stemr_numbers = 18, stemr_integers = 10, pair_numbers = 3 + stemr_numbers,
                 pair_integers = 2 + stemr_integers;
+static_assert(pair_numbers + (pair_integers + 1) / 2 == tridiagonal_numbers);
 
 /// The largest eigenpairs that are being found, in ascending order; the values are the first numbers.
 struct Pairs {

@@ -14,6 +14,8 @@ inline constexpr Index most_rows_of_potrf = 63;
 /// False if A is not positive definite. A has at most most_rows_of_potrf rows.
 bool factorize_positive(MatrixView<double> a);
 
+/// Number of doubles that the next function takes from the scratch, for each row.
+inline constexpr Index tridiagonal_numbers = 27;
 /// Writes the vectors.cols largest eigenvalues of a symmetric tridiagonal matrix, in descending order, and
 /// their vectors, orthonormal to 1e-12, by multiple relatively robust representations (dstemr: Dhillon and
 /// Parlett 2004) or, where there are none, bisection and inverse iteration. Of values closer than 1e-10 |T|

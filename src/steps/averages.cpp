@@ -47,6 +47,7 @@ template <class T>
 void PointSquares<T>::divide(const PointLayout& points, ConstSpan<T> squares, double rate, double data_size,
                              double damping, std::span<T> m) {
   const auto next = next_.first(std::ssize(squares));
+  if (steps_ == 0) now_.reserve(std::ssize(squares));
   const double weight = steps_ > 0 ? rate : 1;
   std::size_t k = 0;
   for (const auto& [offset, size] : points.ranges)
@@ -71,8 +72,11 @@ AdamTerms<T> MovingAverages<T>::begin(Index size, double rate, const Options& op
   next_.size = size;
   next_.kind = options.descent;
   next_.steps = goes_on ? now_.steps + 1 : 1;
-  next_.first.reserve(size);
-  if (next_.has_second()) next_.second.reserve(size);
+  for (Moments<T>* const moments : {&next_, &now_}) {
+    if (moments == &now_ && now_.steps > 0) continue;  // they count until the step is committed
+    moments->first.reserve(size);
+    if (next_.has_second()) moments->second.reserve(size);
+  }
   const auto t = static_cast<double>(next_.steps);
   const MomentumTerms momentum = momentum_terms(options, next_.steps);
   const double beta2 = options.adam_beta2;

@@ -70,7 +70,8 @@ class KfacStep {
         prior_(kronecker_prior(in.prior)),
         gradient_(gradient_of(evidence, in.scratch)),
         direction_(in.scratch.template take<T>(in.dimension())) {
-    next_.factors.reserve(in.q.kind().matrices);
+    if (now_.steps == 0) make_room(averages_.now_);  // the step after this one writes there
+    make_room(next_);
     next_.steps = now_.steps + 1;
   }
 
@@ -109,6 +110,13 @@ class KfacStep {
   };
 
   const std::vector<MatrixShape>& shapes() const { return next_.factors.shapes(); }
+  void make_room(KroneckerAverages<T>& averages) const {
+    if (averages.factors.shapes().empty()) averages.factors.reserve(in_.q.kind().matrices);
+    averages.momentum.reserve(in_.dimension());
+    averages.point_squares.reserve(in_.q.point_parameters().parameters());
+    averages.eigenvalues.reserve(eigenvalue_count(averages.factors.shapes()));
+    if (prior_) averages.prior.reserve(in_.dimension());
+  }
   const BlocksPosterior<T>& from() const { return as_blocks(in_.q); }
 
   /// The first factors are the minibatch's, or the first of averages that begin with option
@@ -122,7 +130,7 @@ class KfacStep {
                    [=](Index i) BDL_INLINE_LAMBDA { values[i] = is_first ? 0 : (1 - rate) * before[i]; });
     if (is_due)
       add_factors(*evidence_.layers, rate, rate / in_.data_size, evidence_.curvature.w, next_.factors,
-                  averages_.scratch_);
+                  in_.scratch);
     if (is_first && in_.options.initial_curvature > 0)
       add_start(in_.options.initial_curvature, in_.options.curvature_rate);
     const Index count = eigenvalue_count(shapes());

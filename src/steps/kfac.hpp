@@ -50,7 +50,6 @@ class KfacAverages {
   // Memory of the steps.
   FactorEigen eigen_;
   JointBasis<T> joint_;
-  Scratch scratch_;
 };
 
 }  // namespace bdl

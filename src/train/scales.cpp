@@ -33,14 +33,14 @@ LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps) {
   const TrainingState& state = optimizer.state;
   const Likelihood& likelihood = optimizer.model()->likelihood;
   LearnedScales learned;
-  if (!is_due(state, options.learn_from, epoch_steps)) return learned;
+  learned.is_due = is_due(state, options.learn_from, epoch_steps);
   learned.prior = options.learn_prior && !optimizer.prior().is_fixed() && options.rule != Rule::map;
   learned.noise = options.learn_noise && likelihood.has_noise_precision();
   learned.degrees = learned.noise && options.learn_degrees_of_freedom && likelihood.kind() == BDL_STUDENT_T &&
                     is_due(state, options.heteroscedastic_from, epoch_steps);
   const bool has_samples = is_sampled(options.curvature) || optimizer.step() == StepKind::low_rank_moment;
   const bool suffices_at_mean = options.rule == Rule::map && is_linearized(options.curvature);
-  learned.at_samples = learned.any() && !has_samples && !suffices_at_mean;
+  learned.at_samples = (learned.prior || learned.noise) && !has_samples && !suffices_at_mean;
   return learned;
 }
 

@@ -66,6 +66,8 @@ class StepInProgress {
     if (!o_.watch.knows_good_state()) o_.watch.remember(o_);
     learned_ = learned_scales(o_, epoch_steps);
     memory().scales.clear();
+    memory().scales.prior.reserve(o_.prior().groups().size());
+    memory().scales.noise.reserve(at(o_.model()->likelihood.targets()));
     examples_ = examples.all;
     epoch_steps_ = epoch_steps;
   }

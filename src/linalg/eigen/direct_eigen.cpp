@@ -134,6 +134,12 @@ BDL_ALWAYS_INLINE Outcome decompose(EigenProblem& p, bool is_reduced) {
 
 }  // namespace
 
+Index largest_eigenpairs_numbers(Index size, Index count) {
+  constexpr Index rounding = 4 * 8;
+  return (lane_padded(size) + lane_padded(count)) * size + large_reduction_scratch(size) +
+         work_size(size, count) + tridiagonal_numbers * size + rounding;
+}
+
 bool largest_eigenpairs(ConstMatrixView<double> a, double* values, MatrixView<double> vectors,
                         Scratch& scratch, Simd simd) {
   const Index size = a.rows, count = vectors.cols;
@@ -142,6 +148,10 @@ bool largest_eigenpairs(ConstMatrixView<double> a, double* values, MatrixView<do
   double* const group_memory = scratch.take<double>(lane_padded(count) * size).data();
   double* const products = scratch.take<double>(large_reduction_scratch(size)).data();
   EigenProblem p(size, count, matrix, group_memory, scratch.take<double>(work_size(size, count)).data());
+  {
+    const Scratch::Frame if_close(scratch);  // eigenvalues: memory that each call takes, or a later one would
+    scratch.take<double>(tridiagonal_numbers * size);
+  }
   p.scale = copy_symmetric(a, matrix, p.form.ld);
   const bool large = size >= least_large;
   if (large) reduce_large_to_tridiagonal(p.form, products, simd);

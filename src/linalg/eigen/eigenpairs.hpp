@@ -16,6 +16,8 @@ namespace bdl {
 /// orthonormal vectors. False if A is not finite.
 bool largest_eigenpairs(ConstMatrixView<double> a, double* values, MatrixView<double> vectors,
                         Scratch& scratch, Simd simd = widest_simd());
+/// Number of doubles that it takes from the scratch at most, for `count` pairs.
+Index largest_eigenpairs_numbers(Index size, Index count);
 
 /// Eigenvalues in descending order, and the vector of each as a column.
 struct EigenPairs {

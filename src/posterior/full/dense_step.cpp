@@ -6,9 +6,19 @@
 #include "base/error.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
+#include "linalg/eigen/eigenpairs.hpp"
 
 namespace bdl {
 namespace {
+
+/// Takes the matrix of a step that has to be shortened, and for a moment what finds its eigenvalue: all steps
+/// do, so that one that is shortened later on allocates nothing.
+MatrixView<double> room_to_settle(Index size, Scratch& scratch) {
+  const auto square = scratch.matrix<double>(size, size);
+  const Scratch::Frame frame(scratch);
+  scratch.take<double>(size + largest_eigenpairs_numbers(size, 1));
+  return square;
+}
 
 double smallest_pivot(ConstMatrixView<double> next, ConstMatrixView<double> old) {
   double smallest = 1;
@@ -36,15 +46,15 @@ double fraction_of(double kept, bool positive, bool may_shorten) {
 }  // namespace
 
 double settle(PositiveMatrix& next, const PositiveMatrix& old, bool may_shorten, Scratch& scratch) {
+  const Scratch::Frame frame(scratch);
+  const Index size = next.size();
+  const auto square = room_to_settle(size, scratch);
   const bool positive = next.factorize();
   if (positive && smallest_pivot(next.lower(), old.lower()) > safe_pivot) return 1;
   if (!positive) {
     if (!is_finite(next.matrix())) fail_not_positive("covariance");
     mirror_lower(next.matrix());
   }
-  const Scratch::Frame frame(scratch);
-  const Index size = next.size();
-  const auto square = scratch.matrix<double>(size, size);
   std::copy_n(next.matrix().data, size * size, square.data);
   const double kept = smallest_relative_eigenvalue(old.lower(), square, scratch);
   const double fraction = fraction_of(kept, positive, may_shorten);
@@ -82,13 +92,19 @@ double settle_columns(PositiveMatrix& next, const PositiveMatrix& old, ConstMatr
   syrk(Op::none, 1.0, z.block(0, 0, z.rows, added), 1.0, next.matrix());
   syrk(Op::none, -1.0, z.block(0, added, z.rows, z.cols - added), 1.0, next.matrix());
   if (!suits_rotations(z.rows, z.cols, choice)) return settle(next, old, may_shorten, scratch);
-  const Scratch::Frame frame(scratch);
-  const auto copy = scratch.matrix<double>(z.rows, z.cols);
-  for (Index k = 0; k < z.cols; ++k) std::ranges::copy(z.column(k), copy.column_data(k));
-  if (update_cholesky(next.lower(), copy, added) && next.accept_factor() &&
-      smallest_pivot(next.lower(), old.lower()) > safe_pivot) {
-    if (added < z.cols) next.follow_factor();
-    return 1;
+  {
+    const Scratch::Frame frame(scratch);
+    room_to_settle(z.rows, scratch);
+  }
+  {
+    const Scratch::Frame frame(scratch);
+    const auto copy = scratch.matrix<double>(z.rows, z.cols);
+    for (Index k = 0; k < z.cols; ++k) std::ranges::copy(z.column(k), copy.column_data(k));
+    if (update_cholesky(next.lower(), copy, added) && next.accept_factor() &&
+        smallest_pivot(next.lower(), old.lower()) > safe_pivot) {
+      if (added < z.cols) next.follow_factor();
+      return 1;
+    }
   }
   return settle(next, old, may_shorten, scratch);
 }
