@@ -383,12 +383,12 @@ BDL_API bdl_status bdl_optimizer_start_noise(bdl_optimizer* optimizer, bdl_matri
 BDL_API bdl_status bdl_optimizer_minibatch(const bdl_optimizer* optimizer, int64_t* examples);
 
 /**
- * Reads how many bytes the optimizer's arrays will take once it has stepped on minibatches of M examples (on
- * M rows, without a model), before anything is allocated. To the byte, it counts every array that grows with
- * the problem: copies of the posterior, scratch, moving averages, a posterior as prior. It does not count
- * small objects, which take some kilobytes whatever M is, nor what model and posterior hold themselves. For
- * the methods exact-* it is the most that a fit takes in addition, and the share of libLBFGS is an estimate.
- * Since 0.1.
+ * Estimates how many bytes the optimizer's arrays will take once it has stepped on minibatches of M examples
+ * (on M rows, without a model), before anything is allocated. The estimate is an upper bound, at most a
+ * quarter above what is used but for some kilobytes. It counts every array that grows with the problem:
+ * copies of the posterior, scratch, moving averages, a posterior as prior. It does not count small objects,
+ * which take some kilobytes whatever M is, nor what model and posterior hold themselves. For the methods
+ * exact-* it is the most that a fit takes in addition, libLBFGS included. Since 0.1.
  * @param optimizer an optimizer
  * @param minibatch M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, a part
  *                  at a time: their memory does not grow with N beyond 2^18 numbers or D rows

@@ -39,7 +39,7 @@ inline void release(void* memory, std::size_t alignment) {
 
 inline constexpr std::size_t plain = 16;
 
-/// Memory that is held: numbers, which an optimizer states to the byte, and the small objects around them.
+/// Memory that is held: numbers, whose bytes an optimizer estimates, and the small objects around them.
 struct Held {
   Held() = default;
   static Held now() { return {buffer_bytes, live_bytes - buffer_bytes}; }

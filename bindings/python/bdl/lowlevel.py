@@ -1695,12 +1695,12 @@ def bdl_optimizer_minibatch(optimizer):
 
 def bdl_optimizer_memory(optimizer, minibatch):
     r"""
-    Reads how many bytes the optimizer's arrays will take once it has stepped on minibatches of M examples (on
-    M rows, without a model), before anything is allocated. To the byte, it counts every array that grows with
-    the problem: copies of the posterior, scratch, moving averages, a posterior as prior. It does not count
-    small objects, which take some kilobytes whatever M is, nor what model and posterior hold themselves. For
-    the methods exact-* it is the most that a fit takes in addition, and the share of libLBFGS is an estimate.
-    Since 0.1.
+    Estimates how many bytes the optimizer's arrays will take once it has stepped on minibatches of M examples
+    (on M rows, without a model), before anything is allocated. The estimate is an upper bound, at most a
+    quarter above what is used but for some kilobytes. It counts every array that grows with the problem:
+    copies of the posterior, scratch, moving averages, a posterior as prior. It does not count small objects,
+    which take some kilobytes whatever M is, nor what model and posterior hold themselves. For the methods
+    exact-* it is the most that a fit takes in addition, libLBFGS included. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type minibatch: int64_t

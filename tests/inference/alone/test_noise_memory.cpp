@@ -6,6 +6,7 @@
 #include "support/noisy_networks.hpp"
 #include "support/training.hpp"
 #include "support/verify_held.hpp"
+#include "train/memory.hpp"
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include "support/network_posteriors.hpp"
 #include "support/training.hpp"
 #include "support/verify_held.hpp"
+#include "train/memory.hpp"
 
 namespace {
 
