@@ -38,7 +38,7 @@ StepBytes<T>::StepBytes(const Optimizer<T>& optimizer, Index examples)
   }
   outputs_ = static_cast<double>(optimizer.model()->outputs());
   k_ = is_noisy_ || is_exact_ ? 1 : static_cast<double>(seed_count(*likelihood_, size));
-  if (!is_merged_) n_ = static_cast<Index>(m_ * s_ * k_);
+  if (!is_merged_) n_ = static_cast<Index>(std::min(m_ * s_ * k_, 2147483647.0));
 }
 
 /// A posterior: its tensors, and for low ranks the small matrices that invert it.
@@ -182,9 +182,11 @@ double StepBytes<T>::exact() {
 
 template <class T>
 Index memory_estimate(const Optimizer<T>& optimizer, Index minibatch) {
-  StepBytes<T> bytes(optimizer, minibatch);
+  constexpr Index most_rows = INT32_MAX;       // that a step takes
   constexpr double spare = 2048, more = 1.04;  // for what is small
-  return static_cast<Index>(spare + more * (optimizer.method().is_exact ? bytes.exact() : bytes.all()));
+  StepBytes<T> bytes(optimizer, std::min(minibatch, most_rows));
+  const double sum = optimizer.method().is_exact ? bytes.exact() : bytes.all();
+  return static_cast<Index>(std::min(spare + more * sum, 9e18));
 }
 
 template Index memory_estimate(const Optimizer<float>&, Index);

@@ -182,7 +182,7 @@ Index StepBytes<T>::vectors(Index n) const {
 /// Scratch of the rows themselves.
 template <class T>
 double StepBytes<T>::rows(double m) const {
-  const Index n = static_cast<Index>(is_merged_ || !likelihood_ ? m : m * s_ * k_);
+  const Index n = static_cast<Index>(std::min(is_merged_ || !likelihood_ ? m : m * s_ * k_, 2147483647.0));
   const EigenMethod method = projects() ? projection(q_.dimension(), q_.rank(), n) : EigenMethod::automatic;
   const bool grams = method == EigenMethod::gram;
   const Index together = vectors(n);
