@@ -6,7 +6,7 @@
 namespace bdl {
 namespace {
 
-/// True for a bias, a layer whose only input is 1.
+/// The only input of a bias, which counts as a layer.
 template <class T>
 constexpr T one = 1;
 
@@ -78,7 +78,7 @@ void DividedRows<T>::divide(const BlockedRows<T>& rows, const RowsSize& size, In
   divided_ = &rows;
 }
 
-/// A bias is treated as a layer whose only input is 1. Writes shapes only, since the rows may not exist yet.
+/// A bias is treated as a layer whose only input is 1. Writes shapes only: assign() gives them numbers.
 template <class T>
 void DividedRows<T>::cut(const OuterRows<T>& layer, Index offset, const ShardRange& outputs, bool has_bias,
                          Shard& shard, std::vector<Block>& blocks) {
@@ -100,7 +100,7 @@ Index DividedRows<T>::gram_numbers(Index shard, Index count) const {
   return triangle(count - columns.first) - triangle(count - columns.end);
 }
 
-/// Adds numbers_of(shard) for each shard.
+/// Makes room for messages in which each shard has numbers_of(shard) numbers.
 template <class T>
 template <class U, class Numbers>
 void DividedRows<T>::size_exchange(ShardExchange<U>& exchange, const Team& team, Numbers&& numbers_of) {

@@ -29,8 +29,7 @@ bool takes_hessian(const EvidenceRequest<T>& request) {
 
 }  // namespace
 
-/// Returns how many numbers of the curvature are summed beside the rows: those of its diagonal or lower
-/// triangle if the curvature is not made of rows.
+/// Returns how many numbers a curvature without rows has: those of its diagonal or lower triangle.
 template <class T>
 Index ShardedEvidence<T>::hessian_numbers(const EvidenceRequest<T>& request) const {
   const Index dimension = request.q.dimension();
@@ -88,7 +87,7 @@ StepEvidence<T> ShardedEvidence<T>::estimate(const EvidenceRequest<T>& request, 
   return found;
 }
 
-/// Draws the samples that all shards share, for the first of them.
+/// Draws samples for a shard. If all shards have the same samples, only the first call draws.
 template <class T>
 Samples<T> ShardedEvidence<T>::draw(const EvidenceRequest<T>& request, DrawPlace place) {
   EvidenceEstimator<T>& estimator = local_.estimator();
@@ -138,7 +137,7 @@ void ShardedEvidence<T>::add_shard(const EvidenceRequest<T>& request, const Mini
                          [=](double value) { return fraction * value; });
 }
 
-/// Adds the sums that the step needs from this shard.
+/// Writes a shard's summands: what the step needs of its gradient and curvature.
 template <class T>
 void ShardedEvidence<T>::write_values(const EvidenceRequest<T>& request, const Evidence<T>& evidence,
                                       std::span<T> out) const {

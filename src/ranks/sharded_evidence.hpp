@@ -12,9 +12,8 @@
 //   divided_rows.hpp     work on the rows of all shards, divided among the ranks
 //   sharded_rows.hpp     rows of a whole data set, for Laplace's approximation and the exact methods
 //
-// Steps that need only sums over examples exchange these sums (LightGBM's data-parallel learner is built
-// like that). Steps by curvature rows get the rows of all shards on every rank, and the ranks divide the
-// work.
+// Steps that need only sums over examples exchange these sums. Steps by curvature rows get the rows of all
+// shards on every rank, and the ranks divide the work.
 #pragma once
 
 #include <optional>

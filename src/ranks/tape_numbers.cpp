@@ -5,7 +5,7 @@
 namespace bdl {
 namespace {
 
-/// Number of places of 16 elements that each number of a packet uses.
+/// Copies one example between the packets of convolutions, in which 16 examples lie side by side.
 template <class T>
 void copy_lane(ConstMatrixView<T> from, Index column, Index lane, Index to_column, Index to_lane,
                MatrixView<T> to) {
@@ -45,7 +45,7 @@ TapeNumbers<T>::TapeNumbers(const Graph<T>& graph) : graph_(graph) {
   }
 }
 
-/// Marks the wires that layers read, each once although several layers may read it.
+/// Adds the piece of a wire, once although several layers may read it.
 template <class T>
 void TapeNumbers<T>::add_wire(Kind kind, Index wire) {
   const auto is_there = [=](const Piece& piece) { return piece.kind == kind && piece.number == wire; };

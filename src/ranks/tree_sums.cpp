@@ -14,8 +14,8 @@ void add_to(const T* from, Index size, T* to) {
   for_each_index(size, [=](Index i) BDL_INLINE_LAMBDA { to[i] += from[i]; });
 }
 
-/// Adds up a subtree whose nodes stand in a row: leaf(node, numbers) returns the values of a node that
-/// exists. The sum replaces the leftmost node.
+/// Adds up the tree below `node` and returns where the sum stands: in the leftmost leaf. leaf(node, values)
+/// returns true and the values of a node that is not split further.
 template <class T, class Leaf>
 T* sum_nodes(const ShardRange& node, Index size, Leaf& leaf) {
   T* there = nullptr;
@@ -65,14 +65,15 @@ void TreeSums<T>::reserve(Index rank, Index ranks, Index shards, Index values, I
   if (!halves()) others_.reserve(all_nodes_ * largest_slice_);
 }
 
-/// True if each rank has one node, whose sibling is its neighbour's, and so on up the tree.
+/// True if halving works: each rank then has one node, whose sibling is its neighbour's, and so on upwards.
 template <class T>
 bool TreeSums<T>::halves() const {
   return std::has_single_bit(static_cast<std::uint64_t>(ranks_)) &&
          std::has_single_bit(static_cast<std::uint64_t>(shards_));
 }
 
-/// Returns the half that a rank keeps at each level; the lower rank of a pair keeps the first one.
+/// Returns the slice that a rank ends with: the lower rank of a pair keeps the first half, the other the
+/// second.
 template <class T>
 ShardRange TreeSums<T>::halved_slice(Index rank) const {
   ShardRange slice{0, size_};

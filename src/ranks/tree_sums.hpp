@@ -39,7 +39,7 @@ class TreeSums {
   ConstSpan<double> numbers() const { return results_.first(count_); }
 
  private:
-  /// Fills a slot; the slots from `free` on hold summands that are added to it.
+  /// Fills a slot with the sum of a node; the slots from `free` on are memory for its right halves.
   template <class Fill>
   void add_node(const ShardRange& node, Index slot, Index free, Fill& fill) {
     if (node.count() == 1) return fill(node.first, summand(slot));
