@@ -19,7 +19,7 @@ RowsCost cost_of(const Blocks& blocks, Index examples, Index samples, Index seed
   return rows_cost(examples * samples * seeds, cost);
 }
 
-/// A block's share of vectors of all parameters.
+/// Returns the rows of a matrix that belong to a block's parameters.
 template <class View>
 View share(View all, Index offset, Index size) {
   return all.block(offset, 0, size, all.cols);
@@ -60,7 +60,7 @@ void BlockedRows<T>::point_squares(ConstSpan<T> w, std::span<T> out) const {
   }
 }
 
-/// Their rows, or what is made of them.
+/// Sets the rows of point parameters to 0 in all columns.
 template <class T>
 void BlockedRows<T>::clear_points(MatrixView<T> out) const {
   for (const auto& [rows, offset] : points_)
@@ -129,7 +129,7 @@ void BlockedRows<T>::write_row(Index r, Index first, std::span<T> out) const {
   }
 }
 
-/// Some rows at a time, written out.
+/// Writes out some rows at a time.
 template <class T>
 void BlockedRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
   const Index most = std::min(most_outer_rows, count_);
@@ -169,7 +169,7 @@ std::unique_ptr<BlockedRows<T>> BlockedRows<T>::of_blocks(std::vector<Block> blo
   return rows;
 }
 
-/// One after the other without a gap, whole blocks are rows of blocks themselves.
+/// A range of whole blocks in a row becomes rows of blocks; any other range is cut out of written rows.
 template <class T>
 typename BlockedRows<T>::Part BlockedRows<T>::make_part(Index offset, Index size) {
   auto part = std::make_unique<BlockedRows>();
@@ -180,7 +180,7 @@ typename BlockedRows<T>::Part BlockedRows<T>::make_part(Index offset, Index size
     part->blocks_.push_back({block.rows, block.offset - offset});
     end += block.rows->parameters();
   }
-  if (end == offset) {  // a layer of points alone
+  if (end == offset) {  // a layer that has only point parameters
     for (const auto& block : points_)
       if (block.offset == offset && block.rows->parameters() == size) {
         part->points_.push_back({block.rows, 0});

@@ -1,6 +1,6 @@
-// Rows that are put together from blocks of parameters: every operation is a sum over blocks, or the blocks'
-// results one below the other. A network's are those of its layers. For point parameters, the rows are 0 in
-// all that curvature is made of, and only sum() and point_squares() know better.
+// Rows that consist of blocks of parameters: every operation is a sum over blocks, or stacks the blocks'
+// results. A network has one block per layer. Rows are 0 at point parameters in every operation but sum()
+// and point_squares(), because a point parameter has no curvature in the posterior.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ inline RowsCost rows_cost(Index count, const BlockCost& products) {
   return {count, products.gram_flops, products.product_flops};
 }
 
-/// Of a minibatch: there is a row for each of them.
+/// Size of a minibatch: each example has a row for every sample and seed.
 struct RowsSize {
   Index examples = 0, samples = 0, seeds = 0;
 };
@@ -26,9 +26,9 @@ class BlockedRows : public ExampleRows<T> {
   Index dimension() const override { return dimension_; }
   Index count() const override { return count_; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
-  /// The same over part `part` of `parts` equal ones: the rows of one sample.
+  /// Sums over fraction number `part` of `parts` equal ranges of the rows: the rows of one sample.
   void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out);
-  /// out = sum_r w_r b_r^2 of the point parameters, one after the other.
+  /// Writes sum_r w_r b_r^2 of the point parameters, without gaps between them.
   void point_squares(ConstSpan<T> w, std::span<T> out) const;
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
   bool has_sums_together() const override;
@@ -47,16 +47,18 @@ class BlockedRows : public ExampleRows<T> {
     BlockRows<T>* rows;
     Index offset;  ///< of its first parameter
   };
-  /// out = sum_r c_r b_r of the point parameters, c_r of row `first` + r; and 0 there.
+  /// Writes sum_r c_r b_r of the point parameters, where c_r belongs to row `first` + r; 0 for the other
+  /// parameters.
   void sum_points(Index first, ConstSpan<T> c, std::span<T> out) const;
   void clear_points(MatrixView<T> out) const;
-  /// Of other blocks in the same vectors: they have the same number of parameters, rows and scratch. Blocks
-  /// must outlive it, and it points at what these point at after follow() only.
+  /// Returns rows made from other blocks of the same vectors, with equal numbers of parameters and rows, in
+  /// the same scratch memory. Blocks must outlive it; follow() must be called whenever these rows point
+  /// elsewhere.
   std::unique_ptr<BlockedRows> of_blocks(std::vector<Block> blocks) const;
   const RowsSize& size() const { return size_; }
   void follow(const BlockedRows& rows) { assign(rows.dimension_, rows.size_); }
   Scratch& scratch() const { return *scratch_; }
-  /// All but points, in the order of their parameters.
+  /// Returns the blocks without point parameters, in the order of their parameters.
   const std::vector<Block>& blocks() const { return blocks_; }
 
  protected:
@@ -72,20 +74,20 @@ class BlockedRows : public ExampleRows<T> {
  private:
   struct Part {
     Index offset, size;
-    std::unique_ptr<BlockedRows> blocks;  ///< if it is made of whole ones
-    std::unique_ptr<RowsPart<T>> cut;     ///< else
+    std::unique_ptr<BlockedRows> blocks;  ///< if the range consists of whole blocks
+    std::unique_ptr<RowsPart<T>> cut;     ///< otherwise
   };
   Part make_part(Index offset, Index size);
 
   Index dimension_ = 0, count_ = 0;
   RowsSize size_;
   RowsCost cost_;
-  std::shared_ptr<Scratch> scratch_ = std::make_shared<Scratch>();  // one for all parts
+  std::shared_ptr<Scratch> scratch_ = std::make_shared<Scratch>();  // shared by all ranges
   std::unique_ptr<BlockedRows> gradients_;
-  std::vector<Part> parts_;  // those that were asked for
+  std::vector<Part> parts_;  // the ranges that part() has made
 };
 
-/// Of a network, after a backward pass.
+/// The rows of a network, after a backward pass.
 template <class T>
 class NetworkRows final : public BlockedRows<T> {
  public:
@@ -94,14 +96,14 @@ class NetworkRows final : public BlockedRows<T> {
   RowsCost cost(Index examples, Index samples, Index seeds) const;
   using BlockedRows<T>::cost;
 
-  /// Points at a tape whose backward pass is done.
+  /// Points the rows at a tape whose backward pass is done.
   void assign(const Tape<T>& tape, Index seeds);
-  /// Points at given inputs and sensitivities of a single layer: merged generalised linear models.
+  /// Points the rows of a single layer at these inputs and sensitivities: merged generalised linear models.
   void assign_single(ConstMatrixView<T> in, ConstMatrixView<T> sensitivities);
 
  private:
   const Graph<T>& graph_;
-  /// Of a layer that is node `node`: one of the two is there.
+  /// The rows of one layer: curvature rows, or those of its point parameters; the other pointer is null.
   struct LayerRows {
     Index node;
     std::unique_ptr<BlockRows<T>> rows;

@@ -10,12 +10,13 @@
 namespace bdl {
 namespace {
 
-/// Rows of one chunk: up to here their Gram matrix is affordable, and products are at full speed.
+/// Largest number of rows of a chunk: their Gram matrix is affordable, and products run at full speed.
 constexpr Index most_rows_of_chunk = 2048;
-/// A user's model has rows of D numbers.
+/// Largest size of a chunk of a user's model, whose rows have D numbers each.
 constexpr Index most_bytes_of_chunk = Index{1} << 26;
 
-/// Bytes of an example on its way through a network, forward and backward, or of a user model's rows.
+/// Returns the bytes that one example needs in a forward and backward pass, or for the rows of a user's
+/// model.
 template <class T>
 Index bytes_of_example(const Model<T>& model, Index rows) {
   Index numbers = model.parameters() * rows;
@@ -162,7 +163,7 @@ void DataRows<T>::gram(MatrixView<double> out) {
   chunks.estimate(all_, 0).rows->gram(out);
 }
 
-/// Made anew for each operation, too.
+/// Rows restricted to a range of parameters: they too are computed anew for each operation.
 template <class T>
 class DataRows<T>::Part final : public Rows<T> {
  public:

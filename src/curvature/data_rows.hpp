@@ -1,6 +1,6 @@
-// Gauss-Newton rows of a whole data set at one parameter vector. They are made anew for each operation, a
-// chunk of examples at a time, so memory does not grow with the data but for numbers per row. DataChunks
-// makes the chunks, DataSums adds up what some examples give, and DataRows are the rows of all examples.
+// Gauss-Newton rows of a whole data set at one parameter vector. They are computed anew for each operation,
+// a chunk of examples at a time, so memory grows with the data only by a few numbers per row. DataChunks
+// computes chunks, DataSums adds up sums over a range of examples, DataRows are the rows of all examples.
 #pragma once
 
 #include "curvature/estimator.hpp"
@@ -11,11 +11,11 @@ namespace bdl {
 template <class T>
 class DataChunks {
  public:
-  /// Everything must outlive it. Labels that are drawn are other ones in each chunk. Of more than `most`
-  /// examples, no chunk is ever made.
+  /// All arguments must outlive it. Labels that are drawn from the model differ between chunks. No chunk has
+  /// more than `most` examples.
   DataChunks(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds,
              Index most = row_limit);
-  /// Examples of a chunk, of as many.
+  /// Returns the number of examples in a chunk when there are `examples` in all.
   static Index examples_of(const Model<T>& model, CurvatureKind kind, Index examples);
 
   Index count() const { return (data_.rows() + examples_ - 1) / examples_; }
@@ -23,14 +23,14 @@ class DataChunks {
   DataSet& data() const { return data_; }
   ConstMatrixView<T> theta() const { return theta_; }
   Estimator<T>& estimator() const { return *estimator_; }
-  /// The k-th chunk of some examples.
+  /// Estimates the k-th chunk of a range of examples.
   Estimate<T> estimate(const IndexRange& some, Index k);
-  /// visit(estimate, number of its first row).
+  /// Calls visit(estimate, number of its first row) for each chunk.
   template <class Visit>
   void for_each(Visit&& visit) {
     for_each({0, data_.rows()}, visit);
   }
-  /// Of some examples, which have chunks of their own.
+  /// Does so for a range of examples, whose chunks start at its first example.
   template <class Visit>
   void for_each(const IndexRange& some, Visit&& visit) {
     for (Index k = 0; k * examples_ < some.count(); ++k) {
@@ -50,23 +50,25 @@ class DataChunks {
   Buffer<T> x_columns_, y_columns_;
 };
 
-/// Weights, and columns of matrices, go by the numbers of rows among those of all examples.
+/// Sums over a range of the examples; weights and matrix columns are numbered as the rows of all examples
+/// are.
 template <class T>
 class DataSums {
  public:
-  /// Everything must outlive it. Every example counts `weight` times. No chunk has more than `most` examples.
+  /// All arguments must outlive it. Every example counts `weight` times. No chunk has more than `most`
+  /// examples.
   DataSums(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
            ConstSpan<double> statistics, Index most = row_limit);
 
   DataChunks<T>& chunks() { return chunks_; }
   const DataChunks<T>& chunks() const { return chunks_; }
   Index rows() const { return data_rows_ * rows_of_example_; }
-  /// Of some examples.
+  /// Returns the rows of a range of examples.
   IndexRange rows_of(const IndexRange& some) const {
     return {some.first * rows_of_example_, some.end * rows_of_example_};
   }
 
-  /// w_r of some rows, into their places among all.
+  /// Writes the weights w_r of these rows to their places among those of all rows.
   void write_weights(const IndexRange& some, std::span<T> all);
   void sum_squares(const IndexRange& some, ConstSpan<T> w, std::span<T> out);
   void project(const IndexRange& some, ConstMatrixView<T> u, MatrixView<T> all);
@@ -82,28 +84,28 @@ class DataSums {
 template <class T>
 class DataRows final : public Rows<T> {
  public:
-  /// Everything must outlive it. Every example counts `weight` times.
+  /// All arguments must outlive it. Every example counts `weight` times.
   DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
            ConstSpan<double> statistics = {});
 
   static bool has_gram(const Model<T>& model, Index examples);
 
-  /// w_r of all rows.
+  /// Returns the weights w_r of all rows.
   ConstSpan<T> weights() const { return weights_.first(cost_.count); }
 
   Index dimension() const override { return sums_.chunks().theta().rows; }
   Index count() const override { return cost_.count; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
   void sum_squares(ConstSpan<T> w, std::span<T> out) override { sums_.sum_squares(all_, w, out); }
-  /// Where all examples are taken at once (has_gram()); else cost() says that it is beyond reach.
+  /// Must be called only if all examples fit one chunk (has_gram()); otherwise cost() rules it out.
   void gram(MatrixView<double> out) override;
   void project(ConstMatrixView<T> u, MatrixView<T> out) override { sums_.project(all_, u, out); }
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override { sums_.combine(all_, w, out); }
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override { sums_.add_outer(all_, w, out); }
   RowsCost cost() const override { return cost_; }
-  /// Not at hand.
+  /// Fails: single rows are not available.
   void write_row(Index r, Index first, std::span<T> out) const override;
-  /// For sums of outer products.
+  /// Returns a range that supports sums of outer products only.
   Rows<T>& part(Index offset, Index size) override;
 
  private:

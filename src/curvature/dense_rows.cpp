@@ -54,7 +54,7 @@ void DenseRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   });
 }
 
-/// Few rows: one pass at memory speed, where BLAS is far from it. Many rows: BLAS.
+/// With few rows, one pass at the speed of memory is faster than BLAS; with many, BLAS is.
 template <class T>
 bool DenseRows<T>::are_few(Index count, Index others) {
   return count <= most_tall && others <= most_tall;
@@ -146,7 +146,9 @@ void take_rows(const Array& array, DenseRows<T>& rows) {
     gather(array, 0, rows.resize(array.cols, array.rows));
 }
 
-/// Columns sqrt(|w_r|) b_r, those with w_r > 0 from the left and the others from the right.
+/// Writes columns sqrt(
+/// w_r
+/// ) b_r: those with w_r > 0 from the left, the others from the right.
 template <class T>
 void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<double> out,
                         Scratch& scratch) {

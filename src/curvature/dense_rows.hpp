@@ -1,4 +1,4 @@
-// Rows given as a plain matrix: a user's own model, the caller's rows, and the reference in tests.
+// Rows given as a plain matrix: those of a user's model, the caller's rows, and the reference in tests.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace bdl {
 template <class T>
 class DenseRows final : public ExampleRows<T> {
  public:
-  /// The matrix to fill, one row b_r per column (D x n).
+  /// Returns the matrix to fill, with one row b_r per column (D x n).
   MatrixView<T> resize(Index dimension, Index count);
-  /// Rows that stay where the caller has them, one per column; they must outlive their use.
+  /// Points at rows in the caller's memory, one per column; they must outlive their use.
   void view(ConstMatrixView<T> rows);
   void release() { matrix_ = {}; }
   ConstMatrixView<T> matrix() const { return matrix_; }
@@ -26,7 +26,7 @@ class DenseRows final : public ExampleRows<T> {
   Index dimension() const override { return matrix_.rows; }
   Index count() const override { return matrix_.cols; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
-  /// The same over part `part` of `parts` equal ones: the rows of one sample.
+  /// Sums over fraction number `part` of `parts` equal ranges of the rows: the rows of one sample.
   void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out);
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
   void gram(MatrixView<double> out) override;
@@ -53,18 +53,20 @@ class DenseRows final : public ExampleRows<T> {
   Scratch scratch_;
   Buffer<T> gradient_;
   std::unique_ptr<DenseRows> gradients_;
-  std::vector<std::pair<Index, std::unique_ptr<DenseRows>>> parts_;  // by their offsets
+  std::vector<std::pair<Index, std::unique_ptr<DenseRows>>> parts_;  // sorted by their offsets
 };
 
-/// The caller's n x D array as rows: used where it stands if its rows are contiguous and of type T, copied if
-/// not.
+/// Makes rows of the caller's n x D array: points at it if its rows are contiguous and of type T, else
+/// copies it.
 template <class T>
 void take_rows(const Array& array, DenseRows<T>& rows);
 
-/// Rows that share a product with themselves, in D times as many doubles.
+/// Largest number of rows whose outer products are added up in one product, which needs D times as many
+/// doubles.
 inline constexpr Index most_outer_rows = 64;
 
-/// Lower triangle of out += sum_r w_r b_r b_r^T for the columns b_r of a matrix, in double.
+/// Adds sum_r w_r b_r b_r^T for the columns b_r of a matrix to the lower triangle of `out`, in double
+/// precision.
 template <class T>
 void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<double> out, Scratch& scratch);
 

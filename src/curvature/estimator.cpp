@@ -16,7 +16,7 @@ void check_batch_finite(ConstMatrixView<T> f, Index examples) {
   for (Index s = 0; s * examples < f.cols; ++s) check_outputs_finite<T>(f.columns(s * examples, examples));
 }
 
-/// Outputs and coefficients common to both kinds of model.
+/// Members that the estimators of both kinds of model have in common.
 template <class T>
 class BatchEstimator : public Estimator<T> {
  public:
@@ -116,7 +116,7 @@ class UserEstimator final : public BatchEstimator<T> {
   void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) override {
     rows_.sum_part(s, samples, c, out);
   }
-  void point_squares(ConstSpan<T>, std::span<T>) const override {}  // it has none
+  void point_squares(ConstSpan<T>, std::span<T>) const override {}  // a user's model has no point parameters
 
  private:
   const Model<T>& model_;

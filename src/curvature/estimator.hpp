@@ -11,10 +11,10 @@
 
 namespace bdl {
 
-/// Which seeds are back-propagated: the loss gradient (mc-ef), or the C columns of a square root of the loss
-/// Hessian (mc-ggn), of which the gradient is a combination; or the gradient, and behind it as curvature the
-/// gradients for all labels by their probabilities (for other likelihoods than the categorical one that
-/// root's columns), or for one label drawn from the model.
+/// Seeds that are back-propagated: the loss gradient (mc-ef), or the C columns of a square root of the loss
+/// Hessian (mc-ggn), which combine to the gradient. The other two kinds have the gradient first, and then,
+/// for the curvature only, the gradients for all labels weighted by their probabilities (that root's columns
+/// for likelihoods other than the categorical), or the gradient for one label drawn from the model.
 enum class CurvatureKind {
   empirical_fisher = 0,
   gauss_newton = 1,
@@ -28,21 +28,22 @@ struct BatchSize {
   bool apart = false;  ///< rows of single-index models are not merged
 };
 
-/// Which seeds, and with which scale N / (M S).
+/// Kind of seeds, their scale N / (M S), and what a forward pass needs.
 struct SeedSpec {
   CurvatureKind kind = CurvatureKind::empirical_fisher;
   double scale = 1;
-  /// Of layers that are random in training; none: they are not.
+  /// Key of layers that are random in training; null: the network is evaluated without noise.
   const StreamKey* noise = nullptr;
-  /// One row per sample and example even where those of one example are multiples of each other.
+  /// True to keep one row per sample and example, even if the rows of an example are multiples of each
+  /// other.
   bool apart = false;
-  /// Of layers that normalise.
+  /// Running statistics of layers that normalise.
   Statistics statistics{};
-  /// Of labels that are drawn from the model.
+  /// Random stream of labels that are drawn from the model.
   StreamKey labels{};
 };
 
-/// What one minibatch under S parameter samples says.
+/// Gradient and curvature of one minibatch, as rows, at S parameter samples.
 template <class T>
 struct Estimate {
   ExampleRows<T>* rows = nullptr;
@@ -60,28 +61,29 @@ template <class T>
 class Estimator {
  public:
   virtual ~Estimator() = default;
-  /// Its rows by layers, and the tape that they are made of; null for a user's model.
+  /// Returns the rows layer by layer; null for a user's model. tape() has the numbers that they are computed
+  /// from.
   virtual const BlockedRows<T>* blocks() const { return nullptr; }
   virtual const Tape<T>* tape() const { return nullptr; }
-  /// Number and cost of the rows such a batch makes.
+  /// Returns number and cost of the rows that a batch of this size makes.
   virtual RowsCost cost(const BatchSize& size) const = 0;
-  /// Do its rows have it?
+  /// True if the rows compute sums and sums of squares faster together.
   virtual bool has_sums_together() const { return false; }
-  /// thetas: D x S; x: inputs x M; y: targets x M, NaN where missing. Views of the estimate live until the
-  /// next call.
+  /// Estimates at thetas (D x S) for x (inputs x M) and y (targets x M, NaN where missing). Views of the
+  /// estimate live until the next call.
   virtual Estimate<T> estimate(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                const SeedSpec& seeds) = 0;
-  /// sum_r c_r b_r over the rows of sample s of S: of the last estimate, its samples apart and its seeds the
-  /// gradients.
+  /// Writes sum_r c_r b_r over the rows of sample s of S in the last estimate, whose rows must be apart and
+  /// whose seeds must be gradients.
   virtual void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) = 0;
-  /// sum_r w_r b_r^2 of the point parameters, one after the other: of the last estimate.
+  /// Writes sum_r w_r b_r^2 of the point parameters, without gaps between them, in the last estimate.
   virtual void point_squares(ConstSpan<T> w, std::span<T> out) const = 0;
-  /// Of the last estimate: C x M S, column s M + i.
+  /// Returns the outputs at the last estimate: C x M S, column s M + i.
   virtual ConstMatrixView<T> outputs() const = 0;
 };
 
-/// The estimator for a network (rows by blocks) or a user's own model (dense rows). The model must outlive
-/// it.
+/// Returns the estimator for a network (rows by blocks) or for a user's model (dense rows). The model must
+/// outlive it.
 template <class T>
 std::unique_ptr<Estimator<T>> make_estimator(const Model<T>& model);
 

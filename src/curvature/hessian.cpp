@@ -8,7 +8,7 @@
 namespace bdl {
 namespace {
 
-constexpr Index most_examples = 1024;  // of a part
+constexpr Index most_examples = 1024;  // per pass
 
 template <class T>
 const Graph<T>& graph_of(const Model<T>& model) {
@@ -27,7 +27,8 @@ template <class T>
 HessianEstimator<T>::HessianEstimator(const Model<T>& model)
     : graph_(graph_of(model)), products_(model), linear_(model) {}
 
-/// As many as make large products, but whose images stay in the cache.
+/// Returns how many directions are multiplied at a time: enough for large products, few enough for the
+/// cache.
 template <class T>
 Index HessianEstimator<T>::directions(Index examples) const {
   const Index widest = std::ranges::max(graph_.dense(), {}, &DenseShape::outputs).outputs;
@@ -49,7 +50,7 @@ void HessianEstimator<T>::reserve(Index examples, HessianForm form) {
   if (form == HessianForm::diagonal || form == HessianForm::probes) sums_.reserve(dimension);
 }
 
-/// Calls visit() with the products assigned to one sample and part of the batch after the other.
+/// Calls visit() for each sample and each range of the batch, after assigning it to the products.
 template <class T>
 template <class Visit>
 void HessianEstimator<T>::visit_parts(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
@@ -62,7 +63,7 @@ void HessianEstimator<T>::visit_parts(ConstMatrixView<T> thetas, ConstMatrixView
     }
 }
 
-/// Calls visit(k, images) with H V, columns k, k + 1, ...
+/// Calls visit(k, images) for each group of columns k, k + 1, ... of H V.
 template <class T>
 template <class Visit>
 void HessianEstimator<T>::visit_products(ConstMatrixView<T> v, Visit visit) {

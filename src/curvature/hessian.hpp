@@ -15,24 +15,24 @@ enum class HessianForm { dense = 0, diagonal = 1, probes = 2, products = 3 };
 template <class T>
 class HessianEstimator {
  public:
-  /// Fails with ERROR_UNSUPPORTED for a user's model, of which only first derivatives are known.
+  /// Fails with ERROR_UNSUPPORTED for a user's model, which gives first derivatives only.
   explicit HessianEstimator(const Model<T>& model);
 
   void reserve(Index examples, HessianForm form);
 
-  /// Lower triangle of out (D x D) = scale times the sum. O(S M D^2) for networks, whose columns are products
-  /// with unit vectors; for generalised linear models O(M D^2) at most, see LinearHessian.
+  /// Writes the lower triangle of scale times the sum (D x D). O(S M D^2) for networks, by products with
+  /// unit vectors; at most O(M D^2) for generalised linear models (LinearHessian).
   void dense(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
              MatrixView<double> out);
-  /// The diagonal of the same, exact. O(S M D U), U the number of hidden units; without any O(S M D).
+  /// Writes the exact diagonal. O(S M D U), where U is the number of hidden units; O(S M D) without any.
   void diagonal(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
                 std::span<T> out);
-  /// The diagonal as the mean of z_n ∘ H z_n over the columns of probes (D x P), the same for all samples
-  /// (Hutchinson). Unbiased if they have independent elements of mean 0 and variance 1; exact where H is
-  /// diagonal and they are signs. O(S M D P): diagonal() costs less unless U is larger than P.
+  /// Writes the diagonal as the mean of z_n ∘ H z_n over the columns of probes (D x P), the same for all
+  /// samples (Hutchinson). Unbiased if they have independent elements of mean 0 and variance 1; exact where
+  /// H is diagonal and they are signs. O(S M D P): diagonal() costs less unless U is larger than P.
   void diagonal_by_probes(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
                           ConstMatrixView<T> probes, std::span<T> out);
-  /// out = scale times the sum, times V (D x K).
+  /// Writes scale times the sum, times V (D x K).
   void products(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
                 ConstMatrixView<T> v, MatrixView<T> out);
 
@@ -48,7 +48,7 @@ class HessianEstimator {
   const Graph<T>& graph_;
   HessianProducts<T> products_;
   LinearHessian<T> linear_;
-  Index reserved_examples_ = 0, together_ = 0;  // together: directions at a time
+  Index reserved_examples_ = 0, together_ = 0;  // together_: directions at a time
   Buffer<T> units_, images_;
   Buffer<double> sums_;
 };

@@ -71,7 +71,8 @@ void HessianProducts<T>::assign(ConstMatrixView<T> theta, ConstMatrixView<T> x, 
   graph_.backward(theta, tape_, 1);
 }
 
-/// Changes of all wires from node `first` on, for those before it as they stand.
+/// Computes how the wires from node `first` on change along the directions; the changes of earlier wires are
+/// given.
 template <class T>
 void HessianProducts<T>::move_forward(std::size_t first, const Directions<T>& directions) {
   const Index count = directions.count;
@@ -92,7 +93,7 @@ void HessianProducts<T>::move_forward(std::size_t first, const Directions<T>& di
   }
 }
 
-/// R{E} of the wires that change, back to the one that node `first` reads.
+/// Computes R{E} of the wires that change, back to the one that node `first` reads.
 template <class T>
 void HessianProducts<T>::move_backward(std::size_t first, const Directions<T>& directions) {
   const Index count = directions.count;
@@ -117,7 +118,7 @@ void HessianProducts<T>::move_backward(std::size_t first, const Directions<T>& d
   }
 }
 
-/// R{E} at the outputs: the likelihood's Hessian times R{f}.
+/// Computes R{E} at the outputs: the likelihood's Hessian times R{f}.
 template <class T>
 void HessianProducts<T>::change_output_gradient(Index count) {
   const auto f = change(graph_.output(), count), e = e_change(graph_.output(), count);
@@ -129,7 +130,7 @@ void HessianProducts<T>::change_output_gradient(Index count) {
   });
 }
 
-/// The layer's part of H V: R{E} a^T + E R{a}^T, and the sums of R{E} for the bias.
+/// Adds a layer's block of H V: R{E} a^T + E R{a}^T, and the sums of R{E} for the bias.
 template <class T>
 void HessianProducts<T>::write_products(std::size_t k, MatrixView<T> out) {
   const DenseShape& shape = graph_.dense()[k];
@@ -156,7 +157,7 @@ void HessianProducts<T>::multiply(ConstMatrixView<T> v, MatrixView<T> out) {
   for (std::size_t k = 0; k < graph_.dense().size(); ++k) write_products(k, out);
 }
 
-/// second_ = d^2 L / dz^2 of a layer whose outputs are the network's.
+/// Writes second_ = d^2 L / dz^2 of a layer whose outputs are the network's.
 template <class T>
 void HessianProducts<T>::output_curvatures() {
   const Index outputs = graph_.outputs();
@@ -166,7 +167,7 @@ void HessianProducts<T>::output_curvatures() {
           static_cast<T>(model_.likelihood.hessian_entry(terms_.data() + i * outputs, c, c));
 }
 
-/// second_ = d^2 L / dz^2 of hidden layer k: its units are the directions, the same for all examples.
+/// Writes second_ = d^2 L / dz^2 of hidden layer k: its units are the directions, the same for all examples.
 template <class T>
 void HessianProducts<T>::unit_curvatures(std::size_t k) {
   const Index units = graph_.dense()[k].outputs, wire = dense_node(k).out;

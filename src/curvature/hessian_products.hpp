@@ -11,7 +11,7 @@ namespace bdl {
 template <class T>
 class HessianProducts {
  public:
-  /// Of a model that is a network; it must outlive this.
+  /// The model must be a network, and must outlive this.
   explicit HessianProducts(const Model<T>& model);
 
   /// For batches of at most so many examples and directions.
@@ -22,8 +22,8 @@ class HessianProducts {
   void assign(ConstMatrixView<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> y);
   /// out = H V (D x K) for as many directions as are reserved at most.
   void multiply(ConstMatrixView<T> v, MatrixView<T> out);
-  /// sums += factor diag(H). W enters only through z = W a + b, so d^2 L / dW_oi^2 = sum over the examples of
-  /// a_i^2 d^2 L / dz_o^2: one direction per hidden unit, none for outputs.
+  /// Adds factor diag(H). W enters only through z = W a + b, so d^2 L / dW_oi^2 is the sum over the examples
+  /// of a_i^2 d^2 L / dz_o^2: one direction per hidden unit, none for outputs.
   void add_diagonal(double factor, std::span<double> sums);
 
  private:
@@ -51,9 +51,10 @@ class HessianProducts {
   Index examples_ = 0, directions_ = 0;
   ConstMatrixView<T> theta_;
   Tape<T> tape_;
-  std::vector<Buffer<T>> changes_;         // R{values} by wire, column k M + i
-  std::vector<Buffer<T>> e_changes_;       // R{E} by place
-  std::vector<bool> moved_, written_;      // wires: do they change with the directions; has R{E} been begun
+  std::vector<Buffer<T>> changes_;    // R{values} by wire, column k M + i
+  std::vector<Buffer<T>> e_changes_;  // R{E} by place
+  std::vector<bool> moved_,
+      written_;  // per wire: true if it changes with the directions; true if its R{E} has been written
   Buffer<double> terms_;                   // the likelihood's Hessians
   Buffer<T> squares_, second_, products_;  // for the diagonal
 };

@@ -12,7 +12,7 @@ void JacobianRows<T>::reserve(Index examples) {
   if (!model_.graph()) seeds_.reserve(model_.outputs() * model_.outputs() * examples);
 }
 
-/// Unit vector e_c in columns c M .. c M + M - 1.
+/// Fills columns c M .. c M + M - 1 with the unit vector e_c.
 template <class T>
 void JacobianRows<T>::fill_seeds(MatrixView<T> seeds) const {
   const Index examples = seeds.cols / seeds.rows;

@@ -1,4 +1,4 @@
-// The Jacobians df(x_i; theta) / dtheta of a batch, for what needs their rows as they are.
+// The Jacobians df(x_i; theta) / dtheta of a batch, for callers that need the rows themselves.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ class JacobianRows {
   }
   /// Memory for batches of that many examples: compute() allocates nothing then.
   void reserve(Index examples);
-  /// F (C x M) = f(X; theta), and df_c(x_i) / dtheta in column c M + i of rows (D x C M): 0 for point
+  /// Writes F = f(X; theta) (C x M), and df_c(x_i) / dtheta to column c M + i of rows (D x C M): 0 for point
   /// parameters.
   void compute(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows,
                ConstSpan<double> statistics = {});
@@ -33,8 +33,8 @@ class JacobianRows {
   Scratch scratch_;
 };
 
-/// Column i C + c of out (D x M C) = d f_c(x_i; theta) / d theta. Fails with ERROR_DIVERGED unless outputs
-/// and Jacobian are finite, with ERROR_UNSUPPORTED for a user's model without gradients callback.
+/// Writes d f_c(x_i; theta) / d theta to column i C + c of out (D x M C). Fails with ERROR_DIVERGED unless
+/// outputs and Jacobian are finite, with ERROR_UNSUPPORTED for a user's model without gradients callback.
 template <class T>
 void write_jacobian(const Model<T>& model, ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> out);
 

@@ -7,7 +7,7 @@
 
 namespace bdl {
 
-/// Pairs of outputs c >= k with an F of their own.
+/// Returns the number of output pairs c >= k that have different F.
 template <class T>
 Index LinearHessian<T>::pairs() const {
   const Index outputs = model_.outputs();
@@ -23,7 +23,7 @@ void LinearHessian<T>::reserve(Index examples) {
   outputs_.reserve(model_.outputs() * examples);
 }
 
-/// Column p: sum over the samples of F(c, k) of each example, for pair number p.
+/// Writes to column p the sum over the samples of F(c, k) of each example, for pair number p.
 template <class T>
 void LinearHessian<T>::fill_weights(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                                     MatrixView<double> weights) {
@@ -59,7 +59,7 @@ void LinearHessian<T>::add_biases(Index c, Index k, ConstSpan<double> w, double 
   }
 }
 
-/// Rows of output c, columns of output k: X diag(w) X^T.
+/// Adds X diag(w) X^T to the rows of output c and the columns of output k.
 template <class T>
 void LinearHessian<T>::add_pair(Index c, Index k, ConstSpan<double> w, double scale, MatrixView<double> out) {
   const Index inputs = x_.rows;

@@ -13,8 +13,8 @@ class LinearHessian {
   explicit LinearHessian(const Model<T>& model) : model_(model) {}
 
   void reserve(Index examples);
-  /// Lower triangle of out += scale sum_si Hessian, for thetas (D x S), x (inputs x M) and y. O(M D^2 / 2)
-  /// for coupled outputs, O(M D^2 / (2 C)) for others, whatever the number of samples.
+  /// Adds scale sum_si Hessian to the lower triangle of `out`, for thetas (D x S), x (inputs x M) and y. O(M
+  /// D^2 / 2) for coupled outputs, O(M D^2 / (2 C)) for others, whatever the number of samples.
   void add(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
            MatrixView<double> out);
 

@@ -1,5 +1,19 @@
-// Curvature rows b_r, r = 1..n, known through six operations (docs/mathematics/rows.md, "The six
-// operations"): no D x n matrix is needed.
+// Curvature of the negative log likelihood. Back-propagation turns each example, sample and seed into a row
+// b_r of D numbers; gradient and curvature are sums g = sum_r c_r b_r and G = sum_r w_r b_r b_r^T. No D x n
+// matrix is needed: rows are known through the six operations of class Rows (docs/mathematics/rows.md). In
+// the order to read it:
+//
+//   this file          the operations, and the three forms that a curvature has
+//   dense_rows.hpp     rows as a plain matrix: the slow and obvious implementation
+//   blocked_rows.hpp   rows of a network, layer by layer; rows_part.hpp restricts rows to a range
+//   seeds.hpp          vectors at the outputs that are back-propagated, with c_r and w_r
+//   estimator.hpp      gradient and curvature of a minibatch at posterior samples, as rows
+//   data_rows.hpp      rows of a whole data set, computed anew for each operation
+//   summed_rows.hpp    a curvature that has been added up, in place of rows
+//   hessian.hpp        exact Hessians, by hessian_products.hpp; linear_hessian.hpp has one layer only
+//   jacobian.hpp       derivatives of outputs, for predictions
+//
+// Nothing here knows posteriors: evidence/ asks for rows, posterior/ and steps/ use them.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +23,14 @@
 
 namespace bdl {
 
-/// For the cost model that chooses how eigenpairs are found.
+/// Costs by which the algorithm for eigenpairs is chosen.
 struct RowsCost {
   Index count = 0;           ///< n
   double gram_flops = 0;     ///< of gram()
   double product_flops = 0;  ///< of one column of project() or combine()
 };
 
-/// Rows a step may have: below what BLAS counts in, and their square fits 64 bits.
+/// Largest number of rows of a step: BLAS counts in 32 bits, and the square must fit 64 bits.
 inline constexpr Index row_limit = Index{1} << 28;
 inline void check_row_count(double rows) {
   if (rows > static_cast<double>(row_limit))
@@ -24,7 +38,7 @@ inline void check_row_count(double rows) {
          "a step has %g rows (examples x samples x seeds), expected at most 2^28", rows);
 }
 
-/// Numbers of a lower triangle.
+/// Returns the number of elements of a lower triangle.
 inline Index triangle(Index size) {
   return size * (size + 1) / 2;
 }
@@ -36,56 +50,55 @@ class Rows {
   virtual Index dimension() const = 0;
   virtual Index count() const = 0;
 
-  /// out = sum_r c_r b_r.
+  /// Writes sum_r c_r b_r.
   virtual void sum(ConstSpan<T> c, std::span<T> out) = 0;
-  /// out = sum_r w_r b_r^2.
+  /// Writes sum_r w_r b_r^2.
   virtual void sum_squares(ConstSpan<T> w, std::span<T> out) = 0;
-  /// Are sum and sum of squares cheaper together than one after the other?
+  /// True if sum_and_squares() is faster than the two sums one after the other.
   virtual bool has_sums_together() const { return false; }
-  /// sum = sum_r c_r b_r and squares = sum_r w_r b_r^2.
+  /// Writes sum = sum_r c_r b_r and squares = sum_r w_r b_r^2.
   virtual void sum_and_squares(ConstSpan<T> c, std::span<T> sum, ConstSpan<T> w, std::span<T> squares) {
     this->sum(c, sum);
     sum_squares(w, squares);
   }
-  /// Lower triangle of out = B^T B (n x n).
+  /// Writes the lower triangle of B^T B (n x n).
   virtual void gram(MatrixView<double> out) = 0;
-  /// out = U^T B (L x n) for U: D x L.
+  /// Writes U^T B (L x n) for U: D x L.
   virtual void project(ConstMatrixView<T> u, MatrixView<T> out) = 0;
-  /// out = B W (D x k) for W: n x k.
+  /// Writes B W (D x k) for W: n x k.
   virtual void combine(ConstMatrixView<T> w, MatrixView<T> out) = 0;
-  /// Lower triangle of out += sum_r w_r b_r b_r^T (D x D).
+  /// Adds sum_r w_r b_r b_r^T to the lower triangle of `out` (D x D).
   virtual void add_outer(ConstSpan<T> w, MatrixView<double> out) = 0;
 
   virtual RowsCost cost() const = 0;
 
-  /// out = parameters from `first` on of b_r.
+  /// Writes the parameters of b_r from `first` on.
   virtual void write_row(Index r, Index first, std::span<T> out) const = 0;
 
-  /// The same rows restricted to parameters offset .. offset + size - 1, in memory of these rows: they live
-  /// as long as these stay as they are.
+  /// Returns these rows restricted to parameters offset .. offset + size - 1, in memory of these rows: they
+  /// are valid until these rows change.
   virtual Rows& part(Index offset, Index size) = 0;
 };
 
-/// Rows that belong to single examples: row r = k n + j is seed k of example and sample j < n, and
-/// g_j = sum_k z_r b_r is a gradient of theirs.
+/// Rows that belong to single examples: row r = k n + j is seed k of column j < n, an example at a sample;
+/// g_j = sum_k z_r b_r is its gradient.
 template <class T>
 class ExampleRows : public Rows<T> {
  public:
-  /// out_j = sum_p v_p g_jp^2 for all n = out.size() of them.
+  /// Writes out_j = sum_p v_p g_jp^2 for all n = out.size() columns.
   virtual void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) = 0;
-  /// The g_j of some j, at most most_gradients of them, as rows; they live until the next call.
+  /// Returns the gradients g_j of at most most_gradients columns j, as rows; they live until the next call.
   virtual ExampleRows& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) = 0;
 };
 
-/// Vectors that gradients are multiplied with at a time.
+/// Number of vectors that gradients are multiplied with at a time.
 inline constexpr Index most_gradient_vectors = 4;
 
-/// Gradients of single examples that are made at a time.
+/// Number of single gradients that are computed at a time.
 inline constexpr Index most_gradients = 64;
 
-/// The expected Hessian H of the negative log likelihood, in the form that its estimate gives. One of three:
-/// a factor, H = sum_r w_r b_r b_r^T with w_r >= 0; the matrix (lower triangle), which may be indefinite; or
-/// its diagonal only.
+/// The expected Hessian H of the negative log likelihood in one of three forms: a factor, H = sum_r w_r b_r
+/// b_r^T with w_r >= 0; a matrix (lower triangle), which may be indefinite; or a diagonal.
 template <class T>
 struct Curvature {
   Rows<T>* rows = nullptr;

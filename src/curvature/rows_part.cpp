@@ -8,7 +8,7 @@
 
 namespace bdl {
 
-/// Writes out.cols rows from `first` on into the columns of `out`.
+/// Writes out.cols rows, from row `first` on, into the columns of `out`.
 template <class T>
 void RowsPart<T>::write_rows(Index first, MatrixView<T> out) const {
   parallel_blocks(out.cols, task_grain(size_), [&](Index begin, Index some) noexcept {

@@ -1,4 +1,4 @@
-// Curvature rows restricted to any range of the parameters: they are written out, some at a time.
+// Curvature rows restricted to a range of the parameters: some rows at a time are written out.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,7 @@ class RowsPart final : public Rows<T> {
 
  private:
   void write_rows(Index first, MatrixView<T> out) const;
-  /// visit(rows, number of the first one).
+  /// Calls visit(rows, number of the first one) for each group of written rows.
   template <class Visit>
   void for_each_written(Visit&& visit);
 
@@ -42,7 +42,7 @@ class RowsPart final : public Rows<T> {
   Scratch& scratch_;
 };
 
-/// The parts that were asked for.
+/// The ranges that were asked for, which live as long as their rows.
 template <class T>
 class RowsParts {
  public:

@@ -11,8 +11,8 @@ bool is_classification(const Likelihood& likelihood) {
   return likelihood.kind() == BDL_CATEGORICAL || likelihood.kind() == BDL_BERNOULLI;
 }
 
-/// Probabilities far below the rounding of 1 - p say nothing; their products would be subnormal numbers,
-/// which are many times slower.
+/// Probabilities far below the rounding of 1 - p carry no information, and their products would be subnormal
+/// numbers, which are many times slower.
 template <class T>
 void drop_negligible(MatrixView<T> e) {
   constexpr T rounding = std::numeric_limits<T>::epsilon(), least = rounding * rounding;
@@ -28,7 +28,8 @@ void fill_gradients(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMat
   if (is_classification(likelihood)) drop_negligible(e);
 }
 
-/// Behind the gradients: rows of the log noise precisions that are held, which have no part in the gradient.
+/// Fills the rows behind the gradients: those of log noise precisions that are held, which the gradient
+/// leaves out.
 template <class T>
 void fill_held_rows(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, MatrixView<T> e,
                     std::span<T> c, std::span<T> w) {
@@ -41,9 +42,9 @@ void fill_held_rows(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMat
   }
 }
 
-/// Columns of the root of each output's Hessian, the first of all outputs first. Of classes the gradients for
-/// each label, which count by their probabilities: where batch norm joins examples, each pass is one of a
-/// label.
+/// Writes the columns of the root of each output's Hessian, the first columns of all outputs first. For
+/// classes it writes the gradient for each label, weighted by the label's probability: batch norm couples
+/// examples, so each backward pass has one label for all.
 template <class T>
 void fill_labels(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
                  ConstMatrixView<T> y, MatrixView<T> e, std::span<T> w) {
@@ -60,13 +61,13 @@ void fill_labels(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrix
       likelihood.gradient(f.column_data(j), &label, seed);
     }
   if (likelihood.kind() != BDL_CATEGORICAL) return;
-  for (Index row = 0; row < e.cols; ++row) {  // p_k is what the gradients for other labels have there
+  for (Index row = 0; row < e.cols; ++row) {  // in the gradient for another label, entry k is p_k
     const Index k = row / f.cols, other = (k == 0 ? 1 : 0) * f.cols + row % f.cols;
     w[static_cast<std::size_t>(row)] = static_cast<T>(spec.scale * static_cast<double>(e(k, other)));
   }
 }
 
-/// The first class up to which the probabilities are more than `share` together.
+/// Returns the first class up to which the probabilities add up to more than the fraction `share`.
 template <class T>
 Index drawn_class(const Likelihood& likelihood, const T* f, double share) {
   const Index classes = likelihood.outputs();
@@ -81,9 +82,9 @@ Index drawn_class(const Likelihood& likelihood, const T* f, double share) {
   return k;
 }
 
-/// Gradients for one label of each output, drawn from the model: of a class; else a random combination of the
-/// root's columns, which Gaussian targets make and whose covariance is the Hessian of any likelihood.
-/// `columns` are overwritten.
+/// Writes gradients for one label of each output, drawn from the model: of a class, or else a random
+/// combination of the root's columns, as Gaussian targets would give; its covariance is the Hessian of any
+/// likelihood. Overwrites `columns`.
 template <class T>
 void fill_label_gradients(const Likelihood& likelihood, const StreamKey& key, ConstMatrixView<T> f,
                           ConstMatrixView<T> y, MatrixView<T> columns, MatrixView<T> e) {
@@ -107,7 +108,7 @@ void fill_label_gradients(const Likelihood& likelihood, const StreamKey& key, Co
   }
 }
 
-/// The gradient counts in sums only, what stands behind it in the curvature only.
+/// The gradient counts only in sums over c, the rows behind it only in the curvature.
 template <class T>
 void fill_gradient_and_curvature(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
                                  ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w) {

@@ -1,4 +1,5 @@
-// Seeds at the network's outputs: what back-propagation turns into rows, with their coefficients.
+// Seeds: the vectors at a network's outputs that back-propagation turns into rows, with the rows'
+// coefficients.
 #pragma once
 
 #include "curvature/estimator.hpp"
@@ -22,18 +23,18 @@ template <class T>
 void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
                 ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w);
 
-/// Mean over the samples of sum_i log p(y_i | f_is).
+/// Returns the mean over the samples of sum_i log p(y_i
+///  f_is).
 template <class T>
 double expected_log_likelihood(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y);
 
-/// Mean over the samples of sum_i squared_error(c) for each target c.
+/// Writes the mean over the samples of sum_i squared_error(c) for each target c.
 template <class T>
 void sum_squared_errors(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y,
                         std::span<double> out);
 
-/// Rows of one example under different samples and seeds are multiples of the same x_i in a single-index
-/// model: merges the n K seeds into M rows x_i with c_i = sum c_r e_r and w_i = sum w_r e_r^2, in place
-/// (first M entries).
+/// Merges the n K seeds of a single-index model into M rows x_i, since the rows of one example are multiples
+/// of x_i: c_i = sum c_r e_r and w_i = sum w_r e_r^2, in place (first M entries).
 template <class T>
 void merge_single_index(ConstMatrixView<T> e, Index examples, std::span<T> c, std::span<T> w);
 

@@ -1,5 +1,5 @@
-// A curvature that has been added up, in the place of its rows: what takes rows for the sums of their squares
-// or outer products takes this one "row", of weight 1.
+// Presents a curvature that has been added up where an update expects rows: it acts as a single "row" of
+// weight 1 in sums of squares or of outer products.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace bdl {
 
-/// Where a matrix on the diagonal of the curvature stands.
+/// Position of a matrix on the diagonal of the curvature.
 struct DiagonalBlock {
   Index offset, size;
 };
@@ -18,9 +18,9 @@ struct DiagonalBlock {
 template <class T>
 class SummedRows final : public Rows<T> {
  public:
-  /// Of its diagonal; `sums` must outlive it.
+  /// Holds a diagonal; `sums` must outlive it.
   SummedRows(Index dimension, ConstSpan<double> sums) : dimension_(dimension), sums_(sums) {}
-  /// Of matrices on it, one after the other in `sums`, of which the lower triangles count.
+  /// Holds matrices on the diagonal, one after the other in `sums`; only their lower triangles are read.
   SummedRows(Index dimension, std::vector<DiagonalBlock> blocks, ConstSpan<double> sums)
       : dimension_(dimension), blocks_(std::move(blocks)), sums_(sums) {}
 
@@ -38,7 +38,7 @@ class SummedRows final : public Rows<T> {
       for (Index i = j; i < dimension_; ++i)
         out(i, j) += static_cast<double>(w[0]) * sums_[static_cast<std::size_t>(j * dimension_ + i)];
   }
-  /// One of the matrices, until the next call.
+  /// Returns one of the matrices, until the next call.
   Rows<T>& part(Index offset, Index size) override {
     Index first = 0;
     for (const DiagonalBlock& block : blocks_) {
@@ -64,7 +64,7 @@ class SummedRows final : public Rows<T> {
     fail(Status::ERROR_INTERNAL, "a curvature that was added up has no rows");
   }
   Index dimension_;
-  std::vector<DiagonalBlock> blocks_;  // none: the diagonal
+  std::vector<DiagonalBlock> blocks_;  // empty: a diagonal
   ConstSpan<double> sums_;
   std::unique_ptr<SummedRows> part_;
   T one_ = 1;

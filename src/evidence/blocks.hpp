@@ -1,4 +1,4 @@
-// What noisy networks need to know of low-rank-moment posteriors.
+// Properties of low-rank-moment posteriors that noisy networks need.
 #pragma once
 
 #include "network/noise/noisy_network.hpp"
@@ -14,7 +14,7 @@ Index block_count(const Posterior<T>& q) {
   return count;
 }
 
-/// That all members have.
+/// Returns the low rank, which is the same for all blocks.
 template <class T>
 Index moment_rank(const Posterior<T>& q) {
   Index rank = 0;
@@ -31,7 +31,7 @@ bool are_equal(ConstSpan<T> values) {
   return others == 0;
 }
 
-/// Where all s of a block are one number, products with them are cheaper: to be looked for?
+/// True if products may be simplified for blocks in which all s are equal; such blocks are cheaper.
 template <class T>
 void find_blocks(const Posterior<T>& q, bool may_be_common, std::vector<BlockPosterior<T>>& out) {
   out.clear();

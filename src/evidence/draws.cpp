@@ -7,7 +7,7 @@
 namespace bdl {
 namespace {
 
-/// Streams of one iteration do not meet those of the next.
+/// The streams of different iterations never overlap.
 StreamKey key_of(std::uint64_t seed, Stream stream, DrawPlace place, Index count) {
   return {seed, stream, static_cast<std::uint64_t>(place.step),
           static_cast<std::uint32_t>(place.iteration * count)};

@@ -1,12 +1,12 @@
-// Where the random draws of a step come from: the optimizer's own streams, or somebody who has their own.
+// Sources of a step's random draws: the optimizer's streams, or a callback of the caller.
 #pragma once
 
 #include "posterior/dropout/dropout.hpp"
 
 namespace bdl {
 
-/// Which draws: of inner iteration `iteration` of step `step`, both counted from 0. Layers that draw for
-/// themselves do so anew in each shard, whoever shares the draws of parameters.
+/// Place of a draw: inner iteration `iteration` of step `step`, both counted from 0. Layers with random
+/// draws inside draw anew in each shard, even if the shards have the same parameters.
 struct DrawPlace {
   Index step, iteration, shard = 0;
 };
@@ -15,15 +15,15 @@ template <class T>
 class DrawSource {
  public:
   virtual ~DrawSource() = default;
-  /// Columns theta_s ~ q.
+  /// Fills the columns with samples theta_s ~ q.
   virtual void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas, Scratch& scratch) = 0;
-  /// Columns of +-1 (Rademacher).
+  /// Fills the columns with random signs (Rademacher).
   virtual void probes(const Posterior<T>& q, DrawPlace place, MatrixView<T> z) = 0;
-  /// Columns of masks (units x S) for draws of q.
+  /// Fills the columns with masks (units x S) for draws from q.
   virtual void masks(const DropoutPosterior<T>& q, DrawPlace place, MatrixView<T> masks);
 };
 
-/// Philox streams: a pure function of seed and place.
+/// Draws from Philox streams: a pure function of seed and place.
 template <class T>
 class StreamDraws final : public DrawSource<T> {
  public:

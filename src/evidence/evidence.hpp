@@ -26,12 +26,12 @@
 
 namespace bdl {
 
-/// True for estimates at the mean, which draw no samples.
+/// True for estimates at the mean: they draw no samples.
 inline bool is_linearized(EstimateKind kind) {
   return kind == EstimateKind::lin_hess || kind == EstimateKind::lin_ef;
 }
 
-/// True for integrals over q itself, which need no samples either.
+/// True for integrals over q: they need no samples either.
 inline bool is_exact(EstimateKind kind) {
   return kind == EstimateKind::exact_hess;
 }
@@ -41,32 +41,33 @@ inline bool is_sampled(EstimateKind kind) {
   return !is_linearized(kind) && !is_exact(kind);
 }
 
-/// True if the curvature comes as rows, not as a matrix or a diagonal.
+/// True if the curvature consists of rows and is not a matrix or a diagonal.
 inline bool gives_rows(EstimateKind kind) {
   return kind != EstimateKind::mc_hess && kind != EstimateKind::mc_reparam;
 }
 
-/// True if each example makes draws of its own (low-rank-moment posteriors, docs/mathematics/noise.md).
+/// True if each example has its own draws (low-rank-moment posteriors, docs/mathematics/noise.md).
 inline bool is_noisy(Family family, EstimateKind kind) {
   return is_low_rank_moment(family) && kind == EstimateKind::mc_reparam;
 }
 
-/// Sizes of an estimate of so many examples: with its samples and seeds.
+/// Returns the size of an estimate for so many examples, with its samples and seeds.
 BatchSize batch_size(const Options& options, Index examples);
 
-/// Examples, one per column, each of which counts `weight` = N / M times.
+/// Examples, one per column; each counts `weight` = N / M times.
 template <class T>
 struct Minibatch {
   ConstMatrixView<T> x, y;
   double weight = 1;
   DrawPlace place{};
-  /// Examples `first` .. `first + count - 1`, with draws of `place`.
+  /// Returns examples `first` .. `first + count - 1`, with draws at this place.
   Minibatch part(Index first, Index count, DrawPlace draws) const {
     return {x.columns(first, count), y.columns(first, count), weight, draws};
   }
 };
 
-/// Parameters theta_s, one per column; under dropout also the masks of the units that made them.
+/// Samples theta_s of the parameters, one per column; under dropout also the masks of the units that made
+/// them.
 template <class T>
 struct Samples {
   MatrixView<T> thetas{}, masks{};
@@ -91,7 +92,7 @@ struct Evidence {
   double weight = 1;
 };
 
-/// Returns g, formed from the rows in scratch memory if it was not there yet.
+/// Returns g; forms it from the rows, in scratch memory, if it has not been formed yet.
 template <class T>
 ConstSpan<T> gradient_of(const Evidence<T>& evidence, Scratch& scratch);
 
@@ -101,23 +102,23 @@ class EvidenceEstimator {
   /// The model must outlive it.
   explicit EvidenceEstimator(const Model<T>& model);
 
-  /// Draws where the evidence will be estimated: samples of q, its mean, or nothing, as option "curvature"
-  /// says.
+  /// Returns the parameters at which the evidence will be estimated: samples of q, its mean, or nothing, as
+  /// option "curvature" says.
   Samples<T> draw(const Posterior<T>& q, const Options& options, DrawSource<T>& draws, DrawPlace place,
                   Scratch& scratch);
-  /// Returns what the minibatch says about q, estimated at these samples.
+  /// Returns the evidence of the minibatch about q, estimated at these samples.
   Evidence<T> estimate(const Posterior<T>& q, const Minibatch<T>& batch, const Samples<T>& samples,
                        const Options& options, DrawSource<T>& draws, Scratch& scratch);
-  /// Draws and estimates; with option "sample_groups", group by group (evidence_groups.cpp).
+  /// Draws and estimates; option "sample_groups" does so group by group (groups.cpp).
   Evidence<T> estimate(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options,
                        DrawSource<T>& draws, Scratch& scratch);
-  /// Replaces thetas and outputs by samples of q and the outputs there: what scales are learned from where
-  /// the estimate itself has no samples.
+  /// Replaces thetas and outputs of the evidence by samples of q and the outputs there, from which scales
+  /// are learned if the estimate has no samples.
   void sample(const Posterior<T>& q, const Minibatch<T>& batch, const Options& options, DrawSource<T>& draws,
               Scratch& scratch, Evidence<T>& evidence);
 
-  /// Forms g and the diagonal of H in one pass over the rows, for batches of a posterior that asks for no
-  /// more, where that is cheaper than one after the other.
+  /// Forms g and the diagonal of H in one pass over the rows, if the posterior needs no more and one pass is
+  /// faster.
   void sum_rows(const Posterior<T>& q, const Options& options, Scratch& scratch, Evidence<T>& evidence) const;
 
   Estimator<T>& rows() { return *rows_; }
@@ -134,7 +135,7 @@ class EvidenceEstimator {
   bool sums_together(const Posterior<T>& q, const Options& options) const;
   std::span<double> start_statistics(const Posterior<T>& q);
 
-  // evidence_pathwise.cpp
+  // Defined in pathwise.cpp.
   void differentiate(const Posterior<T>& q, const Samples<T>& samples, Scratch& scratch,
                      Evidence<T>& evidence);
   void differentiate_masked(const DropoutPosterior<T>& q, const Samples<T>& samples, Scratch& scratch,
@@ -144,7 +145,8 @@ class EvidenceEstimator {
   const Model<T>& model_;
   Index dimension_;
   std::unique_ptr<Estimator<T>> rows_;
-  std::unique_ptr<HessianEstimator<T>> hessian_;  // these three when first needed: not every model has them
+  std::unique_ptr<HessianEstimator<T>>
+      hessian_;  // made when first needed, like the next two: not every model has them
   std::unique_ptr<ExactEstimator<T>> exact_;
   std::unique_ptr<NoisyEstimator<T>> noisy_;
   NoiseGradient<T> noise_gradient_;

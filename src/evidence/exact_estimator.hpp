@@ -8,25 +8,25 @@
 
 namespace bdl {
 
-/// The layer that the model is; fails with ERROR_UNSUPPORTED without exact expectations.
+/// Returns the only layer of the model; fails with ERROR_UNSUPPORTED if the model has no exact expectations.
 template <class T>
 const DenseShape& exact_layer(const Model<T>& model);
 
-/// The function of each example whose expectation is taken: its loss, or the quadratic near it that starts a
-/// search.
+/// The function of each example whose expectation is computed: its loss, or a quadratic near it from which a
+/// search starts.
 enum class ExampleLoss { exact, quadratic };
 
 template <class T>
 class ExactEstimator {
  public:
-  /// Likewise. The model must outlive it.
+  /// Fails with ERROR_UNSUPPORTED if the model has no exact expectations. The model must outlive it.
   explicit ExactEstimator(const Model<T>& model);
-  /// Rows x_i with c_i = weight E[l'_i] and w_i = weight E[l''_i], and the exact expected log likelihood.
-  /// Fails with ERROR_DIVERGED where one is not finite, naming the example: the first one has number `first`.
-  /// The view lives until the next call.
+  /// Returns rows x_i with c_i = weight E[l'_i] and w_i = weight E[l''_i], and the exact expected log
+  /// likelihood. Fails with ERROR_DIVERGED, naming the example (the first one has number `first`), where one
+  /// is not finite. The view lives until the next call.
   Estimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, double weight,
                        Index first = 0, ExampleLoss loss = ExampleLoss::exact);
-  /// Of the outputs, x_i^T Sigma x_i, at the last estimate.
+  /// Returns the variances x_i^T Sigma x_i of the outputs at the last estimate.
   ConstSpan<double> variances(Index examples) const { return variances_.first(examples); }
 
   const BlockedRows<T>& blocks() const { return rows_; }

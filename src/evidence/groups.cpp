@@ -1,5 +1,5 @@
-// Minibatches in groups of examples that have posterior samples of their own: more draws in a step at the
-// same cost (docs/mathematics/vogn.md, "Groups").
+// Minibatches divided into groups of examples with different posterior samples: a step gets more draws at
+// the same cost (docs/mathematics/vogn.md, "Groups").
 #include <algorithm>
 
 #include "evidence/evidence.hpp"
@@ -9,7 +9,7 @@
 namespace bdl {
 namespace {
 
-/// to += from, or to = from for the first group.
+/// Adds `from` to `to`; the first group sets it.
 template <class T>
 void accumulate(ConstSpan<T> from, bool is_first, std::span<T> to) {
   const T* const added = from.data();
@@ -18,7 +18,7 @@ void accumulate(ConstSpan<T> from, bool is_first, std::span<T> to) {
                  [=](Index i) BDL_INLINE_LAMBDA { sum[i] = is_first ? added[i] : sum[i] + added[i]; });
 }
 
-/// Copies a group's outputs (column s n + i) to the places that its examples have in the minibatch.
+/// Copies a group's outputs (column s n + i) to the places of its examples in the minibatch.
 template <class T>
 void place_outputs(ConstMatrixView<T> outputs, Index first, Index count, Index examples, MatrixView<T> all) {
   for (Index s = 0; s * count < outputs.cols; ++s)
@@ -28,8 +28,8 @@ void place_outputs(ConstMatrixView<T> outputs, Index first, Index count, Index e
 
 }  // namespace
 
-/// The groups' gradients and curvatures add up, the latter as diagonals; running statistics are averages over
-/// the examples' groups, as they are over draws.
+/// Gradients and diagonal curvatures of the groups add up; running statistics are averages over the
+/// examples' groups, as they are over draws.
 template <class T>
 Evidence<T> EvidenceEstimator<T>::estimate_groups(const Posterior<T>& q, const Minibatch<T>& batch,
                                                   const Options& options, DrawSource<T>& draws,

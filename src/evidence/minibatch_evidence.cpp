@@ -10,7 +10,7 @@
 namespace bdl {
 namespace {
 
-/// Returns two columns with the mean square that draws have, where no draw of the whole network was made.
+/// Returns two columns that have the mean square of draws, for steps that draw no whole parameter vectors.
 template <class T>
 ConstMatrixView<T> moments(const Posterior<T>& q, Scratch& scratch) {
   const auto columns = scratch.matrix<T>(q.dimension(), 2);
@@ -24,8 +24,8 @@ ConstMatrixView<T> moments(const Posterior<T>& q, Scratch& scratch) {
   return columns;
 }
 
-/// Returns the slope of the log density of Student-t noise by 1 / nu, summed over outputs and targets:
-/// outliers raise it.
+/// Returns the slope of the log density of Student-t noise by 1 / nu, summed over outputs and targets;
+/// outliers increase it.
 template <class T>
 double degrees_slope(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y) {
   const double degrees = likelihood.degrees_of_freedom();
@@ -87,7 +87,7 @@ void MinibatchEvidence<T>::rehearse_samples(const EvidenceRequest<T>& request, I
 
 template <class T>
 Misfits MinibatchEvidence<T>::misfits(ConstMatrixView<T> f, ConstMatrixView<T> y, Scratch& scratch) const {
-  if (f.cols == 0) return {};  // expectations
+  if (f.cols == 0) return {};  // expectations have no outputs
   const Scratch::Frame frame(scratch);
   const auto zeros = scratch.take<T>(f.rows);
   std::ranges::fill(zeros, T(0));

@@ -1,7 +1,7 @@
-// The evidence of a training step with the sums that the rest of training reads: how well the outputs fit
-// (train/watch.hpp), and what prior and noise precisions are learned from (train/scales.hpp).
-// ranks/sharded_evidence.hpp derives from this class where a minibatch is seen in shards, perhaps by several
-// processes.
+// The evidence of a training step together with the sums that the rest of training reads: how well the
+// outputs fit (train/watch.hpp), and statistics from which prior and noise precisions are learned
+// (train/scales.hpp). ranks/sharded_evidence.hpp estimates the shards of a minibatch by this class, perhaps
+// in several processes.
 #pragma once
 
 #include "evidence/evidence.hpp"
@@ -10,19 +10,20 @@
 
 namespace bdl {
 
-/// How much density outputs lose against the best ones for their targets: at posterior samples, and outputs
-/// 0.
+/// Log density that outputs lose against the best outputs for their targets: once for outputs at posterior
+/// samples, once for outputs 0.
 struct Misfits {
   double outputs = 0, zeros = 0;
-  double columns = 0;  ///< outputs that were summed: examples times samples; 0: expectations, which have none
+  double columns =
+      0;  ///< outputs in the sums (examples times samples); 0: expectations, which have no outputs
   Index examples = 0;
 };
 
-/// What a step learns besides the posterior, and from what.
+/// Scales that a step learns besides the posterior.
 struct LearnedScales {
   bool prior = false, noise = false, degrees = false;
-  bool at_samples = false;  ///< by samples that the estimate itself does not make
-  bool is_due = false;      ///< false: later, in memory that each step takes already
+  bool at_samples = false;  ///< from samples that the estimate itself does not draw
+  bool is_due = false;      ///< false: a later step learns, in memory that each step takes
   bool any() const { return is_due && (prior || noise); }
 };
 
@@ -33,7 +34,8 @@ struct StepEvidence {
   std::span<double> prior_squares;   ///< mean squares of each prior group
   std::span<double> squared_errors;  ///< summed, of each target
   double degrees_slope = 0,
-         degrees_count = 0;  ///< by which Student-t noise learns: a sum over so many numbers
+         degrees_count =
+             0;  ///< the slope by which Student-t noise is learned, and the count of numbers in it
 };
 
 template <class T>
@@ -53,7 +55,7 @@ class MinibatchEvidence {
   /// The model must outlive it.
   explicit MinibatchEvidence(const Model<T>& model) : model_(model), estimator_(model) {}
   StepEvidence<T> estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch);
-  /// The same at given samples.
+  /// Estimates the evidence at given samples.
   StepEvidence<T> estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                            const Samples<T>& samples);
   EvidenceEstimator<T>& estimator() { return estimator_; }

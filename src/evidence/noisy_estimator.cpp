@@ -8,13 +8,13 @@
 namespace bdl {
 namespace {
 
-/// Means, W, and where s is learned the log standard deviations.
+/// Writes the means, W and, if s is learned, the log standard deviations.
 template <class T>
 Index gradient_size(const Posterior<T>& q, const Options& options) {
   return q.dimension() * (moment_rank(q) + (options.diagonal_part == DiagonalPart::fixed ? 1 : 2));
 }
 
-/// Steps of a stream are below 2^56: 2^40 of each of 2^15 shards.
+/// Bits of a stream's step number: below 2^56, 2^40 steps for each of 2^15 shards.
 constexpr int steps_bits = 40;
 
 BatchSize noisy_size(const Options& options, Index examples) {

@@ -1,5 +1,5 @@
-// Derivatives through the draws themselves (curvature "mc-reparam"): by the mean and the standard deviations
-// of diagonal Gaussians, by all parameters of low-rank-moment ones, and by the mean under dropout's masks.
+// Derivatives through the draws (curvature "mc-reparam"): by mean and standard deviations of diagonal
+// Gaussians, by all parameters of low-rank-moment posteriors, and by the mean under dropout's masks.
 #include <algorithm>
 
 #include "base/profile.hpp"
@@ -8,8 +8,8 @@
 
 namespace bdl {
 
-/// The gradients g_s at theta_s = mu + sigma eps_s, scaled, give sum_s g_s by mu, and by sigma sum_s g_s
-/// eps_s = sigma H.
+/// With gradients g_s at theta_s = mu + sigma eps_s, the gradient by mu is sum_s g_s, and sum_s g_s eps_s =
+/// sigma H.
 template <class T>
 void EvidenceEstimator<T>::differentiate(const Posterior<T>& q, const Samples<T>& samples, Scratch& scratch,
                                          Evidence<T>& evidence) {
@@ -36,7 +36,8 @@ void EvidenceEstimator<T>::differentiate(const Posterior<T>& q, const Samples<T>
   evidence.curvature.diagonal = hessian;
 }
 
-/// theta_s is the mean times masks, so the gradient by the mean is that by theta_s times the same masks.
+/// theta_s is the mean times masks, so the gradient by the mean is the gradient by theta_s times these
+/// masks.
 template <class T>
 void EvidenceEstimator<T>::differentiate_masked(const DropoutPosterior<T>& q, const Samples<T>& samples,
                                                 Scratch& scratch, Evidence<T>& evidence) {
@@ -51,7 +52,7 @@ void EvidenceEstimator<T>::differentiate_masked(const DropoutPosterior<T>& q, co
   evidence.gradient = gradient;
 }
 
-/// No parameters are there at which it was estimated: each example has draws of its own.
+/// No parameter samples exist: each example draws noise for itself.
 template <class T>
 Evidence<T> EvidenceEstimator<T>::estimate_noisily(const Posterior<T>& q, const Minibatch<T>& batch,
                                                    const Options& options) {

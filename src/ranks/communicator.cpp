@@ -13,7 +13,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Returns what a callback answers; lose(why) tells of a message that is lost because it has thrown.
+/// Returns the result of a callback; calls lose(why) if it throws, since its message is lost then.
 template <class Callback, class Lose>
 std::int32_t answer_or_loss(const char* which, Callback&& callback, Lose&& lose) {
   try {
@@ -43,7 +43,7 @@ void Communicator::fail_broken(const char* why) const {
   fail(Status::ERROR_COMMUNICATION, "rank %d of %d: %s", rank_, size_, why);
 }
 
-/// Broken until the message has come through.
+/// Writes the prefix; the communicator counts as broken until the message has come through.
 void Communicator::begin(Message message, std::int32_t signal, std::span<std::byte> send) {
   check_works();
   const Prefix prefix{++sequence_, static_cast<std::uint32_t>(message), signal};

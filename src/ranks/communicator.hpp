@@ -1,6 +1,6 @@
-// Ranks of one program, processes or threads, and how bytes get from one to another: two callbacks of the
-// host's. Every message begins with 16 bytes that say which it is and how its sender fares, so that ranks
-// that have lost step notice it.
+// The ranks of one program (processes or threads), and two callbacks of the host that move bytes between
+// them. Every message begins with 16 bytes that name the message and the sender's status, so that ranks
+// which are out of step notice it.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,21 @@
 
 namespace bdl {
 
-/// What a message is.
+/// Kinds of messages.
 enum class Message : std::uint32_t { agreement = 1, options, vote, reason, part, sum };
 
-/// What it begins with.
+/// First 16 bytes of every message.
 struct Prefix {
   std::uint64_t sequence;
   std::uint32_t message;
-  std::int32_t signal;  ///< of its sender: 0, or what the caller of the collective makes of it
+  std::int32_t signal;  ///< the sender's: 0, or a value whose meaning the caller of the collective defines
 };
 inline constexpr Index prefix_bytes = 16;
 static_assert(sizeof(Prefix) == prefix_bytes);
 
 struct CommunicatorStatistics {
-  Index calls = 0, sent = 0, received = 0;  ///< callbacks; bytes, counted once for each rank that gets them
+  Index calls = 0, sent = 0,
+        received = 0;  ///< callbacks; bytes, counted once for each rank that receives them
   double seconds = 0;
 };
 
@@ -43,29 +44,29 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
   ~Communicator();
-  /// Called with the user's data in the end.
+  /// Sets a function that is called with the user's data when the communicator is destroyed.
   void set_destroy(void (*destroy)(void*)) { destroy_ = destroy; }
 
   Index rank() const { return rank_; }
   Index size() const { return size_; }
   const CommunicatorStatistics& statistics() const { return statistics_; }
 
-  /// Every rank's message, of sizes[rank] bytes, goes to every rank, where they stand in `receive` in the
-  /// order of the ranks. Each has room for its prefix in front. All fails with ERROR_COMMUNICATION: from then
-  /// on the communicator is of no more use.
+  /// Sends the message of every rank (sizes[rank] bytes) to every rank; they stand in `receive` in the order
+  /// of the ranks, each after room for its prefix. Fails on all with ERROR_COMMUNICATION; the communicator
+  /// cannot be used afterwards.
   void all_gather(Message message, std::int32_t signal, std::span<std::byte> send,
                   std::span<std::byte> receive, ConstSpan<std::int64_t> sizes);
-  /// The same with one size for all.
+  /// Gathers messages of one size.
   void all_gather(Message message, std::int32_t signal, std::span<std::byte> send,
                   std::span<std::byte> receive);
-  /// Swaps messages with a rank that does the same.
+  /// Swaps messages with rank `peer`, which must call this too.
   void exchange(Message message, std::int32_t signal, Index peer, std::span<std::byte> send,
                 std::span<std::byte> receive);
-  /// Other ranks swap messages, and this one has none to swap.
+  /// Counts an exchange in which this rank has no message to swap.
   void skip_exchange() { ++sequence_; }
-  /// That a rank has sent with its part of the last all_gather().
+  /// Returns the signal that this rank attached to its message of the last all_gather().
   std::int32_t signal(Index rank) const { return signals_.data()[rank]; }
-  /// Fails if it has failed before.
+  /// Fails if an earlier message has failed.
   void check_works() const;
   bool is_broken() const { return is_broken_; }
 

@@ -6,17 +6,17 @@
 namespace bdl {
 namespace {
 
-/// The only input of a layer that is a bias.
+/// The only input of a bias, which counts as a layer.
 template <class T>
 constexpr T one = 1;
 
-/// work(first parameter, count) of each block.
+/// Calls work(first parameter, count) for each block.
 template <class T, class Work>
 void for_each_share(const BlockedRows<T>& rows, Work&& work) {
   for (const auto& block : rows.blocks()) work(block.offset, block.rows->parameters());
 }
 
-/// Columns of a lower triangle, of which each shard has as many numbers.
+/// Returns columns of a lower triangle such that each shard has about the same number of elements.
 ShardRange columns_of(Index shard, Index shards, Index count) {
   const auto start = [&](Index v) {
     const double above = 1 - static_cast<double>(v) / static_cast<double>(shards);
@@ -46,8 +46,8 @@ void DividedRows<T>::assign(BlockedRows<T>& rows, Team& team, Index shards) {
   }
 }
 
-/// Every shard gets a part of the outputs of each dense layer; a layer of another kind goes to the shard with
-/// the least work so far.
+/// Gives every shard a range of the outputs of each dense layer; a layer of another kind goes whole to the
+/// shard with the least work so far.
 template <class T>
 void DividedRows<T>::divide(const BlockedRows<T>& rows, const RowsSize& size, Index shards) {
   if (divided_ == &rows && std::ssize(shards_) == shards) return;
@@ -78,7 +78,7 @@ void DividedRows<T>::divide(const BlockedRows<T>& rows, const RowsSize& size, In
   divided_ = &rows;
 }
 
-/// The bias is a layer whose only input is 1. Writes shapes only, because memory plans call it too.
+/// A bias is treated as a layer whose only input is 1. Writes shapes only: assign() gives them numbers.
 template <class T>
 void DividedRows<T>::cut(const OuterRows<T>& layer, Index offset, const ShardRange& outputs, bool has_bias,
                          Shard& shard, std::vector<Block>& blocks) {
@@ -100,7 +100,7 @@ Index DividedRows<T>::gram_numbers(Index shard, Index count) const {
   return triangle(count - columns.first) - triangle(count - columns.end);
 }
 
-/// numbers_of(shard) of each.
+/// Makes room for messages in which each shard has numbers_of(shard) numbers.
 template <class T>
 template <class U, class Numbers>
 void DividedRows<T>::size_exchange(ShardExchange<U>& exchange, const Team& team, Numbers&& numbers_of) {
@@ -109,7 +109,7 @@ void DividedRows<T>::size_exchange(ShardExchange<U>& exchange, const Team& team,
   exchange.reserve(team.rank(), team.size());
 }
 
-/// With others, a failure waits for the next message.
+/// Runs the work; among several ranks a failure is kept until the next message.
 template <class T>
 template <class Work>
 void DividedRows<T>::attempt(Work&& work) {
@@ -123,7 +123,7 @@ void DividedRows<T>::begin(Work&& reserve) {
   if (team_->size() > 1) team_->vote();
 }
 
-/// work(rows, out) writes a shard's parameters of `out`, which go to all ranks.
+/// Calls work(rows, out), which writes a shard's parameters of `out`, and sends them to all ranks.
 template <class T>
 template <class Work>
 void DividedRows<T>::spread(MatrixView<T> out, Work&& work) {
@@ -166,7 +166,7 @@ void DividedRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   rows_->clear_points(all);
 }
 
-/// Each number is a sum over all parameters.
+/// Each element is a sum over all parameters, so shards are added up.
 template <class T>
 void DividedRows<T>::project(ConstMatrixView<T> u, MatrixView<T> out) {
   begin([&] { sums_.reserve(team_->rank(), team_->size(), std::ssize(shards_), u.cols * out.cols, 0); });

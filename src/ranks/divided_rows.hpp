@@ -1,5 +1,5 @@
-// The work on rows that every rank has, divided among the ranks: each result is made of the shards' parts of
-// it, and every rank gets it whole, with the same bits for any number of ranks.
+// Divides work on rows that every rank holds among the ranks: each shard computes its block of a result, and
+// every rank receives the whole. Results are identical for any number of ranks.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,13 @@
 
 namespace bdl {
 
-/// Of a network's rows: a shard has a part of the outputs of each dense layer, and other layers whole. All
-/// ranks call the same operations in the same order. Each begins with a vote, so that a rank which has failed
-/// since the last message, and votes in the end, is heard.
+/// The rows of a network, divided: a shard has a range of the outputs of each dense layer, and other layers
+/// whole. All ranks call the same operations in the same order. Each operation begins with a vote, so that a
+/// rank which has failed since the last message can tell the others.
 template <class T>
 class DividedRows final : public ExampleRows<T> {
  public:
-  /// The rows that are meant from now on, and must outlive it.
+  /// Sets the rows that are divided; they must outlive their use here.
   void assign(BlockedRows<T>& rows, Team& team, Index shards);
 
   Index dimension() const override { return rows_->dimension(); }
@@ -31,7 +31,7 @@ class DividedRows final : public ExampleRows<T> {
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
   RowsCost cost() const override { return rows_->cost(); }
 
-  // Not divided.
+  // These are not divided: every rank computes them whole.
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override { rows_->add_outer(w, out); }
   void write_row(Index r, Index first, std::span<T> out) const override { rows_->write_row(r, first, out); }
   Rows<T>& part(Index offset, Index size) override { return rows_->part(offset, size); }
@@ -40,7 +40,7 @@ class DividedRows final : public ExampleRows<T> {
   }
 
  private:
-  /// Of a dense layer, weights to outputs from `first` on, or the bias.
+  /// A range of a dense layer: its weights to the outputs from `first` on, or its bias.
   struct Cut {
     const OuterRows<T>* layer;
     Index first;
@@ -67,10 +67,10 @@ class DividedRows final : public ExampleRows<T> {
   void spread(MatrixView<T> out, Work&& work);
 
   BlockedRows<T>* rows_ = nullptr;
-  const BlockedRows<T>* divided_ = nullptr;  // what shards_ are made of
+  const BlockedRows<T>* divided_ = nullptr;  // the rows that shards_ were made from
   Team* team_ = nullptr;
   std::vector<Shard> shards_;
-  bool divides_gram_ = false;  // all layers are dense
+  bool divides_gram_ = false;  // true if all layers are dense
   TreeSums<T> sums_;
   ShardExchange<T> parameters_;
   ShardExchange<double> columns_;

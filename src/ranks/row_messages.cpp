@@ -21,7 +21,7 @@ auto RowMessages<T>::form(const BatchSize& size) const -> Form {
   return {size.samples, seed_count(model_.likelihood, size), is_merged, true};
 }
 
-/// Outputs, c and w; then inputs, a tape, or the rows of a user's model.
+/// The message holds the outputs, c and w; then the inputs, a tape, or the rows of a user's model.
 template <class T>
 Index RowMessages<T>::count(const Form& form, Index examples) const {
   const Index rows = examples * form.sections();
@@ -50,7 +50,7 @@ void RowMessages<T>::write(const Form& form, const Estimate<T>& estimate, ConstM
     append(static_cast<const DenseRows<T>&>(*estimate.rows).matrix());
 }
 
-/// Returns where the rest of the message begins.
+/// Reads the outputs, c and w; returns where the rest of the message begins.
 template <class T>
 const T* RowMessages<T>::read_coefficients(const Form& form, Index first, Index count, Index examples,
                                            const T* from) {

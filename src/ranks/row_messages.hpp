@@ -17,7 +17,7 @@ class RowMessages {
   /// The model must outlive it.
   explicit RowMessages(const Model<T>& model);
 
-  /// How many rows an estimate makes of its examples, and of what.
+  /// Number of rows that an estimate makes per example, and their kind.
   struct Form {
     Index samples = 1, seeds = 1;
     bool is_merged = false;   ///< one row x_i for each example, of a generalised linear model
@@ -28,7 +28,7 @@ class RowMessages {
   /// The form of exact estimates (evidence/exact_estimator.hpp).
   static Form exact_form() { return {1, 1, true, false}; }
 
-  /// Numbers of a message of so many examples.
+  /// Returns the length of a message about so many examples.
   Index count(const Form& form, Index examples) const;
   /// Writes the message of an estimate at inputs x, with the outputs there; `tape` is the estimator's.
   void write(const Form& form, const Estimate<T>& estimate, ConstMatrixView<T> x, ConstMatrixView<T> outputs,
@@ -36,7 +36,7 @@ class RowMessages {
   /// Returns the estimate of all examples by the messages of the shards, of which shard v has sizes[v]
   /// examples; its log likelihood is not known. It lives until the next call.
   Estimate<T> join(const Form& form, ConstSpan<Index> sizes, ConstSpan<const T*> messages);
-  /// Of the last join().
+  /// Returns the outputs that the last join() has read.
   ConstMatrixView<T> outputs() const { return outputs_.matrix(model_.outputs(), columns_); }
   const BlockedRows<T>* layers() const { return rows_.get(); }
 
@@ -44,7 +44,7 @@ class RowMessages {
   const T* read_coefficients(const Form& form, Index first, Index count, Index examples, const T* from);
 
   const Model<T>& model_;
-  std::unique_ptr<TapeNumbers<T>> tape_numbers_;  // this and the next: null for a user's model
+  std::unique_ptr<TapeNumbers<T>> tape_numbers_;  // null for a user's model, like rows_
   std::unique_ptr<NetworkRows<T>> rows_;
   Tape<T> tape_;
   DenseRows<T> dense_;

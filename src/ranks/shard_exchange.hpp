@@ -1,4 +1,4 @@
-// Numbers that each shard has, from its rank to all ranks.
+// Sends an array of numbers of each shard from its rank to all ranks.
 #pragma once
 
 #include <vector>
@@ -11,21 +11,21 @@ namespace bdl {
 template <class T>
 class ShardExchange {
  public:
-  /// How many numbers each of so many shards has: to be filled before reserve().
+  /// Returns the counts of numbers, one per shard, which the caller fills before reserve().
   std::span<Index> numbers(Index shards);
-  /// All ranks must know that all have the memory before they gather().
+  /// Makes room for all messages. All ranks must know that all have the memory before they gather().
   void reserve(Index rank, Index ranks);
-  /// Where an own shard's numbers are to stand.
+  /// Returns where the numbers of a local shard are to be written.
   std::span<T> own(Index shard);
-  /// With the other ranks: fails on all of them if one has failed.
+  /// Exchanges the messages; all ranks call it, and it fails on all of them if one has failed.
   void gather(Team& team);
-  /// After it, of each shard.
+  /// Returns, after gather(), the numbers of each shard.
   std::span<const T*> shards() { return shards_; }
 
-  /// All of it, for results that ranks share the work on: each shard has numbers_of(shard) numbers; work(own
-  /// shards) makes its rank's, write(shard, to) puts an own one's down, and read(shard, from) takes another
-  /// rank's. A team of one only works. It begins with a vote, so that a rank which has failed since the last
-  /// message, and votes in the end, is heard.
+  /// Does a whole exchange, for results whose work is divided: work(shards) computes the local shards,
+  /// write(shard, to) copies one with its numbers_of(shard) numbers into the message, read(shard, from)
+  /// reads one of another rank. A team of one calls work() only. A vote comes first, so that a rank which
+  /// has failed since the last message can tell the others.
   template <class Numbers, class Work, class Write, class Read>
   void share(Team& team, Index shards, Numbers&& numbers_of, Work&& work, Write&& write, Read&& read) {
     const ShardRange own = shards_of(team.rank(), team.size(), shards);
@@ -47,8 +47,8 @@ class ShardExchange {
 
  private:
   Index rank_ = 0, ranks_ = 1;
-  std::vector<Index> numbers_;  // of each shard
-  std::vector<Index> sizes_;    // bytes of each rank's message: written while memory is planned, too
+  std::vector<Index> numbers_;  // count of each shard
+  std::vector<Index> sizes_;    // bytes of each rank's message
   std::vector<const T*> shards_;
   Buffer<std::byte> send_, receive_;
 };

@@ -8,7 +8,7 @@
 namespace bdl {
 namespace {
 
-/// Sums in double, in their order; those of targets, groups and statistics follow.
+/// Positions of the sums in double; sums of targets, prior groups and statistics follow.
 enum Number : Index { log_likelihood, misfit, zero_misfit, columns, noise_slope, slope_count, first_vector };
 
 std::span<double> range(std::span<double> numbers, Index first, Index count) {
@@ -29,8 +29,7 @@ bool takes_hessian(const EvidenceRequest<T>& request) {
 
 }  // namespace
 
-/// Numbers that are summed up beside the rows: of a curvature that is not made of them, its diagonal or lower
-/// triangle.
+/// Returns how many numbers a curvature without rows has: those of its diagonal or lower triangle.
 template <class T>
 Index ShardedEvidence<T>::hessian_numbers(const EvidenceRequest<T>& request) const {
   const Index dimension = request.q.dimension();
@@ -88,7 +87,7 @@ StepEvidence<T> ShardedEvidence<T>::estimate(const EvidenceRequest<T>& request, 
   return found;
 }
 
-/// Samples that all shards share are drawn for the first one here.
+/// Draws samples for a shard. If all shards have the same samples, only the first call draws.
 template <class T>
 Samples<T> ShardedEvidence<T>::draw(const EvidenceRequest<T>& request, DrawPlace place) {
   EvidenceEstimator<T>& estimator = local_.estimator();
@@ -138,7 +137,7 @@ void ShardedEvidence<T>::add_shard(const EvidenceRequest<T>& request, const Mini
                          [=](double value) { return fraction * value; });
 }
 
-/// The sums that the step takes of this shard.
+/// Writes a shard's summands: what the step needs of its gradient and curvature.
 template <class T>
 void ShardedEvidence<T>::write_values(const EvidenceRequest<T>& request, const Evidence<T>& evidence,
                                       std::span<T> out) const {
@@ -167,8 +166,8 @@ void ShardedEvidence<T>::write_values(const EvidenceRequest<T>& request, const E
   }
 }
 
-/// What is summed up in double; mean squares of the prior's groups are those of all samples, of which each
-/// shard has as many.
+/// Reads the sums in double. Mean squares of the prior's groups come from all samples; each shard has the
+/// same number of them.
 template <class T>
 StepEvidence<T> ShardedEvidence<T>::result(const EvidenceRequest<T>& request,
                                            const StepExamples& examples) const {
@@ -212,7 +211,7 @@ auto ShardedEvidence<T>::form(const Options& options, Index examples) const -> t
                                      : messages_.form(batch_size(options, examples));
 }
 
-/// A shard's message: its examples' targets, and the numbers that its rows are made of.
+/// Writes a shard's message: its targets, and the numbers that its rows are computed from.
 template <class T>
 void ShardedEvidence<T>::write_rows(const EvidenceRequest<T>& request, const Minibatch<T>& part,
                                     const Evidence<T>& evidence, Index shard) {
@@ -223,8 +222,8 @@ void ShardedEvidence<T>::write_rows(const EvidenceRequest<T>& request, const Min
                   local_.estimator().rows().tape(), out.subspan(static_cast<std::size_t>(to - out.data())));
 }
 
-/// Every rank gets the rows of all shards. The samples, and what layers with statistics have made of them,
-/// are those of the shards.
+/// Joins the rows of all shards on every rank. Samples, and the statistics of layers that normalise, are
+/// those of the shards.
 template <class T>
 void ShardedEvidence<T>::join_rows(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                                    const StepExamples& examples, Team& team, Evidence<T>& evidence) {

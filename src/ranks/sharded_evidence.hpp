@@ -1,7 +1,19 @@
-// The evidence of a minibatch of which each process (rank) has some shards: estimated shard by shard as
-// steps/ does it, and added up in one order (tree_sums.hpp), so that results are identical for any number of
-// ranks. Steps that only take sums over examples get these; steps by curvature rows get the rows of all
-// shards, on every rank, and the ranks divide the work on them (divided_rows.hpp).
+// Training by several processes (ranks). The data are divided into shards, each rank has some of them, and
+// results are identical for any number of ranks. Only this folder and train/ know that there may be several
+// ranks. In the order to read it:
+//
+//   communicator.hpp     two callbacks of the host that move bytes between ranks
+//   team.hpp             the ranks of a collective call: votes, failures, agreement on the arguments
+//   shards.hpp           shards of the data, and the binary tree over them
+//   tree_sums.hpp        sums over shards in the order of that tree; shard_sums.hpp for a few numbers
+//   strata.hpp           minibatches made of equal fractions of every shard
+//   this file            the evidence of a minibatch, estimated shard by shard and added up
+//   row_messages.hpp     curvature rows as messages (tape_numbers.hpp), through shard_exchange.hpp
+//   divided_rows.hpp     work on the rows of all shards, divided among the ranks
+//   sharded_rows.hpp     rows of a whole data set, for Laplace's approximation and the exact methods
+//
+// Steps that need only sums over examples exchange these sums. Steps by curvature rows get the rows of all
+// shards on every rank, and the ranks divide the work.
 #pragma once
 
 #include <optional>
@@ -15,7 +27,7 @@
 
 namespace bdl {
 
-/// True for steps that are more than sums over examples.
+/// True for steps that need the rows of all shards, not only sums over examples.
 inline bool exchanges_rows(StepKind kind) {
   return kind == StepKind::natural_gradient || kind == StepKind::kfac;
 }
@@ -25,15 +37,15 @@ class ShardedEvidence {
  public:
   /// `local` estimates the shards of this rank, and must outlive it.
   explicit ShardedEvidence(MinibatchEvidence<T>& local) : local_(local), messages_(local.model()) {}
-  /// By all ranks; fails on all of them if one does. `batch` has the examples of this rank's shards, one
-  /// shard after the other.
+  /// All ranks call it, and it fails on all of them if it fails on one. `batch` has the examples of this
+  /// rank's shards, one shard after the other.
   StepEvidence<T> estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                            const StepExamples& examples, Index shards, Team& team);
-  /// Called where the ranks have become others.
+  /// Must be called after the team has changed: sizes are agreed on again.
   void forget_ranks() { reserved_ = {}; }
 
  private:
-  /// What the sums are made of, in numbers of T and in doubles.
+  /// Sizes of the sums: numbers of T, and doubles.
   struct Layout {
     Index values = 0, numbers = 0, shards = 0;
     bool operator==(const Layout&) const = default;
@@ -47,7 +59,7 @@ class ShardedEvidence {
   StepEvidence<T> result(const EvidenceRequest<T>& request, const StepExamples& examples) const;
   void use_sums(const EvidenceRequest<T>& request, Evidence<T>& evidence);
 
-  // Steps by rows.
+  // Steps by curvature rows.
   typename RowMessages<T>::Form form(const Options& options, Index examples) const;
   void write_rows(const EvidenceRequest<T>& request, const Minibatch<T>& part, const Evidence<T>& evidence,
                   Index shard);

@@ -1,5 +1,5 @@
-// Gauss-Newton rows of a whole data set of which each rank sees its shards: what they add up to is added up
-// over the shards by their tree, and what each of them has of its own goes to all ranks.
+// Gauss-Newton rows of a whole data set of which each rank reads its shards. Sums over rows are added up
+// over the shards by their tree; results that have a column per row are sent to all ranks.
 #pragma once
 
 #include "curvature/data_rows.hpp"
@@ -9,15 +9,15 @@
 
 namespace bdl {
 
-/// All ranks make the same operations in the same order, within Team::telling; each begins with a vote.
+/// All ranks call the same operations in the same order, within Team::telling; each begins with a vote.
 template <class T>
 class ShardedRows final : public Rows<T> {
  public:
-  /// Everything must outlive it. Every example counts `weight` times.
+  /// All arguments must outlive it. Every example counts `weight` times.
   ShardedRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
               ConstSpan<double> statistics, Team& team, Index shards);
 
-  /// w_r of all rows.
+  /// Returns the weights w_r of all rows.
   ConstSpan<T> weights() const { return weights_.first(count()); }
 
   Index dimension() const override { return sums_.chunks().theta().rows; }
@@ -26,7 +26,7 @@ class ShardedRows final : public Rows<T> {
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
-  /// A Gram matrix is beyond reach: few rows are joined (ShardEstimates).
+  /// Returns a cost at which no Gram matrix is chosen: data sets with few rows use ShardEstimates.
   RowsCost cost() const override;
   void sum(ConstSpan<T>, std::span<T>) override { fail_unknown(); }
   void gram(MatrixView<double>) override { fail_unknown(); }
@@ -50,15 +50,15 @@ class ShardedRows final : public Rows<T> {
   Buffer<T> weights_;
 };
 
-/// The rows of a data set that is small enough for all of them to be held, on all ranks: each sees its own
-/// shards' examples, and all join what was seen.
+/// The rows of a data set that is small enough to hold all of them on every rank: each rank estimates the
+/// examples of its shards, and all ranks join the results.
 template <class T>
 class ShardEstimates {
  public:
   /// The model must outlive it.
   explicit ShardEstimates(const Model<T>& model)
       : model_(model), estimator_(make_estimator(model)), messages_(model) {}
-  /// By all ranks, within Team::telling; the estimate lives until the next call.
+  /// All ranks call it, within Team::telling; the estimate lives until the next call.
   Estimate<T> join(ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds, Team& team, Index shards);
 
  private:

@@ -1,5 +1,5 @@
-// Minibatches made of equal fractions of every shard of the data: shards are strata, each with an order of
-// its own, and a rank reads only the rows of its shards.
+// Minibatches made of equal fractions of every shard: shards are strata, each is shuffled by itself, and a
+// rank reads only the rows of its shards.
 #pragma once
 
 #include "data/minibatch.hpp"
@@ -18,8 +18,8 @@ struct StepExamples {
 
 class Strata {
  public:
-  /// `own` are this rank's shards among `shards`. Fails unless a minibatch can have an example of each shard.
-  /// Each shard has blocks of its own.
+  /// `own` are this rank's shards among `shards`. Fails unless a minibatch can have an example of each
+  /// shard.
   Strata(const Options& options, Index examples, Index shards, const ShardRange& own,
          const RowBlocks& blocks = {});
   /// Passes data in blocks to EpochOrder::tell().
@@ -28,10 +28,10 @@ class Strata {
   Index size() const { return size_; }
   /// Returns the rows of a minibatch on this rank, shard after shard. They live until the next call.
   ConstSpan<Index> rows(Index epoch, Index number);
-  /// Describes the last rows().
+  /// Returns the sizes of the minibatch that rows() returned last.
   const StepExamples& examples() const { return step_; }
-  /// Returns the rows of one local shard in a minibatch, which live until the next call, and their largest
-  /// number.
+  /// Returns the rows of one local shard in a minibatch, which live until the next call, and the largest
+  /// number of such rows.
   ConstSpan<Index> rows_of(Index shard, Index epoch, Index number);
   Index largest_of(Index shard) const { return members_[place(shard)].largest(); }
 
@@ -47,11 +47,11 @@ class Strata {
   StepExamples step_;
 };
 
-/// Divides a minibatch that the caller has made: shard v has part_of(v, shards, rows).
+/// Divides a minibatch that the caller has made: shard v has rows part_of(v, shards, rows).
 class CallerStrata {
  public:
   CallerStrata(Index rows, Index shards, const ShardRange& own);
-  /// First row on this rank.
+  /// Returns the first row on this rank.
   Index first() const { return first_; }
   const StepExamples& examples() const { return step_; }
 

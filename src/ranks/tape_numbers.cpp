@@ -5,7 +5,7 @@
 namespace bdl {
 namespace {
 
-/// Of the places of 16 that each number of a packet has.
+/// Copies one example between the packets of convolutions, in which 16 examples lie side by side.
 template <class T>
 void copy_lane(ConstMatrixView<T> from, Index column, Index lane, Index to_column, Index to_lane,
                MatrixView<T> to) {
@@ -45,7 +45,7 @@ TapeNumbers<T>::TapeNumbers(const Graph<T>& graph) : graph_(graph) {
   }
 }
 
-/// Several layers may read one wire.
+/// Adds the piece of a wire, once although several layers may read it.
 template <class T>
 void TapeNumbers<T>::add_wire(Kind kind, Index wire) {
   const auto is_there = [=](const Piece& piece) { return piece.kind == kind && piece.number == wire; };
@@ -80,7 +80,7 @@ ConstMatrixView<T> TapeNumbers<T>::matrix(const Piece& piece, const Tape<T>& tap
   }
 }
 
-/// Returns the piece, which is not the inputs, for writing; its buffer grows where it has to.
+/// Returns a piece other than the inputs for writing; its buffer grows if it must.
 template <class T>
 MatrixView<T> TapeNumbers<T>::matrix(const Piece& piece, Tape<T>& tape, Index seeds) const {
   const ConstMatrixView<T> of = matrix(piece, std::as_const(tape), seeds);

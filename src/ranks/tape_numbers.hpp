@@ -1,5 +1,5 @@
-// What the curvature rows of a network's examples are made of, as plain numbers: what layers have seen and
-// the sensitivities of their outputs. Examples that were seen apart get one tape by them.
+// The numbers that the curvature rows of a network's examples are computed from: the inputs of each layer,
+// and the sensitivities of its outputs. Tapes of several shards are joined to one.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace bdl {
 
-/// Copies `count` examples of each of `sections` sections, which stand in `from` alone, to the examples from
-/// `first` on of `to`'s sections of `examples`.
+/// Copies `count` examples of each of `sections` sections from `from`, which holds only these, to the
+/// examples from `first` on of `to`, whose sections have `examples` each.
 template <class T>
 void copy_examples(Layout layout, Index sections, ConstMatrixView<T> from, Index count, Index first,
                    Index examples, MatrixView<T> to);
@@ -19,23 +19,24 @@ class TapeNumbers {
  public:
   /// The graph must outlive it.
   explicit TapeNumbers(const Graph<T>& graph);
-  /// Of so many examples, after a backward pass of `seeds` seeds.
+  /// Returns how many numbers so many examples have after a backward pass of `seeds` seeds.
   Index count(Index examples, Index samples, Index seeds) const;
   void write(const Tape<T>& tape, Index seeds, std::span<T> out) const;
-  /// To the examples from `first` on of a tape with memory for all of its own. `x` has room for their inputs.
+  /// Writes the numbers to the examples from `first` on of a tape with memory for all of its examples. `x`
+  /// has room for the inputs.
   void read(ConstSpan<T> numbers, Index first, Index count, Index seeds, Tape<T>& tape,
             MatrixView<T> x) const;
-  /// Before: numbers of examples that are not there, in a last packet, are 0.
+  /// Must come before read(): sets the numbers of missing examples in the last packet to 0.
   void clear(Index seeds, Tape<T>& tape) const;
 
  private:
   enum class Kind { inputs, values, sensitivities, slopes };
   struct Piece {
     Kind kind;
-    Index number;  ///< of a wire or, for slopes, a node
+    Index number;  ///< number of the wire or, for slopes, of the node
     Layout layout;
-    Index height;  ///< numbers of a column
-    bool is_data;  ///< the same for all samples
+    Index height;  ///< elements of a column
+    bool is_data;  ///< true if all samples have the same values
   };
   void add_wire(Kind kind, Index wire);
   static Index sections(const Piece& piece, Index samples, Index seeds);

@@ -9,11 +9,12 @@
 namespace bdl {
 namespace {
 
-constexpr std::int32_t stop_wish = 1 << 8;  // beside a status
+constexpr std::int32_t stop_wish = 1 << 8;  // a bit beside the status
 constexpr Index reason_bytes = prefix_bytes + 304, most_options = 256,
-                option_bytes = prefix_bytes + 4 * most_options;  // the longest message
+                option_bytes = prefix_bytes + 4 * most_options;  // bytes of the longest message
 
-/// The same on all ranks: what has happened to the training that they have in common.
+/// True for errors that mean the same on all ranks, since they come from the training that ranks do
+/// together.
 bool is_common(Status status) {
   return status == Status::ERROR_DIVERGED || status == Status::STOPPED;
 }
@@ -34,7 +35,7 @@ void Team::begin() {
   if (!is_alone()) communicator_->check_works();
 }
 
-/// Within a handler.
+/// Must be called within an exception handler.
 void Team::keep_failure() noexcept {
   failure_ = std::current_exception();
   const auto keep = [&](Status status, const char* words) {
@@ -56,7 +57,7 @@ void Team::keep_failure() noexcept {
   }
 }
 
-/// Within a handler.
+/// Must be called within an exception handler.
 void Team::tell_failure() {
   if (is_alone() || has_told_) return;
   keep_failure();
@@ -89,7 +90,8 @@ void Team::exchange(Index peer, std::span<std::byte> send, std::span<std::byte> 
   communicator_->exchange(Message::part, signal(), peer, send, receive);
 }
 
-/// Whose failure is everybody's: the first rank's that is not common to all, or else the first one's.
+/// Returns the rank whose error all ranks report: the first whose error is not common to all ranks, else the
+/// first that failed; -1 if none has.
 Index Team::leading_rank() const {
   Index leading = -1;
   for (Index r = size() - 1; r >= 0; --r) {
@@ -100,7 +102,8 @@ Index Team::leading_rank() const {
   return leading;
 }
 
-/// After a message of all: if a rank has failed, every one knows it, and asks why.
+/// Reads the statuses of a message of all ranks: if one has failed, all learn which and ask it for its
+/// reason.
 void Team::conclude() {
   const Index leading = leading_rank();
   has_told_ = leading >= 0;
@@ -136,7 +139,7 @@ void Team::agree(const Agreement& mine, ConstSpan<std::uint32_t> option_hashes,
     return agreement;
   };
   const Agreement first = said(0);
-  has_told_ = true;  // unless all is alike
+  has_told_ = true;  // until the checks below find no difference
   const auto check = [&](auto Agreement::*field, const char* what) {
     for (Index r = 1; r < size(); ++r)
       if (said(r).*field != first.*field) name_difference(r, what);

@@ -1,6 +1,6 @@
-// The ranks of a collective call as one of them sees them. What a rank does between two messages may fail: it
-// keeps its failure until the next message has told the others, so that all of them leave the call at the
-// same place.
+// The ranks of a collective call, from the point of view of one of them. Work between two messages may fail
+// on one rank: it keeps the failure until the next message has told the others, so that all ranks leave the
+// call at the same place.
 #pragma once
 
 #include <cxxabi.h>
@@ -13,23 +13,23 @@
 
 namespace bdl {
 
-/// Which function they have called, or which part of it they begin.
+/// The function, or stage of a function, that a rank has called.
 enum class Call : std::uint8_t { fit = 1, step, epoch, search, laplace };
 
-/// What all ranks must have in common when a collective call begins; the rest of its first message.
+/// Arguments that must be equal on all ranks when a collective call begins; the rest of its first message.
 struct Agreement {
   std::uint8_t call = 0;  ///< a Call
   std::uint8_t dtype = 0;
   std::uint16_t shards = 0;
   std::uint32_t version = 0;
-  std::uint64_t options = 0, shapes = 0, prior = 0, step = 0, state = 0;  ///< all but step are hashes
+  std::uint64_t options = 0, shapes = 0, prior = 0, step = 0, state = 0;  ///< hashes, except for `step`
 };
 static_assert(sizeof(Agreement) == 48);
 
 template <class T>
 inline constexpr auto bytes_of = static_cast<Index>(sizeof(T));
 
-/// What a rank has, as a hash.
+/// An argument or property that ranks compare, as a hash.
 struct Having {
   const char* what;
   std::uint64_t hash;
@@ -37,18 +37,18 @@ struct Having {
 
 class Team {
  public:
-  /// With the other ranks of a communicator; null: alone. On failure nothing has changed.
+  /// Joins the ranks of a communicator; null: works alone. On failure nothing has changed.
   void join(std::shared_ptr<Communicator> communicator);
-  /// Alone, failures are exceptions as ever, and messages cost nothing.
+  /// True if this rank works alone: failures are then ordinary exceptions, and messages cost nothing.
   bool is_alone() const { return !communicator_; }
   Index rank() const { return is_alone() ? 0 : communicator_->rank(); }
   Index size() const { return is_alone() ? 1 : communicator_->size(); }
   const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
 
-  /// A call begins: nothing has failed yet.
+  /// Begins a call: no failure is pending.
   void begin();
-  /// work(), unless something has failed; a failure is kept for the next message, but one of messages within
-  /// work(), which all ranks know of or which no message can tell.
+  /// Calls work(), unless a failure is pending. A failure of work() is kept for the next message; a failure
+  /// of messages within work() is thrown, because all ranks know of it or no message can tell them.
   template <class Work>
   void attempt(Work&& work) {
     if (is_alone()) return work();
@@ -56,24 +56,23 @@ class Team {
     try {
       work();
     } catch (const abi::__forced_unwind&) {
-      throw;  // a thread that is cancelled
+      throw;  // pthread cancellation of this thread
     } catch (...) {
       if (has_told_ || communicator_->is_broken()) throw;
       keep_failure();
     }
   }
   bool has_failed() const { return status_ != Status::OK; }
-  /// A call of all ranks is about to begin: what checks() finds wrong with its arguments on this rank, the
-  /// others hear by their first message, an agreement.
+  /// Begins a call of all ranks: checks() checks the arguments on this rank, and its failure goes to the
+  /// others with the first message, an agreement.
   template <class Checks>
   void check_before(Checks&& checks) {
     begin();
     attempt(checks);
     if (has_failed()) agree({}, {}, nullptr);
   }
-  /// work(), of which whatever fails on this rank alone, between its messages, is told by a vote: the others'
-  /// next message must be one. What all ranks compute in the same way, they may find to have run away
-  /// (ERROR_DIVERGED) without a message.
+  /// Calls work(), and tells a failure on this rank alone by a vote: the next message of the others must be
+  /// a vote. ERROR_DIVERGED needs no message, since all ranks find the divergence in the same results.
   template <class Work>
   auto telling(Work&& work) {
     try {
@@ -86,21 +85,22 @@ class Team {
     }
   }
 
-  // Messages of all ranks. Each throws on every rank if one has failed: its own failure on a rank that has,
-  // ERROR_PEER with the other's number and words on one that has not. Training that ran away (ERROR_DIVERGED)
-  // or was interrupted (STOPPED) is the same error for all.
+  // Messages of all ranks. Each throws on every rank if one has failed: the rank that failed throws its
+  // error, the others ERROR_PEER with the rank's number and message. ERROR_DIVERGED and STOPPED
+  // (interrupted) are thrown on all ranks alike.
 
-  /// Does any rank want to stop after this step?
+  /// Returns true if any rank wants to stop after this step.
   bool vote(bool wants_to_stop = false);
-  /// Fails on all ranks unless all say the same, naming what differs. option_hashes has one for each option.
+  /// Fails on all ranks, naming the difference, unless all arguments agree. option_hashes has one hash per
+  /// option.
   void agree(const Agreement& mine, ConstSpan<std::uint32_t> option_hashes, const char* (*option)(Index));
-  /// The same of up to 64 things, in their order.
+  /// Fails on all ranks unless up to 64 properties, in the same order, agree.
   void agree_on(ConstSpan<Having> mine);
-  /// Every rank's message of sizes[rank] bytes, of a sum.
+  /// Gathers every rank's message of sizes[rank] bytes, which are slices of a sum.
   void gather(std::span<std::byte> send, std::span<std::byte> receive, ConstSpan<std::int64_t> sizes);
-  /// Parts of a sum; whether a rank has failed is told by the message of all that follows.
+  /// Swaps slices of a sum with `peer`; the next message of all ranks tells whether one has failed.
   void exchange(Index peer, std::span<std::byte> send, std::span<std::byte> receive);
-  /// In place of it where only others swap parts.
+  /// Must be called in place of exchange() on ranks that have nothing to swap.
   void skip_exchange() { communicator_->skip_exchange(); }
 
  private:
@@ -115,7 +115,7 @@ class Team {
 
   std::shared_ptr<Communicator> communicator_;
   Status status_ = Status::OK;
-  bool has_told_ = false;  // the last message has thrown a failure, on all ranks
+  bool has_told_ = false;  // true if the last message has thrown a failure on all ranks
   std::exception_ptr failure_;
   char words_[304] = {};
   Buffer<std::byte> received_;

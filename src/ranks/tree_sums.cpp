@@ -14,8 +14,8 @@ void add_to(const T* from, Index size, T* to) {
   for_each_index(size, [=](Index i) BDL_INLINE_LAMBDA { to[i] += from[i]; });
 }
 
-/// Sums of the tree over nodes that stand in a row: leaf(node, numbers) finds those of one that is there. The
-/// result stands where the leftmost one did.
+/// Adds up the tree below `node` and returns where the sum stands: in the leftmost leaf. leaf(node, values)
+/// returns true and the values of a node that is not split further.
 template <class T, class Leaf>
 T* sum_nodes(const ShardRange& node, Index size, Leaf& leaf) {
   T* there = nullptr;
@@ -25,7 +25,7 @@ T* sum_nodes(const ShardRange& node, Index size, Leaf& leaf) {
   return left;
 }
 
-/// What may not stand where its type wants to, or nowhere if there is nothing.
+/// memcpy for data that may be misaligned; null pointers are allowed if there are no bytes.
 void copy_bytes(const void* from, Index bytes, void* to) {
   if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
@@ -65,14 +65,15 @@ void TreeSums<T>::reserve(Index rank, Index ranks, Index shards, Index values, I
   if (!halves()) others_.reserve(all_nodes_ * largest_slice_);
 }
 
-/// Each rank has one node, the sibling of its neighbour's, and so on above.
+/// True if halving works: each rank then has one node, whose sibling is its neighbour's, and so on upwards.
 template <class T>
 bool TreeSums<T>::halves() const {
   return std::has_single_bit(static_cast<std::uint64_t>(ranks_)) &&
          std::has_single_bit(static_cast<std::uint64_t>(shards_));
 }
 
-/// Which halves a rank has kept, the lower rank of a pair the first one.
+/// Returns the slice that a rank ends with: the lower rank of a pair keeps the first half, the other the
+/// second.
 template <class T>
 ShardRange TreeSums<T>::halved_slice(Index rank) const {
   ShardRange slice{0, size_};
@@ -101,7 +102,7 @@ void TreeSums<T>::finish(Team& team) {
   std::copy_n(numbers_.data(), count_, results_.data());
 }
 
-/// Neighbours first. It does not matter for the bits which of two is added to the other.
+/// Exchanges with near ranks first. Floating-point addition commutes, so the order within a pair is free.
 template <class T>
 void TreeSums<T>::exchange_halves(Team& team) {
   ShardRange here{0, size_};
@@ -118,8 +119,8 @@ void TreeSums<T>::exchange_halves(Team& team) {
   }
 }
 
-/// Rounds of pairs, as in a tournament: each rank meets each other one once. Everybody's nodes, a slice of
-/// them, then stand in others_ in the order of the tree.
+/// Exchanges in rounds of pairs, as in a tournament: each rank meets each other one once. A slice of every
+/// rank's nodes then stands in others_ in the order of the tree.
 template <class T>
 void TreeSums<T>::exchange_in_turn(Team& team) {
   const ShardRange own = slice(rank_);
@@ -164,7 +165,7 @@ void TreeSums<T>::combine_slice() {
   std::copy_n(sum, own.count(), values_.data() + own.first);
 }
 
-/// The finished slices, and everybody's numbers before them.
+/// Gathers the finished slices, and before them the doubles of every rank.
 template <class T>
 void TreeSums<T>::gather(Team& team) {
   const auto bytes_from = [&](Index rank) {

@@ -1,4 +1,4 @@
-// Sums over shards in one fixed order, whoever computes their parts: the same bits for any number of ranks.
+// Sums over shards in one fixed order, so that results are identical for any number of ranks.
 #pragma once
 
 #include "ranks/shards.hpp"
@@ -6,39 +6,40 @@
 
 namespace bdl {
 
-/// What is added up: many numbers, of which each rank finishes a slice, and a few in double, which everybody
-/// adds up for himself.
+/// The summands of a shard: many values, of which each rank finishes a slice, and a few doubles, which every
+/// rank adds up itself.
 template <class T>
 struct Summand {
   std::span<T> values;
   std::span<double> numbers;
 };
 
-/// Every node of the tree over the shards is the sum of its two halves, left plus right. A rank adds up the
-/// largest nodes within its own shards; then slices of these are swapped: by halving exchanges where ranks
-/// and shards are powers of two, and each rank has one node, else with each other rank in turn. In the end
-/// all gather the finished slices. A rank receives 2 (R - 1) / R times the values, or little more by turns.
+/// Every node of the tree over the shards is the sum of its halves, left plus right. A rank adds up the
+/// largest nodes within its shards, then ranks swap slices of these: by halving exchanges if ranks and
+/// shards are powers of two and each rank has one node, else with each other rank in turn. Last, all ranks
+/// gather the finished slices. A rank receives 2 (R - 1) / R times the values, or a little more when taking
+/// turns.
 template <class T>
 class TreeSums {
  public:
-  /// Memory for sums of so many values and numbers. All ranks must know that all have it before they
+  /// Makes room for sums of so many values and numbers. All ranks must know that all have it before they
   /// finish().
   void reserve(Index rank, Index ranks, Index shards, Index values, Index numbers);
-  /// fill(shard, summand) for each shard of this rank, in order; what is summed up is its sum then.
+  /// Calls fill(shard, summand) for each shard of this rank, in order, and adds up the rank's nodes.
   template <class Fill>
   void add_own(Fill&& fill) {
     Index slot = 0;
     for_each_node_in(own_, {0, shards_},
                      [&](const ShardRange& node) { add_node(node, slot++, nodes_, fill); });
   }
-  /// With the other ranks: fails on all of them if one has failed.
+  /// Exchanges and adds up; all ranks call it, and it fails on all of them if one has failed.
   void finish(Team& team);
   ConstSpan<T> values() const { return values_.first(size_); }
   std::span<T> values() { return values_.first(size_); }
   ConstSpan<double> numbers() const { return results_.first(count_); }
 
  private:
-  /// Into the slot, with those from `free` on for what is added to it.
+  /// Fills a slot with the sum of a node; the slots from `free` on are memory for its right halves.
   template <class Fill>
   void add_node(const ShardRange& node, Index slot, Index free, Fill& fill) {
     if (node.count() == 1) return fill(node.first, summand(slot));
@@ -63,14 +64,14 @@ class TreeSums {
   Index rank_ = 0, ranks_ = 1, shards_ = 1, size_ = 0, count_ = 0;
   ShardRange own_{0, 1};
   Index nodes_ = 1, all_nodes_ = 1, largest_slice_ = 0;
-  Buffer<T> values_, others_;  // of own nodes, then of what is added to them; of others' nodes, a slice
+  Buffer<T> values_, others_;  // local nodes and their summands; a slice of other ranks' nodes
   Buffer<double> numbers_, results_, all_numbers_;
   Buffer<std::byte> send_, receive_;
   Buffer<std::int64_t> sizes_;
 };
 
-/// The sum of fill(shard, values) over all shards, of a call within Team::telling: all ranks have the memory
-/// for it, or none goes on.
+/// Returns the sum of fill(shard, values) over all shards. Must be called within Team::telling; a rank that
+/// lacks the memory for it stops all of them.
 template <class T, class Fill>
 void add_up(Team& team, TreeSums<T>& sums, Fill&& fill) {
   team.vote();

@@ -11,10 +11,10 @@ namespace bdl {
 namespace {
 
 constexpr double moved = 0.1;       // posterior standard deviations
-constexpr double old_weight = 0.5;  // share of the initial precision in the present one
+constexpr double old_weight = 0.5;  // fraction of the initial precision that is left in the present one
 constexpr double lowest_share = 0.01, highest_growth = 1e12;
 constexpr double near = 1e-4;  // posterior standard deviations from the optimum
-// Nats an example above the average, and share of all that it has risen. Healthy fits: up to 0.1 nats.
+// Nats per example above the average, and fraction of the whole rise. Healthy fits have up to 0.1 nats.
 constexpr double least_rise = 0.15, rising_share = 0.05;
 
 const char* start_advice(bool mean_moved, bool precision_moved) {
@@ -30,7 +30,7 @@ const char* start_advice(bool mean_moved, bool precision_moved) {
   return "";
 }
 
-/// Warns if most posterior precisions are far from any that data explain. Not for map (no covariance),
+/// Advises if most posterior precisions are far from any that the data explain. Not for map (no covariance),
 /// streams (precision may fade) or exact methods (at the optimum).
 template <class T>
 const char* precision_advice(const Optimizer<T>& optimizer, ConstSpan<T> precision) {
@@ -52,8 +52,8 @@ const char* precision_advice(const Optimizer<T>& optimizer, ConstSpan<T> precisi
   return "";
 }
 
-/// Noise in units of standardised targets cannot be of any size; in others, only the bounds of learning say
-/// so.
+/// Returns true if a noise precision is implausible. Standardised targets bound it; for other targets only
+/// the limits of learning can tell.
 template <class T>
 const char* noise_advice(const Optimizer<T>& optimizer) {
   const Model<T>* model = optimizer.model().get();
@@ -78,8 +78,8 @@ const char* noise_advice(const Optimizer<T>& optimizer) {
   return "";
 }
 
-/// True if an unmoved posterior means too little training. Streams may stay where they are, and exact methods
-/// end at an optimum.
+/// True if an unmoved posterior means too little training. Streams may stay where they are, and exact
+/// methods end at an optimum.
 template <class T>
 bool may_be_still(const Optimizer<T>& optimizer) {
   return !optimizer.method().is_online && !optimizer.method().is_exact;
@@ -139,10 +139,10 @@ Diagnosis diagnose(const Optimizer<T>& optimizer) {
   });
   const auto dimension = static_cast<double>(uncertain_parameters(q));
   const double mean_shift = std::sqrt(mean / dimension), precision_shift = std::sqrt(ratio / dimension);
-  // Where a posterior is the prior, its mean was learned, and may be right.
+  // A posterior as prior has a learned mean, which may be right without moving.
   const bool mean_moved = mean_shift >= moved || optimizer.prior().posterior();
-  // The mode has no precision to move, that of a fixed small variance stays, and plain gradients keep no
-  // share of the initial one.
+  // The mode has no precision that could move, a fixed small variance does not move, and plain gradients
+  // keep no fraction of the initial precision.
   const auto rule = optimizer.options().rule;
   const bool has_fixed_variance =
       is_low_rank_moment(q.family()) && optimizer.options().diagonal_part == DiagonalPart::fixed;

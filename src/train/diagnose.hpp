@@ -1,4 +1,4 @@
-// What is wrong with what training has learned, if anything is.
+// Advice about training that has not worked.
 #pragma once
 
 #include "train/optimizer.hpp"

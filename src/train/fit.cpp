@@ -31,8 +31,8 @@ class Release {
   DenseRows<T>& rows_;
 };
 
-/// A step. Where training has run away, everything is taken back to the last good state; `goes_on` if
-/// training may go on from there, else the error tells. Does some rank ask to stop, if it may?
+/// Takes a step. After divergence it goes back to the last good state; returns with `goes_on` if training
+/// may continue from there, else fails. Returns true if some rank asks to stop and may do so.
 template <class T>
 bool step_or_go_back(Optimizer<T>& optimizer, const StepExamples& examples, Undo<T>& undo, bool goes_on) {
   try {
@@ -49,7 +49,7 @@ bool step_or_go_back(Optimizer<T>& optimizer, const StepExamples& examples, Undo
   }
 }
 
-/// What minibatches are taken from, as the options have it: the images augmented, or the data themselves.
+/// Source of minibatches: the data, or augmented images if the options ask for them.
 template <class T>
 class MinibatchData {
  public:
@@ -76,19 +76,19 @@ class MinibatchData {
   std::optional<AugmentedData> augmented_;
 };
 
-/// Puts these examples where the step finds them.
+/// Writes these examples to the memory that the step reads.
 template <class T>
 void fill_batch(Optimizer<T>& optimizer, DataSet& data, const RowNumbers& examples) {
   data.fetch(examples, optimizer.model()->standardization, optimizer.batch_x(examples.count()),
              optimizer.batch_y(examples.count()));
 }
 
-/// The next minibatch's step.
+/// Takes the step of the next minibatch.
 template <class T>
 bool advance(Optimizer<T>& optimizer, MinibatchData<T>& data, Strata& strata, Undo<T>& undo) {
   TrainingState& state = optimizer.state;
   optimizer.team.attempt([&] {
-    const Interruptible work;  // an epoch's order of millions of rows
+    const Interruptible work;  // shuffling an epoch's millions of rows takes a while
     fill_batch(optimizer, data.of_epoch(state.epoch), strata.rows(state.epoch, state.batch));
   });
   const bool asked = step_or_go_back(optimizer, strata.examples(), undo, true);
@@ -99,8 +99,8 @@ bool advance(Optimizer<T>& optimizer, MinibatchData<T>& data, Strata& strata, Un
   return asked;
 }
 
-/// After an epoch's last minibatch. Where Laplace's approximation or SWAG fails, it is what is left to do of
-/// the fit.
+/// Ends an epoch after its last minibatch. If Laplace's approximation or SWAG fails then, the next fit
+/// retries only that.
 template <class T>
 void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   TrainingState& state = optimizer.state;
@@ -114,7 +114,7 @@ void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   ++state.epoch;
 }
 
-/// Own shards' rows of the caller's arrays, checked; all of them where there is one rank.
+/// Checked rows of the local shards in the caller's arrays; all rows if this is the only rank.
 template <class T>
 void check_own_rows(const Optimizer<T>& optimizer, const Array& x, const Array& y) {
   const Team& team = optimizer.team;
@@ -172,7 +172,7 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   std::optional<Undo<T>> undo;
   team.attempt([&] {
     {
-      const Interruptible work;  // nothing has begun
+      const Interruptible work;  // interrupts are safe: nothing has begun
       undo.emplace(optimizer);
       check_loop();
     }
@@ -193,7 +193,7 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   return Status::OK;
 }
 
-/// prepare() gives this rank's checked data.
+/// prepare() must return this rank's checked data.
 template <class T, class Prepare>
 void approximate(Optimizer<T>& optimizer, DataSet& data, Prepare&& prepare) {
   Team& team = optimizer.team;
@@ -228,7 +228,7 @@ Status fit(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress&
   std::optional<CheckedData> checked;
   optimizer.team.begin();
   optimizer.team.attempt([&] { checked.emplace(*optimizer.model(), data); });
-  DataSet& all = checked ? *checked : data;  // of a rank that has failed, the size only
+  DataSet& all = checked ? *checked : data;  // a rank that has failed knows only the size
   return train(optimizer, all, epochs, progress);
 }
 

@@ -1,4 +1,4 @@
-// Steps and the training loop on the caller's data, checked.
+// Training on the caller's data, which are checked here: single steps and the loop over epochs.
 #pragma once
 
 #include "model/checked_data.hpp"
@@ -6,24 +6,24 @@
 
 namespace bdl {
 
-/// Trains; OK or STOPPED. epochs = 0 finishes an interrupted fit. Rows of data sets are checked when they are
-/// read.
+/// Trains; returns OK or STOPPED. epochs = 0 finishes an interrupted fit. Rows of data sets are checked when
+/// they are read.
 template <class T>
 Status fit(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress);
 template <class T>
 Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs, const Progress& progress);
 
-/// One step on the caller's minibatch.
+/// Takes one step on the caller's minibatch.
 template <class T>
 void step(Optimizer<T>& optimizer, const Array& x, const Array& y);
 
-/// Laplace's approximation at the mean, from these data.
+/// Computes Laplace's approximation at the mean from these data.
 template <class T>
 void laplace(Optimizer<T>& optimizer, DataSet& data);
 template <class T>
 void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y);
 
-/// One step from the caller's gradient rows.
+/// Takes one step from the caller's gradient rows.
 template <class T>
 void step_rows(Optimizer<T>& optimizer, const Array& rows);
 

@@ -1,4 +1,4 @@
-// How much memory an optimizer will hold.
+// Estimate of the memory that an optimizer will hold.
 #pragma once
 
 #include "train/optimizer.hpp"

@@ -53,7 +53,8 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
     posterior_->precision_diagonal(initial_precision_.first(dimension));
   else
     std::fill_n(initial_precision_.data(), dimension, T(1));
-  if (posterior_->point_parameters() != points_) posterior_->adopt(points_);  // last: nothing fails any more
+  if (posterior_->point_parameters() != points_)
+    posterior_->adopt(points_);  // must come last, since nothing can fail after it
 }
 
 template <class T>
@@ -72,7 +73,7 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
   step_ = step_kind(options_, *posterior_);
 }
 
-/// The method's steps use all they can of a posterior as prior, or refuse it here.
+/// Rejects a posterior as prior whose structure the steps of this method cannot use.
 template <class T>
 void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
   if (!prior.posterior() || method_.is_online) return;

@@ -34,22 +34,22 @@
 
 namespace bdl {
 
-/// What steps hold beside model, posterior, prior and averages.
+/// Memory of the steps, beside model, posterior, prior and averages.
 template <class T>
 struct StepMemory {
   explicit StepMemory(const Model<T>* model);
-  std::unique_ptr<MinibatchEvidence<T>> evidence;  ///< this and the next two: null without a model
+  std::unique_ptr<MinibatchEvidence<T>> evidence;  ///< like the next two, null without a model
   std::unique_ptr<ShardedEvidence<T>> sharded;
   std::unique_ptr<Prequential<T>> prequential;
   Buffer<T> x, y;                      ///< the minibatch, one example per column
-  DenseRows<T> rows;                   ///< the caller's
+  DenseRows<T> rows;                   ///< rows of the caller
   std::unique_ptr<Posterior<T>> next;  ///< the result of a step until it is committed
   Scratch scratch;
   Scales scales;                   ///< learned in a step, until it is committed
-  TreeSums<double> shard_numbers;  ///< sums over shards before a step: of targets
+  TreeSums<double> shard_numbers;  ///< sums over shards before a step, about targets
 };
 
-/// How each layer makes noise, and whether all of them do it exactly.
+/// Description of the noise that each layer makes, and whether all layers' noise is exact.
 struct NoiseText {
   bool is_exact;
   std::string text;
@@ -71,46 +71,46 @@ class Optimizer {
   const std::vector<ParameterBlock>& blocks() const { return model_ ? model_->blocks() : rows_block_; }
 
   const Options& options() const { return options_; }
-  /// The prior starts anew when an option that defines it changes, or was set (reset_prior): one fixed by the
-  /// caller ends.
+  /// Sets options. The prior starts anew if an option that defines it changes or was set (reset_prior),
+  /// which also ends a prior fixed by the caller.
   void set_options(const Options& options, bool reset_prior = false);
-  /// The step that the options take in batches.
+  /// Returns the kind of step that the options take in batches.
   StepKind step() const { return step_; }
   const Prior<T>& prior() const { return prior_; }
   Prior<T>& prior() { return prior_; }
   /// Fixes the prior to this posterior: its mean and whole precision. A blank posterior will start from it.
   void set_prior(std::shared_ptr<const Posterior<T>> prior);
 
-  /// What check_combination() is asked of this optimizer with these options.
+  /// Returns the arguments of check_combination() for this optimizer with these options.
   Combination combination(const Options& options) const {
     return {options, method_, context_, posterior_->family(), posterior_->rank()};
   }
-  /// Fails unless these options go together here, for the use that the optimizer is there for.
+  /// Fails unless these options go together for the use of this optimizer.
   void check_options(const Options& options) const;
-  /// Fails unless this optimizer can be used so.
+  /// Fails unless this optimizer supports this use.
   void check_use(Use use) const;
-  /// True if training may go on from the last good state with half the learning rate: it has a guard, and has
-  /// not done so too often.
+  /// True if training may continue from the last good state with half the learning rate: the guard is on,
+  /// and fewer than most_rate_cuts halvings have been made.
   bool may_go_on() const { return options_.guard > 0 && state.rate_cuts < most_rate_cuts; }
 
-  /// Sets where draws come from; null: the optimizer's own streams.
+  /// Sets the source of random draws; null: the optimizer's streams.
   void set_draws(std::shared_ptr<DrawSource<T>> draws) { caller_draws_ = std::move(draws); }
   const std::shared_ptr<DrawSource<T>>& caller_draws() const { return caller_draws_; }
   DrawSource<T>& draws();
 
-  /// Posterior moments at the start, for the diagnosis.
+  /// Posterior moments at the start, which the diagnosis compares with.
   ConstSpan<T> initial_mean() const { return initial_mean_.first(posterior_->dimension()); }
   ConstSpan<T> initial_precision() const { return initial_precision_.first(posterior_->dimension()); }
   void set_start(ConstSpan<T> mean, ConstSpan<T> precision);
   /// Makes the posterior blank again, as if it had not been initialised.
   void forget_start() noexcept;
 
-  /// Where step() and observe() find a minibatch of so many examples, one per column.
+  /// Return the memory for a minibatch of so many examples, one per column, which step() and observe() read.
   MatrixView<T> batch_x(Index examples) { return memory.x.matrix(model_->inputs(), examples); }
   MatrixView<T> batch_y(Index examples) { return memory.y.matrix(model_->likelihood.targets(), examples); }
   double kl() const;
-  /// How each layer makes noise. The text lives as long as the optimizer. Fails with ERROR_UNSUPPORTED unless
-  /// the posterior is a low-rank-moment one that is learned by noise.
+  /// Describes the noise of each layer. The text lives as long as the optimizer. Fails with
+  /// ERROR_UNSUPPORTED unless the posterior is a low-rank-moment one that is learned by noise.
   const NoiseText& noise_text() const;
 
   TrainingState state;
@@ -129,7 +129,7 @@ class Optimizer {
   std::shared_ptr<Posterior<T>> posterior_;
   const Method& method_;
   Index data_size_;
-  PointLayout points_;  // the model's, and the posterior's unless somebody else has changed it since
+  PointLayout points_;  // the model's, and the posterior's unless the caller has changed it
   MethodContext context_;
   Options options_;
   StepKind step_ = StepKind::natural_gradient;

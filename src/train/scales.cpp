@@ -26,7 +26,7 @@ bool is_due(const TrainingState& state, double from, Index epoch_steps) {
          from * static_cast<double>(usual_epochs) * static_cast<double>(epoch_steps);
 }
 
-/// The mode's mean square says nothing of the prior, so rule "map" does not learn it.
+/// False for rule "map": the mean square of a mode carries no information about the prior.
 template <class T>
 LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps) {
   const Options& options = optimizer.options();
@@ -75,7 +75,7 @@ void Scales::learn_noise(const Likelihood& likelihood, ConstSpan<double> squared
 
 void Scales::learn_degrees(const Likelihood& likelihood, double mean_slope, double weight) {
   constexpr double least = 1, most = 1000,
-                   information = 3.5;  // of 1 / nu where the noise is normal: the most
+                   information = 3.5;  // the largest information about 1 / nu, reached for normal noise
   const double now = likelihood.degrees_of_freedom();
   degrees = 1 / std::clamp(1 / now + weight * mean_slope / information, 1 / most, 1 / least);
 }

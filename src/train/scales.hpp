@@ -14,21 +14,21 @@ namespace bdl {
 template <class T>
 class Optimizer;
 
-/// True once the course, or a usual one where there is no plan, has come to the fraction `from`.
+/// True once the course, or a usual course if there is no plan, has reached the fraction `from`.
 bool is_due(const TrainingState& state, double from, Index epoch_steps);
 
-/// Returns what the optimizer's next step learns besides the posterior.
+/// Returns the scales that the optimizer's next step learns besides the posterior.
 template <class T>
 LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps);
 
-/// Weight of the k-th learning step (k = 1, 2, ...): a running mean at first, then a moving average of weight
-/// rate.
+/// Returns the weight of the k-th learning step (k = 1, 2, ...): a running mean at first, then a moving
+/// average of weight `rate`.
 double scale_weight(double rate, Index k);
 
 /// Next values, computed before a step is committed.
 struct Scales {
   std::vector<double> prior, noise;  ///< empty: not learned in this step
-  double degrees = 0;                ///< of freedom; 0: not learned
+  double degrees = 0;                ///< degrees of freedom; 0: not learned
 
   void clear();
   /// Moves the prior's groups towards 1 / E[theta^2] per group.
@@ -39,7 +39,7 @@ struct Scales {
                    double weight);
   /// Moves 1 / nu by one step up the mean slope.
   void learn_degrees(const Likelihood& likelihood, double mean_slope, double weight);
-  /// Moves all that the step learns.
+  /// Moves all scales that the step learns.
   template <class T>
   void learn(const LearnedScales& learned, const StepEvidence<T>& found, const Likelihood& likelihood,
              const Prior<T>& prior, Index examples, double weight);

@@ -25,7 +25,7 @@ std::uint64_t hash_option(const Options& options, const OptionInfo& info) {
   return hash.value();
 }
 
-/// Numbers of threads are each rank's own business.
+/// Ranks may differ in their numbers of threads.
 std::uint64_t hash_options(const Options& options, std::span<std::uint32_t> each) {
   Hash all;
   const auto table = option_table();
@@ -79,7 +79,7 @@ void add_snapshots(Hash& hash, const Snapshots<T>& snapshots, Index count, const
   hash.add(snapshots.deviations(q.dimension(), q.rank()).columns(0, std::min(count, q.rank())));
 }
 
-/// What goes on from step to step beside the posterior.
+/// Adds the moving averages that steps keep beside the posterior.
 template <class T>
 void add_averages(Hash& hash, const Optimizer<T>& optimizer) {
   const Posterior<T>& q = *optimizer.posterior();
@@ -99,7 +99,7 @@ void add_likelihood(Hash& hash, const Likelihood& likelihood) {
   if (likelihood.kind() == BDL_STUDENT_T) hash.add(likelihood.degrees_of_freedom());
 }
 
-/// The hash of sizes where rows come in blocks.
+/// Returns the hash of sizes for rows that come in blocks.
 std::uint64_t with_blocks(std::uint64_t shapes, const RowBlocks& blocks) {
   for (const Index number : {blocks.rows, blocks.window})
     shapes = (shapes ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15u;

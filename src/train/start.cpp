@@ -25,7 +25,7 @@ double deviation(ConstSpan<T> values) {
   return std::sqrt(std::max(0.0, squares / count - sum / count * (sum / count)));
 }
 
-/// Of V in each parameter.
+/// Returns the standard deviation of V in each parameter.
 template <class T>
 std::vector<double> deviations(const std::vector<ParameterBlock>& blocks, ConstSpan<T> mean,
                                double of_weights) {
@@ -43,14 +43,14 @@ std::vector<double> deviations(const std::vector<ParameterBlock>& blocks, ConstS
   return all;
 }
 
-/// Where W starts: at random, since at 0 it would stay (docs/mathematics/noise.md, "Where training starts").
+/// Initial W: random, since W = 0 is stationary (docs/mathematics/noise.md, "Where training starts").
 struct LowRankStart {
   std::uint64_t seed;
   double size;   ///< standard deviation of V times sqrt(K), in units of that of the layer's weights
   double scale;  ///< a of W = sqrt(a) V; 0: 1 / K
 };
 
-/// Writes W of q's members, which counts after factorize().
+/// Writes W of q's blocks; factorize() must follow.
 template <class T>
 void draw_low_rank(const std::vector<ParameterBlock>& blocks, ConstSpan<T> mean, const LowRankStart& start,
                    Posterior<T>& q) {
@@ -88,7 +88,7 @@ bool has_curvature_per_example(StepKind kind) {
   return kind == StepKind::vogn || kind == StepKind::ivon || kind == StepKind::kfac;
 }
 
-/// The prior as a posterior of K-FAC's family; null: it is diagonal.
+/// Returns the prior as a posterior of K-FAC's family; null if it is diagonal.
 template <class T>
 const BlocksPosterior<T>* kronecker_prior(const Optimizer<T>& optimizer) {
   const Posterior<T>* const prior = optimizer.prior().posterior();
@@ -96,7 +96,7 @@ const BlocksPosterior<T>* kronecker_prior(const Optimizer<T>& optimizer) {
   return is_whole ? &as_blocks(*optimizer.prior().posterior_in_family()) : nullptr;
 }
 
-/// What initialize() is to change, made whole before anything is.
+/// The changes of initialize(), computed completely before any of them is made.
 template <class T>
 class Start {
  public:
@@ -114,14 +114,16 @@ class Start {
   TiedScales<T> tied;
 
  private:
-  bool is_given() const { return options_.initial_precision >= 1e-30; }  // what a float holds
+  bool is_given() const {
+    return options_.initial_precision >= 1e-30;
+  }  // the smallest precision that a float can hold
   double isotropic() const {
     const double times = options_.start_share > 0 ? 0.1 : 10;
     return is_given() ? options_.initial_precision : times * static_cast<double>(optimizer_.data_size());
   }
   std::span<T> precision_to_fill() { return precision_.first(posterior->dimension()); }
 
-  /// In batches, first samples are to stay near the mean.
+  /// Starts in batches, such that first samples stay near the mean.
   void start_batch() {
     const PointLayout& points = posterior->point_parameters();
     const auto precision = precision_to_fill();
@@ -140,7 +142,7 @@ class Start {
       posterior->set_diagonal(precision, {});
   }
 
-  /// A stream starts from its prior.
+  /// Starts a stream from its prior.
   void start_stream() {
     const auto precision = precision_to_fill();
     if (prior_.posterior()) {
@@ -156,8 +158,8 @@ class Start {
                             plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
   }
 
-  /// Near a prior that is a posterior of the same kind: half of its precision, without which long steps would
-  /// undo what it knows, and the isotropic one.
+  /// Starts near a prior that is a posterior of the same kind: at half of its precision, without which long
+  /// steps would forget what it knows, plus the isotropic precision.
   void start_near_prior(const Posterior<T>& given) {
     const Index dimension = posterior->dimension();
     Buffer<T> numbers(2 * dimension + 1);
@@ -183,14 +185,15 @@ class Start {
     posterior->swap(*next);
   }
 
-  /// Near a prior of K-FAC's family: all of its precision, whose directions steps would have to find again.
+  /// Starts near a prior of K-FAC's family at its whole precision, so that steps need not find its
+  /// directions again.
   void start_near_kronecker(const BlocksPosterior<T>& given) {
     posterior->set_diagonal(precision_to_fill(), {});
     start_near(given, static_cast<T>(isotropic()), dynamic_cast<BlocksPosterior<T>&>(*posterior));
     posterior->precision_diagonal(precision_to_fill());
   }
 
-  /// W as large as option "low_rank_start" says; s one number, or near it where it is tied.
+  /// Sets W as large as option "low_rank_start" says, and s to one number, or near it if it is tied.
   void start_low_rank(double variance) {
     const Index dimension = posterior->dimension();
     const auto seed = static_cast<std::uint64_t>(options_.seed);
@@ -219,7 +222,7 @@ class Start {
   Buffer<T> precision_;
 };
 
-/// The mean: the prior's, or the network's initialisation.
+/// Sets the mean to the prior's, or to the network's initialisation.
 template <class T>
 void start_mean(const Optimizer<T>& optimizer, std::span<T> mean) {
   const Options& options = optimizer.options();
@@ -291,7 +294,7 @@ void start_curvature(Optimizer<T>& optimizer) {
     start_near(*prior, least, dynamic_cast<BlocksPosterior<T>&>(q));
 }
 
-/// Tied scales of a posterior that somebody else has started.
+/// Starts tied scales near the deviations of a posterior that the caller has set.
 template <class T>
 void start_tied(Optimizer<T>& optimizer) {
   TiedScales<T>& tied = optimizer.averages.tied;

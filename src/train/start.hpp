@@ -1,4 +1,4 @@
-// Where training starts.
+// Initial values of posterior, prior and averages.
 #pragma once
 
 #include "train/optimizer.hpp"
@@ -9,8 +9,9 @@ namespace bdl {
 template <class T>
 void initialize(Optimizer<T>& optimizer);
 
-/// Before the first step of VOGN, IVON or K-FAC: the posterior that option "initial_curvature" stands for at
-/// the temperature of that step; before one with tied scales: factors near the posterior's deviations.
+/// Must be called before the first step of VOGN, IVON or K-FAC: makes the posterior that option
+/// "initial_curvature" means at the temperature of that step; with tied scales it makes factors near the
+/// posterior's deviations.
 template <class T>
 void start_step(Optimizer<T>& optimizer);
 

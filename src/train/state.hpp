@@ -1,4 +1,4 @@
-// The state of training: what a checkpoint holds beside posterior, options, prior and moving averages.
+// The state of training: everything in a checkpoint besides posterior, options, prior and moving averages.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 
 namespace bdl {
 
-/// After so many restarts with half the learning rate, divergence is an error.
+/// Largest number of restarts with half the learning rate; the next divergence is an error.
 inline constexpr Index most_rate_cuts = 10;
 
-/// Most epochs of all fits of an optimizer together.
+/// Largest number of epochs of all fits of an optimizer together.
 inline constexpr Index most_epochs = INT32_MAX;
 
-/// Moving averages by which divergence is noticed (watch.hpp).
+/// Moving averages by which divergence is detected (watch.hpp).
 struct WatchState {
   Index steps = 0;
-  double misfit = 0, baseline = 0;  ///< of outputs at posterior samples, and of outputs 0
-  double first_ratio = 0;           ///< of the two, at the start
-  /// Returns how many times worse than outputs 0, or than the start, training fits.
+  double misfit = 0, baseline = 0;  ///< misfits of outputs at posterior samples, and of outputs 0
+  double first_ratio = 0;           ///< their ratio at the start
+  /// Returns how many times worse training fits than outputs 0 would, or than it did at the start.
   double ratio() const;
 };
 
-/// Tells whether the expected log likelihood still rises: its average over the steps since training last
-/// began to learn something else, the k-th with weight k, which stays well below the present value as long as
-/// training has not converged.
+/// Tells whether the expected log likelihood still rises, by its average since training last began to learn
+/// another quantity. The k-th step has weight k, so the average stays well below the present value until
+/// training converges.
 struct Convergence {
   Index steps = 0;
   double first = 0, average = 0;
@@ -46,8 +46,8 @@ struct TrainingState {
   Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
   Index guarded_steps = 0;    ///< steps in which the guard scaled a gradient, observations that it held back
   WatchState watch;
-  Index snapshots = 0;  ///< that SWAG has taken in this course
-  Index shards = 0;     ///< of the data in the present course; 0: none yet
+  Index snapshots = 0;  ///< number that SWAG has taken in this course
+  Index shards = 0;     ///< number of shards in the present course; 0: none yet
   Index rate_cuts = 0;  ///< divergences after which learning_rate was halved
   Convergence convergence;
   bool has_diverged = false;  ///< true if training diverged: this is the state that it was taken back to

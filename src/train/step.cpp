@@ -12,9 +12,9 @@
 namespace bdl {
 namespace {
 
-/// The options of the next step's estimate. A first step may have no curvature yet to draw by. Labels of the
-/// model's own are for Kronecker factors that are renewed, and for squares of point parameters: without
-/// either, the gradient is all.
+/// Returns the options of the next step's estimate. A first step may have no curvature yet to draw by.
+/// Labels drawn from the model serve only Kronecker factors that are renewed, and squares of point
+/// parameters: without either, the gradient is enough.
 template <class T>
 Options estimate_options(const Optimizer<T>& optimizer) {
   Options options = optimizer.options();
@@ -29,7 +29,7 @@ Options estimate_options(const Optimizer<T>& optimizer) {
   return options;
 }
 
-/// The rates of the next step (docs/mathematics/natural-gradients.md, "Rates and momentum").
+/// Returns the rates of the next step (docs/mathematics/natural-gradients.md, "Rates and momentum").
 template <class T>
 StepRates rates_of(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
@@ -41,7 +41,7 @@ StepRates rates_of(const Optimizer<T>& optimizer) {
           kl_weight(options, plan, t + 1)};
 }
 
-/// A step that is under way: it computes everything beside the present state, and commits it in the end.
+/// A step in progress: it computes everything beside the present state, and commits it in the end.
 template <class T>
 class StepInProgress {
  public:
@@ -53,7 +53,7 @@ class StepInProgress {
     if (optimizer.model()) freed_.emplace(optimizer.model()->likelihood);
   }
 
-  /// Fails for what a step may fail for before it looks at the data.
+  /// Fails for every reason that does not depend on the data.
   void prepare(const StepExamples& examples, Index epoch_steps) {
     o_.check_use(Use::step);
     if (o_.posterior()->is_blank()) initialize(o_);
@@ -72,7 +72,7 @@ class StepInProgress {
     epoch_steps_ = epoch_steps;
   }
 
-  /// What the minibatch says, in one piece or shard by shard.
+  /// Estimates the evidence of the minibatch, in one piece or shard by shard.
   void estimate(const StepExamples& examples) {
     const double weight = static_cast<double>(o_.data_size()) / static_cast<double>(examples.all);
     const Options options = estimate_options(o_);
@@ -108,7 +108,7 @@ class StepInProgress {
     return result_;
   }
 
-  /// The posterior and the averages become those after the step; nothing fails here.
+  /// Commits the posterior and the averages of the step; nothing fails here.
   void commit_posterior() {
     Posterior<T>& q = *o_.posterior();
     if (o_.step() == StepKind::mean)
@@ -139,7 +139,7 @@ class StepInProgress {
     freed_->keep();
     ++state.running_steps;
     state.running_log_likelihood = running_;
-    // What is learned may have changed, and with it what the expected log likelihood can be.
+    // Newly learned scales change the level that the expected log likelihood can reach.
     const bool begins_scales = learned_.any() && state.learning_step != first_learning_;
     if (learned_.any()) state.learning_step = first_learning_;
     if ((freed_->is_new() && likelihood.kind() == BDL_HETEROSCEDASTIC) || (begins_scales && learned_.noise))
@@ -150,8 +150,8 @@ class StepInProgress {
   StepMemory<T>& memory() { return o_.memory; }
 
  private:
-  /// The running average with the value of this step, which must be a number: squares of huge errors are
-  /// none.
+  /// Returns the running average after this step. Huge errors have squares that are not finite: then it
+  /// fails.
   double next_log_likelihood(double value) const {
     const TrainingState& state = o_.state;
     const double weight = 1 / static_cast<double>(std::min(state.running_steps + 1, epoch_steps_)),

@@ -1,5 +1,5 @@
-// One step of an optimizer: the evidence of a minibatch (steps/), the step that the method takes
-// (steps/step.hpp), and what goes with it: the watch, the scales, the averages. Taken whole or not at all.
+// One step of an optimizer: the evidence of a minibatch (evidence/), the step that the method takes
+// (steps/step.hpp), and the watch, scales and averages that follow it. It is taken whole or not at all.
 #pragma once
 
 #include "ranks/strata.hpp"
@@ -7,7 +7,8 @@
 
 namespace bdl {
 
-/// Lets the log noise precisions of a heteroscedastic model be learned, but only if the step is taken.
+/// Frees the log noise precisions of a heteroscedastic model, so that they are learned, but only if the step
+/// is taken.
 class FreedLogPrecision {
  public:
   explicit FreedLogPrecision(Likelihood& likelihood) : likelihood_(likelihood) {}
@@ -28,16 +29,16 @@ class FreedLogPrecision {
   bool new_ = false, kept_ = false;
 };
 
-/// One step on the minibatch that stands in batch_x() and batch_y(). Of several ranks each has its shards'
-/// examples there, and all take the step or none. Returns true if one of them asks to stop, if they may.
+/// Takes one step on the minibatch in batch_x() and batch_y(). Each of several ranks has its shards'
+/// examples there, and all take the step or none does. Returns true if a rank asks to stop, and may.
 template <class T>
 bool take_step(Optimizer<T>& optimizer, const StepExamples& examples, bool may_ask);
 
-/// The same alone, on one shard.
+/// Takes one step alone, on one shard.
 template <class T>
 void take_step(Optimizer<T>& optimizer, Index examples);
 
-/// One step on the rows that the caller has put into memory.rows.
+/// Takes one step on the rows that the caller has put into memory.rows.
 template <class T>
 void step_on_rows(Optimizer<T>& optimizer);
 

@@ -1,4 +1,4 @@
-// Nothing has happened if the first step of a call fails.
+// Undoes the preparations of a call whose first step fails, so that nothing has changed.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ class UndoUnits {
   std::optional<Likelihood> likelihood_;
 };
 
-/// Puts everything back that preparing a first step has changed, unless the step was taken.
+/// Restores everything that the preparation of a first step has changed, unless the step was taken.
 template <class T>
 class Undo {
  public:
@@ -60,7 +60,7 @@ class Undo {
   }
 
  private:
-  std::optional<UndoUnits<T>> units_;  // put back last
+  std::optional<UndoUnits<T>> units_;  // restored last
   Optimizer<T>* optimizer_;
   TrainingState state_;
   bool blank_;

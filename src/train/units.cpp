@@ -1,5 +1,5 @@
-// What the targets say about units before a step: noise to start from, the scale of a target that was
-// constant when the model was standardised, and how large rates, or noise that depends on x, can be
+// Units learned from the targets before a step: initial noise, the scale of a target that was constant when
+// the model was standardised, and limits of rates and of input-dependent noise
 // (docs/mathematics/likelihoods.md, "Limits").
 #include "train/units.hpp"
 
@@ -37,7 +37,7 @@ void add_examples(const Likelihood& likelihood, ConstMatrixView<T> y, const Shar
   for (Index i = columns.first; i < columns.end; ++i) add_example<T>(likelihood, y.column(i), out);
 }
 
-/// add_examples() for rows of a data set.
+/// Adds rows of a data set.
 void add_rows(const Likelihood& likelihood, DataSet& data, const Standardization& units,
               const ShardRange& rows, std::span<double> out) {
   Buffer<double> block(data.targets() * std::min(block_rows, rows.count()));
@@ -106,7 +106,7 @@ void for_targets_of(DataSet& data, const Standardization& units, const ShardRang
   }
 }
 
-/// Rates of a linear model have no limit: its log rate is linear in x by definition.
+/// False for linear models: their log rate is linear in x by definition, so rates have no limit.
 template <class T>
 bool limits_rates(const Optimizer<T>& optimizer) {
   return optimizer.model() && optimizer.model()->likelihood.kind() == BDL_POISSON &&
@@ -135,7 +135,7 @@ bool use_sums(Optimizer<T>& optimizer, ConstSpan<double> sums) {
   return false;
 }
 
-/// Calls add(shard, numbers) for each shard of this rank; the numbers are added up.
+/// Calls add(shard, numbers) for each shard of this rank, and adds up the numbers of all shards.
 template <class T, class Add>
 bool learn_units(Optimizer<T>& optimizer, Add add) {
   limit_noise(*optimizer.model());
@@ -148,8 +148,8 @@ bool learn_units(Optimizer<T>& optimizer, Add add) {
   return settles;
 }
 
-/// Noise precision where learning starts, or stays without it, in units of 1 / Var(y); 0: as the model has
-/// it.
+/// Returns the noise precision where learning starts, or where it stays without learning, in units of 1 /
+/// Var(y); 0: the model's.
 template <class T>
 double first_noise_factor(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
@@ -164,7 +164,7 @@ bool may_start_noise(const Optimizer<T>& optimizer) {
   return likelihood.has_noise_precision() && !likelihood.noise_is_set() && first_noise_factor(optimizer) != 0;
 }
 
-/// In two passes over the shards: the means first.
+/// Takes two passes over the shards, the first of them for the means.
 template <class T>
 double variance_over_shards(Optimizer<T>& optimizer, DataSet& data) {
   const Standardization& units = optimizer.model()->standardization;

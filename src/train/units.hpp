@@ -1,4 +1,4 @@
-// What the targets say about units before a step.
+// Units learned from the targets before a step: noise, scales and limits.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,12 @@
 
 namespace bdl {
 
-/// Mean over the outputs of Var(y), standardised; of y^2 where there is no variation (a single example).
+/// Returns the mean over the outputs of Var(y), standardised; of y^2 if the targets do not vary (a single
+/// example).
 double target_variance(DataSet& data, const Standardization& units);
-/// Var(y) of each target alone; missing ones (NaN) do not count.
+/// Returns Var(y) of each target alone; missing targets (NaN) do not count.
 std::vector<double> target_variances(DataSet& data, const Standardization& units);
-/// target_variance() of all ranks' shards.
+/// Returns target_variance() over the shards of all ranks.
 template <class T>
 double variance_of_targets(Optimizer<T>& optimizer, DataSet& data);
 
@@ -20,7 +21,7 @@ double variance_of_targets(Optimizer<T>& optimizer, DataSet& data);
 /// Var(y), unless the caller has set it.
 template <class T>
 void start_noise(Optimizer<T>& optimizer, DataSet& data);
-/// Sets a noise of each target's own, which streams have as well; for Gaussian and Student-t noise.
+/// Sets noise for each target separately, in streams too; for Gaussian and Student-t noise.
 template <class T>
 void start_noises(Optimizer<T>& optimizer, DataSet& data);
 

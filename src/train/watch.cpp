@@ -40,7 +40,8 @@ void Watch<T>::check(const WatchState& now, const Misfits& misfits, Index epoch_
                misfit = misfits.outputs / misfits.columns;
   const Index window = std::max(epoch_steps, least_window);
   const double weight = 1 / static_cast<double>(std::min(++next_.steps, window));
-  if (!std::isfinite(baseline) || std::isnan(misfit)) return;  // the step will name what is wrong
+  if (!std::isfinite(baseline) || std::isnan(misfit))
+    return;  // the step will report the number that is not finite
   next_.misfit += weight * (misfit - next_.misfit);
   next_.baseline += weight * (baseline - next_.baseline);
   if (next_.steps == 1) next_.first_ratio = misfit / std::max(baseline, least_baseline);
@@ -53,7 +54,7 @@ void Watch<T>::check(const WatchState& now, const Misfits& misfits, Index epoch_
 template <class T>
 void Watch<T>::keep_good_state(const Optimizer<T>& optimizer, Index epoch_steps) {
   const WatchState& now = optimizer.state.watch;
-  // Without steps these are expectations, whose outputs nobody watches.
+  // Without steps these are expectations, which have no outputs to watch.
   const bool due = !is_known_ || (now.steps > 0 && now.steps % std::max(epoch_steps, least_window) == 0);
   if (due && is_good(now)) remember(optimizer);
 }

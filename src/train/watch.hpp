@@ -1,5 +1,5 @@
-// Has training diverged? A network that predicts far worse than outputs 0 will not come back by itself: it is
-// taken back to its last good state, and training goes on from there with half the learning rate, at most
+// Detects divergence. A network that predicts far worse than outputs 0 does not recover by itself: it goes
+// back to its last good state, and training continues from there with half the learning rate, at most
 // most_rate_cuts times.
 #pragma once
 
@@ -21,24 +21,24 @@ class Watch {
   /// Adds the step's misfits to moving averages over an epoch of them; commit() makes these the present ones.
   /// Fails with ERROR_DIVERGED if posterior samples fit far worse than outputs 0.
   void check(const WatchState& now, const Misfits& misfits, Index epoch_steps, Index step);
-  /// The averages after the step that was checked last.
+  /// Returns the averages after the step that was checked last.
   const WatchState& next() const { return next_; }
   void set_next(const WatchState& next) { next_ = next; }
 
-  /// Remembers the present state as good, after a step, if it is and an epoch's worth of steps has passed
-  /// since the last one.
+  /// Remembers the state after a step if it is good and an epoch's worth of steps has passed since the last
+  /// good state.
   void keep_good_state(const Optimizer<T>& optimizer, Index epoch_steps);
   void remember(const Optimizer<T>& optimizer);
-  /// True if a good state is known. What has changed other than by steps is not taken back: then it is
-  /// forgotten.
+  /// True if a good state is known. Changes other than by steps cannot be undone: they end it.
   bool knows_good_state() const { return is_known_; }
   void forget() noexcept { is_known_ = false; }
-  /// Forgets it unless training is about to diverge: the caller may have changed posterior and scales since.
+  /// Forgets an old state unless training is about to diverge: the caller may have changed posterior and
+  /// scales since.
   void forget_older(const WatchState& now) {
     if (is_good(now)) forget();
   }
-  /// After a failed step: takes posterior, scales and averages back to the last good state, if training has
-  /// diverged. Time goes on, averages of gradients begin anew.
+  /// After a failed step: restores posterior, scales and averages of the last good state if training has
+  /// diverged. Time continues, and averages of gradients begin anew.
   bool go_back(Optimizer<T>& optimizer);
 
  private:

@@ -21,7 +21,7 @@ const BlockedRows<T>& blocks_of(const Estimate<T>& estimate) {
   return dynamic_cast<const BlockedRows<T>&>(*estimate.rows);
 }
 
-/// Of a posterior whose precision becomes that of the approximation, matrix by matrix.
+/// Turns a posterior into Laplace's approximation, matrix by matrix.
 template <class T>
 class KroneckerLaplace {
  public:
@@ -50,7 +50,8 @@ class KroneckerLaplace {
                    static_cast<std::uint64_t>(optimizer_.state.step), static_cast<std::uint32_t>(shard)};
     return spec;
   }
-  /// fill(chunks of the shard's rows, numbers) for each shard of this rank, and the sum over all of them.
+  /// Calls fill(chunks of the shard's rows, numbers) for each shard of this rank, and returns the sum over
+  /// all shards.
   template <class Fill>
   ConstSpan<double> add_shards(Index numbers, Fill&& fill) {
     const Team& team = optimizer_.team;
@@ -72,7 +73,8 @@ class KroneckerLaplace {
         visit(k, dynamic_cast<KroneckerPosterior<T>&>(q_.member(static_cast<Index>(k))));
   }
 
-  /// Omega as the mean over all examples, Gamma as the sum: their products are the curvature of all data.
+  /// Computes Omega as a mean over all examples and Gamma as a sum, so that their product is the curvature
+  /// of all data.
   void find_factors() {
     const CurvatureKind kind = seeds_of(optimizer_.options().fisher);
     factors_.reserve(shapes_);
@@ -88,7 +90,8 @@ class KroneckerLaplace {
     std::ranges::copy(sums, factors_.values().begin());
   }
 
-  /// Along eigenvectors of the factors; with a prior of the family, of the whole precision's partial traces.
+  /// Sets the precision along eigenvectors of the factors; under a prior of the family, along those of the
+  /// whole precision's partial traces.
   void set_products(std::size_t k, KroneckerPosterior<T>& to) {
     const MatrixView<double> omega = factors_.omega(k), gamma = factors_.gamma(k);
     std::vector<double> by_input, by_output;
@@ -107,14 +110,14 @@ class KroneckerLaplace {
                        static_cast<T>(by_output[static_cast<std::size_t>(o)]);
   }
 
-  /// Its eigenvalues.
+  /// Writes the eigenvectors of a factor and returns its eigenvalues.
   std::vector<double> find_vectors(ConstMatrixView<double> factor, MatrixView<T> vectors) {
     eigen_.compute(factor, of_posterior_);
     std::copy_n(eigen_.vectors().data, vectors.size(), vectors.data);
     return {eigen_.values().begin(), eigen_.values().end()};
   }
 
-  /// The mean squares of the gradients themselves along the pairs of eigenvectors.
+  /// Replaces the curvature by mean squares of the gradients along the pairs of eigenvectors.
   void correct() {
     std::vector<Index> first{0};
     for (const MatrixShape& shape : shapes_) first.push_back(first.back() + shape.parameters());
@@ -134,15 +137,15 @@ class KroneckerLaplace {
     });
   }
 
-  /// Null unless the prior is of the family.
+  /// Returns the prior of matrix k; null if the prior is not of this family.
   const KroneckerPosterior<T>* prior_of(std::size_t k) {
     PosteriorStep<T> step{q_};
     optimizer_.prior().enter(step);
     return step.prior ? &as_kronecker(as_blocks(*step.prior).member(static_cast<Index>(k))) : nullptr;
   }
 
-  /// What of the prior's precision is diagonal along the pairs: of all posteriors with these eigenvectors the
-  /// one of the least KL divergence to that with the whole precision.
+  /// Adds the prior's precision as far as it is diagonal along the pairs: among posteriors with these
+  /// eigenvectors this one has the least KL divergence to the posterior with the whole precision.
   void add_prior(std::size_t k, KroneckerPosterior<T>& to) {
     const auto first = static_cast<std::size_t>(q_.offset(static_cast<Index>(k)));
     Buffer<T> buffer(to.dimension());

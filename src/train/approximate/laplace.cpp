@@ -14,7 +14,7 @@
 namespace bdl {
 namespace {
 
-// The range finder starts from nothing, not from the factor of the step before.
+// The range finder must start from nothing, not from the factor of the step before.
 constexpr Index cold_passes = 12;
 
 }  // namespace
@@ -34,7 +34,7 @@ void check_laplace(const Optimizer<T>& optimizer, Index examples) {
 
 namespace {
 
-/// One natural step of rate 1 from the prior: Sigma^-1 = 0 Lambda_0 + H + Lambda_0, projected to the family.
+/// Takes one natural step of rate 1 from the prior, Sigma^-1 = H + Lambda_0, projected to the family.
 template <class T>
 std::unique_ptr<Posterior<T>> step_from_prior(Optimizer<T>& optimizer, const Curvature<T>& curvature) {
   const Posterior<T>& q = *optimizer.posterior();
@@ -65,7 +65,7 @@ std::unique_ptr<Posterior<T>> laplace_by_rows(Optimizer<T>& optimizer, DataSet& 
   return step_from_prior<T>(optimizer, {&rows, rows.weights(), {}, {}});
 }
 
-/// Matrices of a family of dense ones; none: the diagonal.
+/// Returns the dense matrices of the posterior's precision; none if it is diagonal.
 template <class T>
 std::vector<DiagonalBlock> blocks_of(const Posterior<T>& q) {
   if (q.is_diagonal()) return {};
@@ -92,7 +92,7 @@ void write_curvature(DataRows<T>& rows, const std::vector<DiagonalBlock>& blocks
   }
 }
 
-/// The same by the sums of shards, over ranks.
+/// Adds up the curvature over shards and ranks, and steps from the prior.
 template <class T>
 std::unique_ptr<Posterior<T>> laplace_by_sums(Optimizer<T>& optimizer, DataSet& data, double weight,
                                               Index shards) {
@@ -115,7 +115,7 @@ std::unique_ptr<Posterior<T>> laplace_by_sums(Optimizer<T>& optimizer, DataSet& 
   return step_from_prior<T>(optimizer, {&summed, summed.weights(), {}, {}});
 }
 
-/// The rows themselves, over ranks: joined where a Gram matrix of all of them is within reach.
+/// Steps by the rows of all ranks: joined if a Gram matrix of all of them is affordable.
 template <class T>
 std::unique_ptr<Posterior<T>> laplace_by_shards(Optimizer<T>& optimizer, DataSet& data, double weight,
                                                 Index shards) {

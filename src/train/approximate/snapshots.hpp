@@ -1,16 +1,16 @@
-// What SWAG keeps of the points that a descent comes by.
+// Running moments of the parameter vectors that SWAG collects during a descent.
 #pragma once
 
 #include "base/view.hpp"
 
 namespace bdl {
 
-/// Running mean t1, sum of squared deviations from it, so that the mean square t2 = t1^2 + sum / n loses
-/// nothing, and the last J deviations from the running mean. How many there are, n, is in TrainingState.
+/// Running mean t1; sum of squared deviations from it, so that the mean square t2 = t1^2 + sum / n loses no
+/// digits; and the last J deviations from the running mean. TrainingState holds their number n.
 template <class T>
 class Snapshots {
  public:
-  /// Adds the next one, after n others.
+  /// Adds a snapshot, after n others.
   void add(ConstSpan<T> theta, Index n, Index rank);
 
   std::span<double> mean(Index dimension) { return mean_.first(dimension); }

@@ -13,11 +13,11 @@
 namespace bdl {
 namespace {
 
-/// Of variances: those of parameters that no example moves.
+/// Smallest variance, for parameters that no example moves.
 constexpr double tiny = 1e-30;
 
-/// Of its own accord once an epoch, more often where that would leave columns of W without a deviation: the
-/// first one is 0.
+/// Returns the steps between snapshots. The default is once an epoch, or more often if columns of W would
+/// lack a deviation otherwise (the first deviation is 0).
 template <class T>
 Index interval(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
@@ -34,13 +34,13 @@ Index interval(const Optimizer<T>& optimizer) {
        static_cast<long long>(snapshots));
 }
 
-/// One pass over minibatches at one mean.
+/// Computes running statistics by one pass over minibatches at one mean.
 template <class T>
 class StatisticsPass {
  public:
   StatisticsPass(const Model<T>& model, ConstSpan<T> mean, DataSet& data)
       : model_(model), graph_(*model.graph()), theta_(mean.data(), std::ssize(mean), 1), data_(data) {}
-  /// Of a shard's minibatches; `running` holds where they start, and becomes what they leave.
+  /// Runs through a shard's minibatches; `running` holds the statistics before and after.
   void run(Strata& strata, Index shard, Index epoch, std::span<double> running) {
     const Index most = strata.largest_of(shard), targets = model_.likelihood.targets();
     x_.reserve(model_.inputs() * most);
@@ -65,7 +65,8 @@ class StatisticsPass {
   Buffer<T> x_, y_, f_;
 };
 
-/// As training's own minibatches leave them, at the posterior's mean: each shard's, by its part of the data.
+/// Renews the statistics at the posterior's mean as training would, each shard's weighted by its fraction of
+/// the data.
 template <class T>
 void renew_statistics(Optimizer<T>& optimizer, DataSet& data, Strata& strata, Posterior<T>& q) {
   const std::span<double> running = q.statistics();
@@ -122,11 +123,12 @@ void take_snapshot(Optimizer<T>& optimizer) {
   ++state.snapshots;
 }
 
-/// Sigma = diag(t2 - t1^2) / 2 + D D^T / (2 (K - 1)) for the K deviations that there are.
+/// Sets Sigma = diag(t2 - t1^2) / 2 + D D^T / (2 (K - 1)) with the K deviations collected so far.
 template <class T>
 void take_swag(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   const TrainingState& state = optimizer.state;
-  if (optimizer.options().total_steps > 0 && state.step < state.plan.end) return;  // other fits go on
+  if (optimizer.options().total_steps > 0 && state.step < state.plan.end)
+    return;  // the course continues in another fit
   if (state.snapshots < 2) fail_too_few(state.snapshots);
   const Posterior<T>& q = *optimizer.posterior();
   const Index dimension = q.dimension(), rank = q.rank(), kept = std::min(rank, state.snapshots);

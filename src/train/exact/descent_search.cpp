@@ -26,7 +26,7 @@ DescentSearch::DescentSearch(Coordinates& coordinates, const Posterior<double>& 
   std::fill_n(z_.data(), 3 * z_.size(), 0.0);
 }
 
-/// One descent after the other, each in the chart of where the last one ended.
+/// Runs descents one after the other, each in the chart around the posterior where the last one ended.
 SearchEnd DescentSearch::run() {
   Values values = Values::computed;
   for (double last_scale = HUGE_VAL, last_loss = HUGE_VAL;;) {
@@ -45,7 +45,7 @@ SearchEnd DescentSearch::run() {
   }
 }
 
-/// z = 0 is q, and what a displacement of nothing changes in the gradient is noise.
+/// z = 0 is q, where any difference of the gradient is noise.
 void DescentSearch::center() {
   constexpr double next_to_nothing = 1e-15;
   coordinates_.center();
@@ -61,7 +61,7 @@ void DescentSearch::center() {
   noise_ = norm(here_);
 }
 
-/// True if it was long or short enough, false if no step descends any further.
+/// True if a step length was accepted, false if no step descends further.
 bool DescentSearch::descend(Values values, double enough) {
   values_ = values;
   enough_ = enough;
@@ -107,7 +107,8 @@ bool DescentSearch::report(ConstSpan<double> z, ConstSpan<double> gradient) {
   return stopped_ || scale_ * now <= enough_ || is_stuck(value_here_, now);
 }
 
-/// Neither a lower value nor a shorter gradient for a while: rounding, or a chart that does not fit here.
+/// True if neither value nor gradient has decreased for a while: rounding, or a chart that does not fit
+/// here.
 bool DescentSearch::is_stuck(double value, double length) {
   constexpr int patience = 60;
   const bool better = value < lowest_ - 1e-3 || length < shortest_ / 2;

@@ -1,4 +1,4 @@
-// The ELBO's maximum over the posteriors of one family, by L-BFGS in coordinates of the family.
+// Finds the maximum of the ELBO over the posteriors of one family, by L-BFGS in coordinates of the family.
 #pragma once
 
 #include "train/exact/coordinates.hpp"
@@ -9,12 +9,13 @@ namespace bdl {
 class DescentSearch {
  public:
   static constexpr Index usual_pairs = 20;
-  /// All arguments must outlive it. q is the posterior of the coordinates; the search moves it.
+  /// All arguments must outlive it. The search moves q, the posterior of the coordinates.
   DescentSearch(Coordinates& coordinates, const Posterior<double>& q, double tolerance,
                 const Iterated& iterated, Index pairs = usual_pairs);
-  /// Until the natural gradient is as short as the tolerance, or rounding leaves nothing more to be gained.
+  /// Searches until the natural gradient is as short as the tolerance, or until rounding leaves no more to
+  /// gain.
   SearchEnd run();
-  /// Length of the natural gradient at q.
+  /// Returns the length of the natural gradient at q.
   double length() {
     center();
     return scale_;
@@ -26,7 +27,7 @@ class DescentSearch {
   }
 
  private:
-  /// How differences of the loss are found: as they are, or (near the optimum, where that is rounding) from
+  /// Ways to compute differences of the loss: directly, or (near the optimum, where that is rounding) from
   /// the gradients at both ends of each step.
   enum class Values { computed, integrated };
   void center();
@@ -44,8 +45,8 @@ class DescentSearch {
   ExactElbo::Value start_, last_;
   bool stopped_ = false;
 
-  // Of a descent from the chart's center, where the natural gradient has length scale_. Its variables z are
-  // the chart's coordinates / scale_, its function the loss / scale_^2: both begin with a gradient of
+  // State of a descent from the chart's center, where the natural gradient has length scale_. Its variables
+  // z are the chart's coordinates / scale_, its function is the loss / scale_^2, so the first gradient has
   // length 1.
   double scale_ = 0, noise_ = 0, enough_ = 0;
   Values values_ = Values::computed;

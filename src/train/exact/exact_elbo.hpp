@@ -1,5 +1,5 @@
-// The ELBO of a one-output generalised linear model on a whole data set, exactly: what the methods exact-*
-// maximise. In double, whatever the model is stored in.
+// The exact ELBO of a one-output generalised linear model on a whole data set, which the methods exact-*
+// maximise. Computed in double precision, whatever type the model is stored in.
 #pragma once
 
 #include "curvature/dense_rows.hpp"
@@ -10,10 +10,10 @@ namespace bdl {
 
 class ExactElbo {
  public:
-  /// Copies what it needs of the model. Fails with ERROR_UNSUPPORTED for other ones.
+  /// Copies what it needs of the model. Fails with ERROR_UNSUPPORTED for models without exact expectations.
   template <class T>
   ExactElbo(const Model<T>& model, Prior<double> prior, const RowShares& shares, Team& team);
-  /// The data, which must outlive it, as the model does for its units.
+  /// Sets the data; they must outlive it, and so must the model, whose units they have.
   template <class T>
   void read_from(DataSet& data, const Model<T>& model) {
     sums_.read_from(data, model.standardization);
@@ -24,37 +24,39 @@ class ExactElbo {
     /// Changes of the loss below this are rounding.
     double rounding() const;
   };
-  /// At q, for a natural-gradient step from it. The views below are of the last call. Fails with
-  /// ERROR_DIVERGED where it is not finite.
+  /// Evaluates the ELBO at q, for a natural-gradient step from q. The views below belong to the last call.
+  /// Fails with ERROR_DIVERGED if the ELBO is not finite.
   Value evaluate(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::exact); }
-  /// True if there is a quadratic near the likelihood whose optimum does not depend on where a search begins.
+  /// True if the likelihood has a quadratic near it whose optimum does not depend on where a search begins.
   bool has_quadratic() const { return model_->likelihood.kind() == BDL_POISSON; }
-  /// evaluate() with that quadratic in place of the likelihood.
+  /// Evaluates with that quadratic in place of the likelihood.
   Value evaluate_quadratic(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::quadratic); }
-  /// The same for derivatives by the parameters of a low-rank q, of which `y` are the columns that H is
-  /// multiplied with.
+  /// Evaluates for derivatives by the parameters of a low-rank q; H will be multiplied with the columns of
+  /// `y`.
   Value evaluate(const Posterior<double>& q, ConstMatrixView<double> y);
-  /// Derivative of the loss with respect to mu: sum_i E[l'_i] x_i + Lambda_0 (mu - mu_0).
+  /// Returns the derivative of the loss by mu: sum_i E[l'_i] x_i + Lambda_0 (mu - mu_0).
   ConstSpan<double> slope() { return sums_.slope(); }
-  /// H = sum_i E[l''_i] x_i x_i^T for the step, so that the derivative with respect to Sigma is (H +
-  /// Lambda_0 - Lambda) / 2. Low-rank posteriors take rows: those of the data, or a factor of the matrix that
-  /// is H to 1e-10 of its diagonal. Once for each evaluation; fails with ERROR_DIVERGED where it has none.
+  /// Returns H = sum_i E[l''_i] x_i x_i^T for the step; the derivative by Sigma is (H + Lambda_0 - Lambda) /
+  /// 2. Low-rank posteriors get rows: those of the data, or of a factor of H that is exact to 1e-10 of its
+  /// diagonal. Must be called once per evaluation; fails with ERROR_DIVERGED if there is no factor.
   Curvature<double> curvature();
-  /// out = (H + Lambda_0) x, after evaluate() of a posterior with full covariance; `h` is scratch, D x D.
+  /// Writes (H + Lambda_0) x after evaluate() of a posterior with full covariance; `h` is scratch memory, D
+  /// x D.
   void multiply_target(ConstMatrixView<double> x, MatrixView<double> h, MatrixView<double> out);
-  /// diag(H) and H y.
+  /// Return diag(H) and H y.
   ConstSpan<double> hessian_diagonal() { return sums_.diagonal(); }
   MatrixView<double> hessian_products() { return sums_.products(); }
-  /// The noise precision of the greatest ELBO for the posterior of the last evaluation, whose value this is:
-  /// N / E[sum of squared errors].
+  /// Returns the noise precision that maximises the ELBO for the posterior of the last evaluation, whose
+  /// value this is: N / E[sum of squared errors].
   double best_noise_precision(const Value& value) const;
   void set_noise_precision(double precision) { model_->likelihood.set_noise_precision({&precision, 1}); }
-  /// With the noise of another one of its kind.
+  /// Replaces the noise by that of another likelihood of the same kind.
   void set_likelihood(const Likelihood& likelihood) { model_->likelihood = likelihood; }
   Prior<double>& prior() { return prior_; }
-  /// Lambda_0's diagonal.
+  /// Returns the diagonal of Lambda_0.
   ConstSpan<double> prior_precision() const { return prior_.precision(); }
-  /// diag(sum_i b_i x_i x_i^T + Lambda_0) for about the most that E[l''_i] can be, until the next evaluation.
+  /// Returns diag(sum_i b_i x_i x_i^T) + diag(Lambda_0) with b_i about the largest possible E[l''_i]; valid
+  /// until the next evaluation.
   ConstSpan<double> typical_precision() { return sums_.typical_precision(prior_precision(), team_); }
   Index dimension() const { return model_->parameters(); }
 
@@ -68,7 +70,7 @@ class ExactElbo {
   ExactSums sums_;
   HessianSum of_h_ = HessianSum::none;
   bool takes_rows_ = false;
-  DenseRows<double> factor_;  // of a matrix, as rows
+  DenseRows<double> factor_;  // rows of a matrix's factor
   Buffer<double> ones_;
   Scratch scratch_;
 };

@@ -25,17 +25,18 @@ namespace {
 constexpr int most_first_steps = 30;
 constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
 
-/// Learned noise has at least this share of the targets' variance.
+/// Learned noise has at least this fraction of the targets' variance.
 constexpr double least_noise = 1e-12;
 
-/// The optimizer between the iterations of a search: it has the posterior of the last one.
+/// Represents the optimizer between the iterations of a search: it holds the posterior of the last
+/// iteration.
 template <class T>
 class Course {
  public:
   Course(Optimizer<T>& optimizer, Undo<T>& undo, const ExactCalls& calls)
       : optimizer_(optimizer), undo_(undo), calls_(calls), next_(optimizer.posterior()->clone()) {}
 
-  /// The iteration becomes the optimizer's. True if it was the last one or training is to stop.
+  /// Commits the iteration to the optimizer. Returns true if it was the last one or training must stop.
   bool advance(const Posterior<double>& q, const ExactElbo::Value& value) {
     TrainingState& state = optimizer_.state;
     convert_tensors(q, *next_);
@@ -77,7 +78,7 @@ RowShares shares_of(const Optimizer<T>& optimizer, Index rows, Index shards) {
   return {rows, shards, optimizer.team.rank(), optimizer.team.size()};
 }
 
-/// What a search needs before it begins: each rank has all of it, or none begins.
+/// Everything that a search allocates before it begins, so that all ranks have it or none begins.
 template <class T>
 struct Searched {
   Searched(Optimizer<T>& optimizer, Undo<T>& undo, DataSet& data, const ExactCalls& calls)
@@ -109,7 +110,7 @@ SearchEnd step_naturally(ExactElbo& elbo, Posterior<double>& q, const Options& o
   return SearchEnd::stuck;
 }
 
-/// search(descent) with the descent that suits the family.
+/// Calls search(descent) with the descent for this family.
 template <class Search>
 auto by_descent(ExactElbo& elbo, Posterior<double>& q, double tolerance, const Iterated& iterated,
                 Search&& search) {
@@ -130,7 +131,7 @@ SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, 
                     [](DescentSearch& descent) { return descent.run(); });
 }
 
-/// Finds the optimum over q, and over the noise precision if it is learned.
+/// Finds the optimum over q, and over the noise precision if that is learned.
 template <class T>
 class NoiseSearch {
  public:
@@ -158,8 +159,8 @@ class NoiseSearch {
     }
   }
 
-  /// Distance from the optimum: the length of the natural gradient in posterior standard deviations, or the
-  /// error of log tau in units of sqrt(2 / N), whichever is larger.
+  /// Returns the distance from the optimum: the length of the natural gradient in posterior standard
+  /// deviations, or the error of log tau in units of sqrt(2 / N), whichever is larger.
   double distance() {
     const auto ignored = [](const auto&, const auto&) { return true; };
     const double of_q =

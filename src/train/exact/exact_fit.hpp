@@ -7,16 +7,17 @@
 
 namespace bdl {
 
-/// What a search calls after an iteration: the ranks' agreement on where it has come to, and the caller.
+/// Callbacks of a search after an iteration: agreement of the ranks on its result, and the caller's progress
+/// function.
 struct ExactCalls {
   Index shards;
   std::function<void()> agree;
   const Progress& progress;
 };
 
-/// fit() for them: at most `epochs` iterations from the present posterior, fewer where the optimum is
-/// reached. The data are all N rows, of which each rank has those of its shards. What fails on one rank
-/// between messages is to be told by the caller (Team::telling).
+/// fit() for these methods: at most `epochs` iterations from the present posterior, fewer if the optimum is
+/// reached. The data are all N rows; each rank reads those of its shards. The caller must tell other ranks
+/// of failures between messages (Team::telling).
 template <class T>
 Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const ExactCalls& calls);
 

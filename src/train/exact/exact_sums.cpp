@@ -7,8 +7,8 @@
 namespace bdl {
 namespace {
 
-/// Numbers of a block's inputs: they should stay in the cache. Of D rows or more, a block is no larger than
-/// the matrix that their sum is.
+/// Number of elements in a block's inputs, which should stay in the cache. With D rows or more, a block is
+/// no larger than the matrix of their sum.
 constexpr Index numbers_together = Index{1} << 18;
 
 Index most_rows(Index dimension) {
@@ -57,13 +57,13 @@ void ExactSums::begin(HessianSum of_h, Index vectors) {
   sums_.reserve(shares_.rank, shares_.ranks, shares_.shards, count_sums(of_h, dimension(), vectors), 1);
 }
 
-/// With one rank there is no message that would tell what has failed.
+/// A single rank sends no message that would report a failure.
 void ExactSums::finish(Team& team) {
   sums_.finish(team);
   if (shares_.ranks == 1) team.vote();
 }
 
-/// visit(rows, is_first) for the blocks of a shard, whose rows stand in x_ and y_.
+/// Calls visit(rows, is_first) for each block of a shard, whose rows stand in x_ and y_.
 template <class Visit>
 void ExactSums::for_each_block(Index shard, Visit&& visit) {
   const ShardRange all = part_of(shard, shares_.shards, rows());
@@ -95,7 +95,7 @@ void ExactSums::evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatri
   finish(team);
 }
 
-/// The first block's sums are where those of the others are added to.
+/// The first block writes the sums, the others add to them.
 void ExactSums::add_block(const Posterior<double>& q, const ShardRange& rows, ConstMatrixView<double> y,
                           bool is_first, const Summand<double>& out) {
   const Index count = rows.count();

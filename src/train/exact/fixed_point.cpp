@@ -9,7 +9,7 @@
 namespace bdl {
 namespace {
 
-/// Returns nothing if the ELBO is not finite or there is no such step.
+/// Returns nothing if the ELBO is not finite or no such step exists.
 template <class Evaluate>
 std::optional<ExactElbo::Value> value_of(Evaluate&& evaluate) {
   try {
@@ -86,7 +86,7 @@ void FixedPoint::measure(double part) {
     length_ = std::max(length_, std::abs(after[i] / before[i] - 1) / part);
 }
 
-/// Near the optimum the ELBO's differences are rounding: every step is taken there.
+/// Near the optimum differences of the ELBO are rounding, so every step is accepted.
 SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q,
                    const Iterated& iterated) {
   constexpr double least_part = 1e-6;

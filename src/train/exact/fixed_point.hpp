@@ -1,5 +1,5 @@
-// Natural-gradient steps of length 1 on the exact ELBO: Lambda' = Lambda_0 + H, mu' = mu - Sigma' m (perhaps
-// projected to the family). Where they stay, the ELBO is stationary.
+// Natural-gradient steps of length 1 on the exact ELBO: Lambda' = Lambda_0 + H, mu' = mu - Sigma' m,
+// projected to the family if necessary. A fixed point is a stationary point of the ELBO.
 #pragma once
 
 #include <functional>
@@ -12,25 +12,26 @@ namespace bdl {
 /// Called after each iteration with the better posterior; true ends the search.
 using Iterated = std::function<bool(const Posterior<double>& q, const ExactElbo::Value& value)>;
 
-/// How a search has ended: at the optimum, as asked, or where it gets no further.
+/// Ends of a search: the optimum, the caller's wish, or no further progress.
 enum class SearchEnd { converged, stopped, stuck };
 
-/// How a search ended that can go no further at this length of the natural gradient: converged if rounding
-/// hides a near optimum, else stuck.
+/// Returns how a search ended that makes no progress at this length of the natural gradient: converged if
+/// rounding hides a near optimum, else stuck.
 SearchEnd end_of_search(double length);
 
 class FixedPoint {
  public:
-  /// Both must outlive it.
+  /// Both arguments must outlive it.
   FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOptions& projection);
 
-  /// Evaluates the ELBO at q, before the first step. True if q was moved to the optimum of the likelihood's
-  /// quadratic, which is better.
+  /// Evaluates the ELBO at q before the first step. Returns true if q was moved to the optimum of the
+  /// likelihood's quadratic, where the ELBO is higher.
   bool begin();
 
-  /// A part of the whole step. False, and q as it was, if the ELBO gains less than `least_gain`.
+  /// Takes a fraction of the whole step. Returns false, and leaves q unchanged, if the ELBO gains less than
+  /// `least_gain`.
   bool step(double part, double least_gain);
-  /// What the whole step from the former q would have been: the larger of the mean's shift in posterior
+  /// Returns the size of the whole step from the former q: the larger of the mean's shift in posterior
   /// standard deviations, sqrt(dmu^T Sigma^-1 dmu), and the largest relative change of diag(Sigma^-1).
   double length() const { return length_; }
   const ExactElbo::Value& value() const { return value_; }
@@ -52,8 +53,8 @@ class FixedPoint {
   double length_ = 0;
 };
 
-/// Steps until they are shorter than the tolerance, for families that hold Lambda_0 + H. Stuck if steps gain
-/// little and get no shorter, or if only tiny parts of one raise the ELBO.
+/// Takes steps until they are shorter than the tolerance, for families that can hold Lambda_0 + H. Stuck if
+/// steps gain little and get no shorter, or if only tiny fractions of a step raise the ELBO.
 SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q, const Iterated& iterated);
 
 }  // namespace bdl

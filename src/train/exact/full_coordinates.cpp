@@ -36,7 +36,7 @@ void FullCoordinates::Memory::reserve(Index dimension) {
   for (Buffer<double>* buffer : {&root, &spread, &w, &first, &second}) buffer->reserve(dimension * dimension);
 }
 
-/// visit(i, j) for the elements of W, in the order of the coordinates after e.
+/// Calls visit(i, j) for the elements of W, in the order of the coordinates after e.
 template <class Visit>
 void FullCoordinates::for_each_lower(Visit&& visit) const {
   for (const Block& block : blocks_) {

@@ -13,13 +13,13 @@ namespace bdl {
 
 class FullCoordinates final : public Coordinates {
  public:
-  /// Both must outlive it.
+  /// Both arguments must outlive it.
   FullCoordinates(ExactElbo& elbo, Posterior<double>& q);
   Index size() const override { return size_; }
   void center() override;
   void place(ConstSpan<double> z, double scale) override;
   ExactElbo::Value differentiate(std::span<double> gradient) override;
-  /// Number of coordinates of posteriors like q.
+  /// Returns the number of coordinates of posteriors like q.
   static Index count(const Posterior<double>& q);
 
  private:

@@ -56,7 +56,7 @@ void LowRankChart::center(const LowRankPosterior<double>& q) {
   assemble([](double r) { return -1 / (r * (1 + r)); }, inverse_root_);
 }
 
-/// X = (I + V M V^T) X.
+/// Replaces X by (I + V M V^T) X.
 void LowRankChart::transform(ConstMatrixView<double> middle, MatrixView<double> x) {
   if (rank_ == 0 || x.cols == 0) return;
   const auto v = v_.matrix(dimension_, rank_), first = products_.matrix(rank_, x.cols);

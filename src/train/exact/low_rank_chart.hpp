@@ -11,18 +11,18 @@ namespace bdl {
 
 class LowRankChart {
  public:
-  /// least: bounds of d. As in factor analysis (Heywood cases), the ELBO may be highest at d_j = 0, where the
+  /// Sets bounds of d. As in factor analysis (Heywood cases), the ELBO may be highest at d_j = 0, where the
   /// arithmetic ends; through the square, such a bound is an ordinary stationary point.
   LowRankChart(Index rank, ConstSpan<double> least);
   LowRankChart() = default;
   void reserve(Index dimension, Index rank);
-  /// Coordinates: e, E column by column, f.
+  /// Number of coordinates: e, E column by column, f.
   Index size() const { return dimension_ * (rank_ + 2); }
-  /// Where d is below its bound, it counts as being there.
+  /// A d below its bound counts as being at the bound.
   void center(const LowRankPosterior<double>& q);
-  /// q becomes the point with coordinates scale z. Fails with ERROR_DIVERGED if it is none.
+  /// Sets q to the point with coordinates scale z. Fails with ERROR_DIVERGED if that point is no posterior.
   void place(ConstSpan<double> z, double scale, LowRankPosterior<double>& q);
-  /// Derivatives with respect to mu, U and d at the last point placed become those with respect to (e, E, f).
+  /// Turns derivatives by mu, U and d at the last point placed into derivatives by (e, E, f).
   void pull_back(ConstSpan<double> mean, ConstMatrixView<double> u, ConstSpan<double> d,
                  std::span<double> out);
 

@@ -8,8 +8,8 @@
 namespace bdl {
 namespace {
 
-/// Below 1e-6 of what the precision's diagonal is about, too few digits of diag(Sigma) are left, and d is as
-/// good as 0.
+/// Bound of d relative to the precision's diagonal: below it diag(Sigma) would keep too few digits, and d is
+/// as good as 0.
 std::vector<double> least_diagonal(std::vector<double> typical) {
   for (double& value : typical) value *= 1e-6;
   return typical;

@@ -6,10 +6,10 @@
 
 namespace bdl {
 
-/// Derivatives of the loss -ELBO with respect to mu, U and d.
+/// Derivatives of the loss -ELBO by mu, U and d.
 class LowRankGradient {
  public:
-  /// At q, whose ELBO is returned. O(N D L).
+  /// Computes them at q and returns its ELBO. O(N D L).
   ExactElbo::Value compute(ExactElbo& elbo, const LowRankPosterior<double>& q);
   ConstSpan<double> mean() const { return mean_; }
   ConstMatrixView<double> u() const { return u_; }

@@ -1,5 +1,5 @@
-// The noise precision of the greatest ELBO: the root of residual(t) = log best(t) - t over t = log tau, where
-// best(t) is the noise precision that maximises the ELBO for the optimal posterior at tau = exp(t).
+// Finds the noise precision of the greatest ELBO: the root of residual(t) = log best(t) - t over t = log
+// tau, where best(t) maximises the ELBO for the optimal posterior at tau = exp(t).
 #pragma once
 
 #include <cmath>

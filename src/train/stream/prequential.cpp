@@ -30,7 +30,7 @@ void Prequential<T>::reserve(const Posterior<T>&, Index examples, ScoreKind kind
   outputs_.reserve(count);
 }
 
-/// Outputs at the mean, in double, and their covariances if they are wanted.
+/// Computes outputs at the mean, in double precision, and their covariances if asked for.
 template <class T>
 void Prequential<T>::evaluate(const Posterior<T>& q, ConstMatrixView<T> x, ScoreKind kind) {
   const Index outputs = model_.outputs(), count = outputs * x.cols;

@@ -1,4 +1,4 @@
-// One-step-ahead scores of a stream: what the posterior said about an observation before it saw it.
+// One-step-ahead scores of a stream: each observation is predicted before the posterior learns from it.
 #pragma once
 
 #include "options/choices.hpp"
@@ -6,7 +6,7 @@
 
 namespace bdl {
 
-/// Sums over the targets seen so far, in the caller's units.
+/// Sums over the targets scored so far, in the caller's units.
 struct PrequentialSums {
   Index examples = 0, targets = 0;  ///< a class number is one target
   double log_density = 0;           ///< over the examples, in nats

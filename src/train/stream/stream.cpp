@@ -17,8 +17,8 @@
 namespace bdl {
 namespace {
 
-/// Those of `count` rows from `first` on that have a target (all of them, where outputs are observed
-/// together).
+/// Finds those of `count` rows from `first` on that have a target, or all targets if outputs are observed
+/// together.
 template <class T>
 void find_observed(DataSet& data, const Standardization& units, bool together, Index first, MatrixView<T> y,
                    std::vector<Index>& rows) {
@@ -98,7 +98,7 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutA
   std::fill_n(all.data(), x.rows, std::numeric_limits<double>::quiet_NaN());
   std::vector<Index> rows;
   rows.reserve(static_cast<std::size_t>(block));
-  // Exact Hessians and correlated noise see the outputs of a row together.
+  // Exact Hessians and correlated noise need all outputs of a row.
   const bool together =
       model.likelihood.noise_covariance().given() || optimizer.options().curvature == EstimateKind::mc_hess;
   const double largest = given(log_density) && log_density.dtype == BDL_F32

@@ -14,18 +14,18 @@ namespace bdl {
 template <class T>
 void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutArray& log_density);
 
-/// Observes the examples that stand in batch_x() and batch_y(), one observation; missing targets are NaN, and
-/// examples without any target are not there. Time moves one step on before it, unless it has been moved.
+/// Observes the examples in batch_x() and batch_y() as one observation; missing targets are NaN, and
+/// examples without any target are left out. Time moves on by one step before it, unless it has been moved.
 /// `scores` receives the one-step-ahead log density of each example, if option "score" asks for one; fails
 /// with ERROR_DIVERGED where its size is beyond the largest.
 template <class T>
 void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> scores,
                    double largest_score = std::numeric_limits<double>::max());
-/// Moves time on, without an observation; the next one is made at that time.
+/// Moves time on without an observation; the next one is made at that time.
 template <class T>
 void move_time(Optimizer<T>& optimizer, Index steps);
 
-/// Moves time `steps` >= 0 on.
+/// Moves time on by `steps` >= 0.
 template <class T>
 void forecast(Optimizer<T>& optimizer, Index steps);
 
