@@ -40,7 +40,7 @@ void check_augmentation(const Combination& c, Use use) {
         "the model has no images as inputs: only networks have, that begin with \"input CHANNELS ROWS "
         "COLUMNS\"");
   if (c.method.is_exact) refuse("methods \"exact-*\" see all data as they are, in every iteration");
-  if (use == Use::stream) refuse("bdl_optimizer_observe() sees each example once, as it is");
+  if (use == Use::stream) refuse("a stream shows each example once, as it is");
   if (value >= std::min(input.rows, input.columns) && pads)
     fail(Status::ERROR_INVALID_ARGUMENT,
          "option \"%s\" is %lld, expected less than the rows and columns of the images, %lld x %lld", name,
@@ -61,10 +61,8 @@ void check_exact(const Combination& c) {
 
 void check_has_steps(const Combination& c) {
   if (c.method.is_exact)
-    fail(
-        Status::ERROR_UNSUPPORTED,
-        "method \"%s\" takes no single steps: bdl_optimizer_fit() runs it on all data until it has converged",
-        c.method.name);
+    fail(Status::ERROR_UNSUPPORTED,
+         "method \"%s\" takes no single steps: fit it, on all data until it has converged", c.method.name);
 }
 
 /// Can the model be asked so?
@@ -146,8 +144,8 @@ void check_low_rank_moment(const Combination& c, Use use) {
   const bool pathwise = options.curvature == EstimateKind::mc_reparam;
   if (use == Use::stream || use == Use::rows)
     fail(Status::ERROR_UNSUPPORTED,
-         "a low-rank-moment posterior is learned from a network's data set: by bdl_optimizer_fit() and "
-         "bdl_optimizer_step()");
+         "a low-rank-moment posterior is learned from a network's data set: fit it, or take steps on "
+         "minibatches");
   if (options.rule != Rule::map && !(options.rule == Rule::bbb && pathwise))
     fail(Status::ERROR_UNSUPPORTED,
          "a low-rank-moment posterior has steps by rule \"bbb\" with curvature \"mc-reparam\", and by rule "
@@ -181,8 +179,8 @@ void check_kronecker(const Combination& c, Use use) {
   const Options& options = c.options;
   if (use == Use::stream || use == Use::rows)
     fail(Status::ERROR_UNSUPPORTED,
-         "a Kronecker-factored posterior is learned from a network's data set: by bdl_optimizer_fit() and "
-         "bdl_optimizer_step()");
+         "a Kronecker-factored posterior is learned from a network's data set: fit it, or take steps on "
+         "minibatches");
   if (options.rule != Rule::map && !descends_kronecker(c))
     fail(Status::ERROR_UNSUPPORTED,
          "a Kronecker-factored posterior has steps by rule \"map\", and by rule \"blr\" with descent "
@@ -251,7 +249,7 @@ void check_batch(const Combination& c, bool ends_with_laplace) {
   if (rule == Rule::bong || rule == Rule::bog)
     fail(Status::ERROR_UNSUPPORTED,
          "rule \"%s\" has no prior to hold on to in batches: use rule \"blr\" or \"bbb\", or "
-         "bdl_optimizer_observe()",
+         "let it observe a stream",
          rule == Rule::bong ? "bong" : "bog");
   if (rule != Rule::map && c.family == Family::dropout)
     fail(Status::ERROR_UNSUPPORTED, "a dropout posterior has no steps but by rule \"map\"");
@@ -271,7 +269,7 @@ void check_stream(const Combination& c) {
   if (c.options.rule == Rule::map)
     fail(Status::ERROR_UNSUPPORTED,
          "rule \"map\" has no uncertainty to weigh an observation with: use rule \"bong\", or "
-         "bdl_optimizer_fit()");
+         "fit a data set");
   if (c.options.rule == Rule::blr && c.options.learning_rate > 1)
     fail(Status::ERROR_INVALID_ARGUMENT,
          "option \"learning_rate\" is %g, expected at most 1 for rule \"blr\" on streams",
@@ -337,7 +335,7 @@ void check_sums(const Combination& c) {
 void check_together(Use use) {
   if (use == Use::stream || use == Use::rows)
     fail(Status::ERROR_UNSUPPORTED,
-         "the optimizer has a communicator, but %s: bdl_optimizer_set_communicator(optimizer, NULL) first",
+         "the optimizer has a communicator, but %s: set its communicator to none first",
          use == Use::stream ? "streams are learned alone" : "steps on rows are taken alone");
 }
 

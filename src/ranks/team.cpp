@@ -146,7 +146,7 @@ void Team::agree(const Agreement& mine, ConstSpan<std::uint32_t> option_hashes,
   };
   check(&Agreement::version,
         "the version of libbdl, or in the BLAS or the processor's vectors, on which results depend: compare "
-        "bdl_build_info()");
+        "their build info");
   check(&Agreement::call, "the function that it has called");
   check(&Agreement::dtype, "dtype: one computes in f32, the other in f64");
   check(&Agreement::shapes,

@@ -70,6 +70,7 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
   if (options.diagonal_part != options_.diagonal_part || options.tied_rank != options_.tied_rank)
     averages.tied.forget();
   options_ = options;
+  checked_use_.reset();
   step_ = step_kind(options_, *posterior_);
 }
 
@@ -108,7 +109,8 @@ void Optimizer<T>::check_options(const Options& options) const {
 
 template <class T>
 void Optimizer<T>::check_use(Use use) const {
-  check_combination(combination(options_), use);
+  if (checked_use_ != use) check_combination(combination(options_), use);
+  checked_use_ = use;
   if (!team.is_alone()) check_together(use);
   if (posterior_->point_parameters() != points_)
     fail(Status::ERROR_SHAPE, "the posterior has become that of a network with other point parameters");

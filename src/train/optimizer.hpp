@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/deferred.hpp"
@@ -132,6 +133,7 @@ class Optimizer {
   PointLayout points_;  // the model's, and the posterior's unless the caller has changed it
   MethodContext context_;
   Options options_;
+  mutable std::optional<Use> checked_use_;  // what the options have been checked for
   StepKind step_ = StepKind::natural_gradient;
   Prior<T> prior_;
   std::vector<ParameterBlock> rows_block_;  // theta as one block where there is no model

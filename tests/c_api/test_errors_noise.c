@@ -28,8 +28,8 @@ static trained trained_noisy(const char* method) {
 static void test_streams_and_rows(void** state) {
   trained t = trained_noisy("elrg");
   const char* const message =
-      "a low-rank-moment posterior is learned from a network's data set: by bdl_optimizer_fit() and "
-      "bdl_optimizer_step()";
+      "a low-rank-moment posterior is learned from a network's data set: fit it, or take steps on "
+      "minibatches";
   (void)state;
   watch(&t);
   REFUSED(UNSUPPORTED, message,

@@ -1,6 +1,6 @@
 // Eigenpairs of dense symmetric matrices, of up to some thousand rows. A matrix that fits the caches is
 // reduced to tridiagonal form in one pass per column (householder.hpp); one that does not, in the same way on
-// the library's threads (large_reduction.cpp). Eigenvalues of the tridiagonal matrix that are well apart come
+// the library's threads. Eigenvalues of the tridiagonal matrix that are well apart come
 // from Sturm counts and Rayleigh quotient iterations (tridiagonal_pairs.hpp), close ones from LAPACK
 // (linalg/lapack.hpp). A few pairs of a large positive semi-definite matrix, as a low-rank projection needs
 // them, come sooner from a block Krylov space (block_krylov.cpp). Everything is in double; results do not
