@@ -127,6 +127,15 @@ void DataSums<T>::add_outer(const IndexRange& some, ConstSpan<T> w, MatrixView<d
   });
 }
 
+template <class T>
+void DataSums<T>::add_block(const IndexRange& some, const IndexRange& parameters, ConstSpan<T> w,
+                            MatrixView<double> out) {
+  chunks_.for_each(some, [&](const Estimate<T>& estimate, Index first) {
+    Rows<T>& rows = estimate.rows->part(parameters.first, parameters.count());
+    rows.add_outer(rows_from(w, first, rows.count()), out);
+  });
+}
+
 template class DataSums<float>;
 template class DataSums<double>;
 
@@ -156,52 +165,8 @@ void DataRows<T>::sum(ConstSpan<T> c, std::span<T> out) {
 template <class T>
 void DataRows<T>::gram(MatrixView<double> out) {
   DataChunks<T>& chunks = sums_.chunks();
-  if (chunks.count() > 1)
-    fail(Status::ERROR_UNSUPPORTED,
-         "%lld rows are too many for the Gram matrix of a whole data set (option eigen_method)",
-         static_cast<long long>(count()));
+  if (chunks.count() > 1) return Rows<T>::gram(out);
   chunks.estimate(all_, 0).rows->gram(out);
-}
-
-/// Rows restricted to a range of parameters: they too are computed anew for each operation.
-template <class T>
-class DataRows<T>::Part final : public Rows<T> {
- public:
-  Part(DataRows& all, Index offset, Index size) : all_(all), offset_(offset), size_(size) {}
-  Index dimension() const override { return size_; }
-  Index count() const override { return all_.count(); }
-  RowsCost cost() const override { return all_.cost(); }
-  void add_outer(ConstSpan<T> w, MatrixView<double> out) override {
-    all_.sums_.chunks().for_each([&](const Estimate<T>& estimate, Index first) {
-      Rows<T>& rows = estimate.rows->part(offset_, size_);
-      rows.add_outer({w.data() + first, static_cast<std::size_t>(rows.count())}, out);
-    });
-  }
-  void sum(ConstSpan<T>, std::span<T>) override { fail_unknown(); }
-  void sum_squares(ConstSpan<T>, std::span<T>) override { fail_unknown(); }
-  void gram(MatrixView<double>) override { fail_unknown(); }
-  void project(ConstMatrixView<T>, MatrixView<T>) override { fail_unknown(); }
-  void combine(ConstMatrixView<T>, MatrixView<T>) override { fail_unknown(); }
-  void write_row(Index, Index, std::span<T>) const override { fail_unknown(); }
-  Rows<T>& part(Index, Index) override { fail_unknown(); }
-
- private:
-  [[noreturn]] static void fail_unknown() {
-    fail(Status::ERROR_INTERNAL, "a part of a data set's rows has sums of outer products only");
-  }
-  DataRows& all_;
-  Index offset_, size_;
-};
-
-template <class T>
-void DataRows<T>::write_row(Index, Index, std::span<T>) const {
-  fail(Status::ERROR_INTERNAL, "single rows of a data set are not at hand");
-}
-
-template <class T>
-Rows<T>& DataRows<T>::part(Index offset, Index size) {
-  part_of_all_ = std::make_unique<Part>(*this, offset, size);
-  return *part_of_all_;
 }
 
 template class DataRows<float>;

@@ -74,6 +74,8 @@ class DataSums {
   void project(const IndexRange& some, ConstMatrixView<T> u, MatrixView<T> all);
   void combine(const IndexRange& some, ConstMatrixView<T> w, MatrixView<T> out);
   void add_outer(const IndexRange& some, ConstSpan<T> w, MatrixView<double> out);
+  void add_block(const IndexRange& some, const IndexRange& parameters, ConstSpan<T> w,
+                 MatrixView<double> out);
 
  private:
   DataChunks<T> chunks_;
@@ -97,23 +99,21 @@ class DataRows final : public Rows<T> {
   Index count() const override { return cost_.count; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
   void sum_squares(ConstSpan<T> w, std::span<T> out) override { sums_.sum_squares(all_, w, out); }
-  /// Must be called only if all examples fit one chunk (has_gram()); otherwise cost() rules it out.
+  /// Works only if all examples fit one chunk (has_gram()).
   void gram(MatrixView<double> out) override;
   void project(ConstMatrixView<T> u, MatrixView<T> out) override { sums_.project(all_, u, out); }
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override { sums_.combine(all_, w, out); }
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override { sums_.add_outer(all_, w, out); }
+  /// Adds sum_r w_r b_r b_r^T of a range of the parameters, a block on its diagonal.
+  void add_block(const IndexRange& parameters, ConstSpan<T> w, MatrixView<double> out) {
+    sums_.add_block(all_, parameters, w, out);
+  }
   RowsCost cost() const override { return cost_; }
-  /// Fails: single rows are not available.
-  void write_row(Index r, Index first, std::span<T> out) const override;
-  /// Returns a range that supports sums of outer products only.
-  Rows<T>& part(Index offset, Index size) override;
 
  private:
-  class Part;
   DataSums<T> sums_;
   IndexRange all_;
   RowsCost cost_;
-  std::unique_ptr<Rows<T>> part_of_all_;
   Buffer<T> weights_;
 };
 

@@ -3,13 +3,12 @@
 // matrix is needed: rows are known through the six operations of class Rows (docs/mathematics/rows.md). In
 // the order to read it:
 //
-//   this file          the operations, and the three forms that a curvature has
+//   this file          the operations, and the forms that a curvature has
 //   dense_rows.hpp     rows as a plain matrix: the slow and obvious implementation
 //   blocked_rows.hpp   rows of a network, layer by layer; rows_part.hpp restricts rows to a range
 //   seeds.hpp          vectors at the outputs that are back-propagated, with c_r and w_r
 //   estimator.hpp      gradient and curvature of a minibatch at posterior samples, as rows
 //   data_rows.hpp      rows of a whole data set, computed anew for each operation
-//   summed_rows.hpp    a curvature that has been added up, in place of rows
 //   hessian.hpp        exact Hessians, by hessian_products.hpp; linear_hessian.hpp has one layer only
 //   jacobian.hpp       derivatives of outputs, for predictions
 //
@@ -61,30 +60,32 @@ class Rows {
     this->sum(c, sum);
     sum_squares(w, squares);
   }
-  /// Writes the lower triangle of B^T B (n x n).
-  virtual void gram(MatrixView<double> out) = 0;
+  /// Writes the lower triangle of B^T B (n x n). Rows that are computed anew for each operation have none;
+  /// their cost() rules it out, and it fails where an option asks for it.
+  virtual void gram(MatrixView<double>) {
+    fail(Status::ERROR_UNSUPPORTED,
+         "%lld rows are too many for the Gram matrix of a whole data set: choose another eigen_method",
+         static_cast<long long>(count()));
+  }
   /// Writes U^T B (L x n) for U: D x L.
   virtual void project(ConstMatrixView<T> u, MatrixView<T> out) = 0;
   /// Writes B W (D x k) for W: n x k.
   virtual void combine(ConstMatrixView<T> w, MatrixView<T> out) = 0;
   /// Adds sum_r w_r b_r b_r^T to the lower triangle of `out` (D x D).
   virtual void add_outer(ConstSpan<T> w, MatrixView<double> out) = 0;
-
   virtual RowsCost cost() const = 0;
-
-  /// Writes the parameters of b_r from `first` on.
-  virtual void write_row(Index r, Index first, std::span<T> out) const = 0;
-
-  /// Returns these rows restricted to parameters offset .. offset + size - 1, in memory of these rows: they
-  /// are valid until these rows change.
-  virtual Rows& part(Index offset, Index size) = 0;
 };
 
-/// Rows that belong to single examples: row r = k n + j is seed k of column j < n, an example at a sample;
-/// g_j = sum_k z_r b_r is its gradient.
+/// Rows of a minibatch, which are at hand one by one. Row r = k n + j is seed k of column j < n, an example
+/// at a sample; g_j = sum_k z_r b_r is its gradient.
 template <class T>
 class ExampleRows : public Rows<T> {
  public:
+  /// Writes the parameters of b_r from `first` on.
+  virtual void write_row(Index r, Index first, std::span<T> out) const = 0;
+  /// Returns these rows restricted to parameters offset .. offset + size - 1, in memory of these rows: they
+  /// are valid until these rows change.
+  virtual Rows<T>& part(Index offset, Index size) = 0;
   /// Writes out_j = sum_p v_p g_jp^2 for all n = out.size() columns.
   virtual void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) = 0;
   /// Returns the gradients g_j of at most most_gradients columns j, as rows; they live until the next call.
@@ -97,14 +98,16 @@ inline constexpr Index most_gradient_vectors = 4;
 /// Number of single gradients that are computed at a time.
 inline constexpr Index most_gradients = 64;
 
-/// The expected Hessian H of the negative log likelihood in one of three forms: a factor, H = sum_r w_r b_r
-/// b_r^T with w_r >= 0; a matrix (lower triangle), which may be indefinite; or a diagonal.
+/// The expected Hessian H of the negative log likelihood in one of four forms: a factor, H = sum_r w_r b_r
+/// b_r^T with w_r >= 0; a matrix (lower triangle), which may be indefinite; a diagonal; or the matrices of a
+/// posterior's blocks, one after the other.
 template <class T>
 struct Curvature {
   Rows<T>* rows = nullptr;
   ConstSpan<T> w;
   ConstMatrixView<double> matrix;
   ConstSpan<T> diagonal;
+  ConstSpan<double> blocks{};
 };
 
 }  // namespace bdl

@@ -12,7 +12,7 @@ namespace bdl {
 template <class T>
 void RowsPart<T>::write_rows(Index first, MatrixView<T> out) const {
   parallel_blocks(out.cols, task_grain(size_), [&](Index begin, Index some) noexcept {
-    for (Index r = begin; r < begin + some; ++r) write_row(first + r, 0, out.column(r));
+    for (Index r = begin; r < begin + some; ++r) rows_.write_row(first + r, offset_, out.column(r));
   });
 }
 
@@ -84,17 +84,7 @@ RowsCost RowsPart<T>::cost() const {
   return DenseRows<T>::cost(size_, count());
 }
 
-template <class T>
-Rows<T>& RowsParts<T>::of(Rows<T>& rows, Index offset, Index size) {
-  const auto found = std::ranges::find_if(
-      parts_, [=](const auto& part) { return part->offset() == offset && part->dimension() == size; });
-  if (found != parts_.end()) return **found;
-  return *parts_.emplace_back(std::make_unique<RowsPart<T>>(rows, offset, size, scratch_));
-}
-
 template class RowsPart<float>;
 template class RowsPart<double>;
-template class RowsParts<float>;
-template class RowsParts<double>;
 
 }  // namespace bdl

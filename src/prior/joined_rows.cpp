@@ -65,15 +65,6 @@ void JoinedRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
 }
 
 template <class T>
-void JoinedRows<T>::write_row(Index r, Index first, std::span<T> out) const {
-  const Index n = rows_->count();
-  if (r < n)
-    rows_->write_row(r, first, out);
-  else
-    columns_.write_row(r - n, first, out);
-}
-
-template <class T>
 RowsCost JoinedRows<T>::cost() const {
   const auto d = static_cast<double>(dimension()), k = static_cast<double>(columns_.count());
   RowsCost cost = rows_->cost();

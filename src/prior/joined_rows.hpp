@@ -2,7 +2,6 @@
 #pragma once
 
 #include "curvature/dense_rows.hpp"
-#include "curvature/rows_part.hpp"
 
 namespace bdl {
 
@@ -21,8 +20,6 @@ class JoinedRows final : public Rows<T> {
   void project(ConstMatrixView<T> u, MatrixView<T> out) override;
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override;
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
-  void write_row(Index r, Index first, std::span<T> out) const override;
-  Rows<T>& part(Index offset, Index size) override { return parts_.of(*this, offset, size); }
   RowsCost cost() const override;
 
  private:
@@ -30,7 +27,6 @@ class JoinedRows final : public Rows<T> {
   Rows<T>* rows_ = nullptr;
   DenseRows<T> columns_;
   Buffer<T> of_columns_, cross_;
-  RowsParts<T> parts_;
 };
 
 }  // namespace bdl

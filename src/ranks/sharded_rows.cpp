@@ -101,11 +101,6 @@ RowsCost ShardedRows<T>::cost() const {
 }
 
 template <class T>
-void ShardedRows<T>::fail_unknown() {
-  fail(Status::ERROR_INTERNAL, "the rows of shards have sums and products only");
-}
-
-template <class T>
 Estimate<T> ShardEstimates<T>::join(ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds, Team& team,
                                     Index shards) {
   std::vector<Index> sizes(static_cast<std::size_t>(shards));

@@ -28,13 +28,11 @@ class ShardedRows final : public Rows<T> {
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override;
   /// Returns a cost at which no Gram matrix is chosen: data sets with few rows use ShardEstimates.
   RowsCost cost() const override;
-  void sum(ConstSpan<T>, std::span<T>) override { fail_unknown(); }
-  void gram(MatrixView<double>) override { fail_unknown(); }
-  void write_row(Index, Index, std::span<T>) const override { fail_unknown(); }
-  Rows<T>& part(Index, Index) override { fail_unknown(); }
+  void sum(ConstSpan<T> c, std::span<T> out) override {
+    combine({c.data(), count(), 1}, {out.data(), dimension(), 1});
+  }
 
  private:
-  [[noreturn]] static void fail_unknown();
   ShardRange examples_of(Index shard) const { return part_of(shard, shards_, sums_.chunks().data().rows()); }
   template <class Fill>
   void share_columns(MatrixView<T> all, Fill&& fill);

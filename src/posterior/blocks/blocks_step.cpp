@@ -16,6 +16,12 @@ const Posterior<T>& prior_of(const PosteriorStep<T>& step, const BlocksPosterior
   return prior.member(k);
 }
 
+/// Only rows of a minibatch have ranges; a curvature that is added up over a data set has matrices.
+template <class T>
+Rows<T>& rows_of_block(Rows<T>& rows, Index offset, Index size) {
+  return dynamic_cast<ExampleRows<T>&>(rows).part(offset, size);
+}
+
 }  // namespace
 
 /// Returns the step of block k, but for curvature rows.
@@ -42,6 +48,12 @@ PosteriorStep<T> BlocksPosterior<T>::step_of(Index k, const PosteriorStep<T>& st
   block.curvature.w = step.curvature.w;
   block.curvature.diagonal = range_of(k, step.curvature.diagonal);
   const Index size = member(k).dimension();
+  if (!step.curvature.blocks.empty()) {
+    const double* numbers = step.curvature.blocks.data();
+    for (Index before = 0; before < k; ++before)
+      numbers += member(before).dimension() * member(before).dimension();
+    block.curvature.matrix = {numbers, size, size};
+  }
   const ConstMatrixView<double> matrix = step.curvature.matrix;
   if (matrix.data && member(k).takes_matrix()) {
     block.curvature.matrix = matrix.block(offset(k), offset(k), size, size);
@@ -61,7 +73,7 @@ double BlocksPosterior<T>::update(const PosteriorStep<T>& step, Scratch& scratch
     PosteriorStep<T> block = step_of(k, step, scratch);
     Posterior<T>& to = member(k);
     if (Rows<T>* const rows = step.curvature.rows)
-      block.curvature.rows = block_count() == 1 ? rows : &rows->part(offset(k), to.dimension());
+      block.curvature.rows = block_count() == 1 ? rows : &rows_of_block(*rows, offset(k), to.dimension());
     least = std::min(least, to.update(block, scratch));
   }
   return least;

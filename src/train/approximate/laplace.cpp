@@ -4,7 +4,6 @@
 
 #include "base/interrupt.hpp"
 #include "curvature/data_rows.hpp"
-#include "curvature/summed_rows.hpp"
 #include "methods/rule.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/blocks/blocks.hpp"
@@ -65,19 +64,21 @@ std::unique_ptr<Posterior<T>> laplace_by_rows(Optimizer<T>& optimizer, DataSet& 
   return step_from_prior<T>(optimizer, {&rows, rows.weights(), {}, {}});
 }
 
-/// Returns the dense matrices of the posterior's precision; none if it is diagonal.
+/// Returns the parameters of each dense matrix of the posterior's precision; none if it is diagonal.
 template <class T>
-std::vector<DiagonalBlock> blocks_of(const Posterior<T>& q) {
+std::vector<IndexRange> blocks_of(const Posterior<T>& q) {
   if (q.is_diagonal()) return {};
   if (q.family() == Family::full) return {{0, q.dimension()}};
-  std::vector<DiagonalBlock> blocks;
+  std::vector<IndexRange> blocks;
   const auto& all = as_blocks(q);
-  for (Index k = 0; k < all.block_count(); ++k) blocks.push_back({all.offset(k), all.member(k).dimension()});
+  for (Index k = 0; k < all.block_count(); ++k)
+    blocks.push_back({all.offset(k), all.offset(k) + all.member(k).dimension()});
   return blocks;
 }
 
+/// Writes the diagonal of the curvature, or its blocks one after the other.
 template <class T>
-void write_curvature(DataRows<T>& rows, const std::vector<DiagonalBlock>& blocks, std::span<double> out) {
+void write_curvature(DataRows<T>& rows, const std::vector<IndexRange>& blocks, std::span<double> out) {
   if (blocks.empty()) {
     Buffer<T> diagonal(rows.dimension());
     rows.sum_squares(rows.weights(), diagonal.first(rows.dimension()));
@@ -85,11 +86,30 @@ void write_curvature(DataRows<T>& rows, const std::vector<DiagonalBlock>& blocks
     return;
   }
   double* to = out.data();
-  for (const auto& [offset, size] : blocks) {
-    Rows<T>& part = blocks.size() == 1 ? static_cast<Rows<T>&>(rows) : rows.part(offset, size);
-    part.add_outer(rows.weights(), {to, size, size});
-    to += size * size;
+  for (const IndexRange& block : blocks) {
+    const MatrixView<double> matrix(to, block.count(), block.count());
+    if (blocks.size() == 1)
+      rows.add_outer(rows.weights(), matrix);
+    else
+      rows.add_block(block, rows.weights(), matrix);
+    to += matrix.size();
   }
+}
+
+/// Returns what write_curvature() has written as the form of curvature that the posterior takes.
+template <class T>
+Curvature<T> curvature_of(ConstSpan<double> sums, Index dimension, const std::vector<IndexRange>& blocks,
+                          std::span<T> diagonal) {
+  Curvature<T> curvature;
+  if (blocks.empty()) {
+    std::ranges::transform(sums, diagonal.begin(), [](double sum) { return static_cast<T>(sum); });
+    curvature.diagonal = diagonal;
+  } else if (blocks.size() == 1) {
+    curvature.matrix = {sums.data(), dimension, dimension};
+  } else {
+    curvature.blocks = sums;
+  }
+  return curvature;
 }
 
 /// Adds up the curvature over shards and ranks, and steps from the prior.
@@ -98,9 +118,9 @@ std::unique_ptr<Posterior<T>> laplace_by_sums(Optimizer<T>& optimizer, DataSet& 
                                               Index shards) {
   Team& team = optimizer.team;
   const Posterior<T>& q = *optimizer.posterior();
-  const std::vector<DiagonalBlock> blocks = blocks_of(q);
+  const std::vector<IndexRange> blocks = blocks_of(q);
   Index numbers = blocks.empty() ? q.dimension() : 0;
-  for (const DiagonalBlock& block : blocks) numbers += block.size * block.size;
+  for (const IndexRange& block : blocks) numbers += block.count() * block.count();
   TreeSums<double> sums;
   sums.reserve(team.rank(), team.size(), shards, numbers, 0);
   add_up(team, sums, [&](Index shard, std::span<double> out) {
@@ -111,8 +131,9 @@ std::unique_ptr<Posterior<T>> laplace_by_sums(Optimizer<T>& optimizer, DataSet& 
     DataRows<T> curvature(*optimizer.model(), q.mean(), own, weight, q.statistics());
     write_curvature(curvature, blocks, out);
   });
-  SummedRows<T> summed(q.dimension(), blocks, sums.values());
-  return step_from_prior<T>(optimizer, {&summed, summed.weights(), {}, {}});
+  Buffer<T> diagonal(q.dimension());
+  return step_from_prior<T>(
+      optimizer, curvature_of<T>(sums.values(), q.dimension(), blocks, diagonal.first(q.dimension())));
 }
 
 /// Steps by the rows of all ranks: joined if a Gram matrix of all of them is affordable.
@@ -138,7 +159,8 @@ std::unique_ptr<Posterior<T>> laplace_of(Optimizer<T>& optimizer, DataSet& data,
                                          Index shards) {
   const Posterior<T>& q = *optimizer.posterior();
   if (q.family() == Family::kronecker) return kronecker_laplace(optimizer, data, weight, shards);
-  if (shards == 1) return laplace_by_rows(optimizer, data, weight);
+  const bool is_blocks = q.family() == Family::layerwise_full && as_blocks(q).block_count() > 1;
+  if (shards == 1 && !is_blocks) return laplace_by_rows(optimizer, data, weight);
   const bool is_low_rank = q.family() == Family::low_rank && q.rank() > 0;
   return is_low_rank ? laplace_by_shards(optimizer, data, weight, shards)
                      : laplace_by_sums(optimizer, data, weight, shards);
