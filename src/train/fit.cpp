@@ -177,7 +177,10 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
       check_loop();
     }
     begin_course(optimizer, epochs, data.rows(), strata->batches(), shards);
-    if (optimizer.options().swag) check_swag(optimizer);
+    if (optimizer.options().swag) {
+      check_swag(optimizer);
+      optimizer.snapshots.hold(optimizer.posterior()->dimension(), optimizer.posterior()->rank());
+    }
   });
   team.vote();
   start_units(optimizer, data);
