@@ -106,7 +106,7 @@ void for_targets_of(DataSet& data, const Standardization& units, const ShardRang
   }
 }
 
-/// False for linear models: their log rate is linear in x by definition, so rates have no limit.
+/// True if rates are limited. Not in linear models: their log rate is linear in x by definition.
 template <class T>
 bool limits_rates(const Optimizer<T>& optimizer) {
   return optimizer.model() && optimizer.model()->likelihood.kind() == BDL_POISSON &&
