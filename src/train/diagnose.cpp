@@ -52,8 +52,8 @@ const char* precision_advice(const Optimizer<T>& optimizer, ConstSpan<T> precisi
   return "";
 }
 
-/// Returns true if a noise precision is implausible. Standardised targets bound it; for other targets only
-/// the limits of learning can tell.
+/// Advises if the noise precision is implausible. Standardised targets bound it; for other targets only the
+/// limits of learning can tell.
 template <class T>
 const char* noise_advice(const Optimizer<T>& optimizer) {
   const Model<T>* model = optimizer.model().get();
@@ -97,10 +97,10 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
                    bool precision_moved) {
   const TrainingState& state = optimizer.state;
   if (state.has_diverged)
-    return "training ran away, and this is the last good state before: lower learning_rate, or set option "
+    return "training diverged, and this is the last good state before: lower learning_rate, or set option "
            "guard to its default if it is 0";
   if (state.rate_cuts > 0)
-    return "training ran away, and went on from its last good state with a lower learning rate: lower "
+    return "training diverged, and continued from its last good state with a lower learning rate: lower "
            "learning_rate";
   if (state.step == 0) return "no step has been taken: the posterior is its initialisation";
   if (state.distance > near)

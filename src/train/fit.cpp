@@ -31,8 +31,8 @@ class Release {
   DenseRows<T>& rows_;
 };
 
-/// Takes a step. After divergence it goes back to the last good state; returns with `goes_on` if training
-/// may continue from there, else fails. Returns true if some rank asks to stop and may do so.
+/// Takes a step. After divergence it restores the last good state; then it returns false if `goes_on` and
+/// training may continue from there, else it fails. Returns true if some rank asks to stop and may do so.
 template <class T>
 bool step_or_go_back(Optimizer<T>& optimizer, const StepExamples& examples, Undo<T>& undo, bool goes_on) {
   try {
@@ -177,7 +177,10 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
       check_loop();
     }
     begin_course(optimizer, epochs, data.rows(), strata->batches(), shards);
-    if (optimizer.options().swag) check_swag(optimizer);
+    if (optimizer.options().swag) {
+      check_swag(optimizer);
+      optimizer.snapshots.hold(optimizer.posterior()->dimension(), optimizer.posterior()->rank());
+    }
   });
   team.vote();
   start_units(optimizer, data);

@@ -98,7 +98,7 @@ double StepBytes<T>::noise(double m) const {
 /// Exact Hessians: changes of the tape in some directions at a time.
 template <class T>
 double StepBytes<T>::hessian(Index examples) const {
-  if (!has_matrix_) return 0;
+  if (!has_matrix_ || !graph_) return 0;
   const double m = std::min(static_cast<double>(examples), 1024.0);
   if (graph_->is_linear() && q_.takes_matrix()) {
     const auto inputs = static_cast<double>(graph_->inputs());

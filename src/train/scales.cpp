@@ -26,7 +26,7 @@ bool is_due(const TrainingState& state, double from, Index epoch_steps) {
          from * static_cast<double>(usual_epochs) * static_cast<double>(epoch_steps);
 }
 
-/// False for rule "map": the mean square of a mode carries no information about the prior.
+/// Rule "map" does not learn the prior: the mean square of a mode carries no information about it.
 template <class T>
 LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps) {
   const Options& options = optimizer.options();

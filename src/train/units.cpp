@@ -106,7 +106,7 @@ void for_targets_of(DataSet& data, const Standardization& units, const ShardRang
   }
 }
 
-/// False for linear models: their log rate is linear in x by definition, so rates have no limit.
+/// True if rates are limited. Not in linear models: their log rate is linear in x by definition.
 template <class T>
 bool limits_rates(const Optimizer<T>& optimizer) {
   return optimizer.model() && optimizer.model()->likelihood.kind() == BDL_POISSON &&
@@ -231,8 +231,8 @@ double variance_of_targets(Optimizer<T>& optimizer, DataSet& data) {
 template <class T>
 void start_noise(Optimizer<T>& optimizer, DataSet& data) {
   if (!may_start_noise(optimizer)) return;
-  const double precision =
-      noise_precision(first_noise_factor(optimizer), variance_of_targets(optimizer, data));
+  const double variance = optimizer.team.telling([&] { return variance_of_targets(optimizer, data); });
+  const double precision = noise_precision(first_noise_factor(optimizer), variance);
   optimizer.model()->likelihood.learn_noise_precision({&precision, 1});
 }
 

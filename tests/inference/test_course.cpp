@@ -232,7 +232,7 @@ void diagnosis_names_what_is_wrong(void**) {
     o.posterior()->set_diagonal(precision, std::nullopt);
   };
   assert_string_equal(diagnosed(40, [](O&) {}), "");
-  says(diagnosed(40, [](O& o) { o.state.has_diverged = true; }), "ran away");
+  says(diagnosed(40, [](O& o) { o.state.has_diverged = true; }), "diverged");
   says(diagnosed(40, [&](O& o) { scale(o, 1e-9); }), "less than a hundredth of their prior's precision");
   says(diagnosed(40, [&](O& o) { scale(o, 1e15); }), "grown by more than 1e12");
   const auto noise = [](O& o, double precision) {

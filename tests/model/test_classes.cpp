@@ -36,7 +36,7 @@ Dense spread(const Dense& rows) {
 
 /// Logits of other classes are far the largest in some trials. y: a position among the classes.
 template <class T, class Check>
-void for_each_point_parameter(Check check) {
+void for_each_point(Check check) {
   Random random(61);
   for (int trial = 0; trial < 20; ++trial) {
     Dense f = random.normal(outputs, 1, 1.5);

@@ -10,6 +10,8 @@ namespace bdl {
 template <class T>
 class Snapshots {
  public:
+  /// Takes the memory that add() needs, so that none fails between steps.
+  void hold(Index dimension, Index rank) { mean(dimension), squares(dimension), deviations(dimension, rank); }
   /// Adds a snapshot, after n others.
   void add(ConstSpan<T> theta, Index n, Index rank);
 

@@ -61,7 +61,8 @@ void DescentSearch::center() {
   noise_ = norm(here_);
 }
 
-/// True if a step length was accepted, false if no step descends further.
+/// Runs one descent in the present chart. Returns true if its gradient became short enough, false if no step
+/// descends further.
 bool DescentSearch::descend(Values values, double enough) {
   values_ = values;
   enough_ = enough;

@@ -98,7 +98,7 @@ Posterior posterior_of(const Case& c, const Model& model) {
   return Posterior(q);
 }
 
-/// Allocation number k of a fit on rank 1 of 2 fails. False if there were fewer.
+/// Allocation number k of a fit on rank 1 of 2 fails. Returns false if there were fewer.
 bool fails_at(const Case& c, long k, Outcome (&outcomes)[2]) {
   bool has_failed = false;
   RankThreads threads(2);
@@ -132,22 +132,29 @@ bool fails_at(const Case& c, long k, Outcome (&outcomes)[2]) {
 }
 
 void every_allocation_may_fail(void**) {
-  for (const Case& c : cases)
+  for (const Case& c : cases) {
+    int unnoticed = 0;
     for (long k = 1;; k += (k < 300 ? 1 : 7) * sanitized_stride) {
       Outcome outcomes[2];
       if (!fails_at(c, k, outcomes)) {
-        assert_true(k > 50);
+        assert_true(k > 50 && unnoticed < 10);
         break;
       }
       const Outcome &spared = outcomes[0], &failed = outcomes[1];
+      // Scratch joins its blocks if it can, and takes them anew if not.
+      if (failed.status == BDL_OK && spared.status == BDL_OK && spared.bytes == failed.bytes) {
+        ++unnoticed;
+        continue;
+      }
       if (failed.status != BDL_ERROR_OUT_OF_MEMORY || spared.status != BDL_ERROR_PEER)
         fail_msg("%s, allocation %ld: %s and %s: %s", c.method, k, bdl_status_name(spared.status),
                  bdl_status_name(failed.status), spared.words.c_str());
       assert_int_equal(spared.steps, failed.steps);
-      assert_true(spared.bytes == failed.bytes);
+      if (spared.bytes != failed.bytes) fail_msg("%s, allocation %ld: the ranks differ", c.method, k);
       assert_int_equal(spared.next, BDL_OK);
       assert_int_equal(failed.next, BDL_OK);
     }
+  }
 }
 
 }  // namespace
