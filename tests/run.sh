@@ -90,6 +90,7 @@ static_checks() {
   section 'static checks, shared library'
   check 'format' sh cmake/format.sh
   check 'include directions' sh tests/abi/includes.sh
+  check 'openings of comments' sh tests/abi/comments.sh
   check 'symbols' sh tests/abi/symbols.sh $release/lib/libbdl.so
   check 'ABI' sh tests/abi/check.sh $release/lib/libbdl.so
 }
