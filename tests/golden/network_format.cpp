@@ -210,7 +210,7 @@ class Problem {
     read_points(sum_of);
     bdl::Rows<double>& rows = all.part(before, d);
     compare_squares(rows, w);
-    compare_gram(rows);
+    compare_gram(all, before, rows);
     Vector u(static_cast<std::size_t>(2 * d)), projected(static_cast<std::size_t>(2 * n)), by_row;
     const auto u_rows = json_.at("u").get<Matrix>();
     for (std::size_t p = 0; p < u_rows.size(); ++p)
@@ -258,12 +258,13 @@ class Problem {
     }
   }
 
-  void compare_gram(bdl::Rows<double>& rows) {
+  /// `rows` are those of `all` from parameter `before` on.
+  void compare_gram(const bdl::NetworkRows<double>& all, Index before, bdl::Rows<double>& rows) {
     const auto n = static_cast<std::size_t>(rows.count());
     Vector gram(n * n), written(n * n);
     rows.gram({gram.data(), rows.count(), rows.count()});
     Matrix g(n, Vector(static_cast<std::size_t>(rows.dimension())));
-    for (std::size_t r = 0; r < n; ++r) rows.write_row(static_cast<Index>(r), 0, g[r]);
+    for (std::size_t r = 0; r < n; ++r) all.write_row(static_cast<Index>(r), before, g[r]);
     const auto dot = [](const Vector& a, const Vector& b) {
       double sum = 0;
       for (std::size_t p = 0; p < a.size(); ++p) sum += a[p] * b[p];
