@@ -5,8 +5,8 @@
 namespace bdl {
 namespace {
 
-/// Returns the position of the first value that is not in [low, infinity); as many as there are values if all
-/// are.
+/// Returns the position of the first value that is not in [low, infinity), or the number of values if there
+/// is none.
 template <class T>
 Index first_outside(ConstSpan<T> values, T low) {
   constexpr T high = std::numeric_limits<T>::max();
@@ -73,7 +73,7 @@ AdamTerms<T> MovingAverages<T>::begin(Index size, double rate, const Options& op
   next_.kind = options.descent;
   next_.steps = goes_on ? now_.steps + 1 : 1;
   for (Moments<T>* const moments : {&next_, &now_}) {
-    if (moments == &now_ && now_.steps > 0) continue;  // they count until the step is committed
+    if (moments == &now_ && now_.steps > 0) continue;  // the step may still be dropped
     moments->first.reserve(size);
     if (next_.has_second()) moments->second.reserve(size);
   }

@@ -1,6 +1,7 @@
 // Moving averages that go on from step to step, and are saved with the optimizer: of gradients (momentum),
-// and of their squares (Adam) or of the curvature (VOGN, IVON, K-FAC). A step writes the next ones beside the
-// present ones; Averages::commit() makes them the present ones. Those of another kind of step end there.
+// and of their squares (Adam) or of the curvature (VOGN, IVON, K-FAC). A step writes the next averages
+// beside the present ones. Averages::commit() makes them the present ones, and ends those of other kinds of
+// steps.
 #pragma once
 
 #include <algorithm>
@@ -41,15 +42,15 @@ class Momentum {
   Index size_, steps_ = 0;
 };
 
-/// Mean squared gradients s of point parameters, per example: these have no prior and no covariance that
-/// would give a natural-gradient step its length (docs/networks.md, "Point parameters").
+/// Mean squared gradients s of point parameters, per example. They give these parameters their step length,
+/// since there is no covariance to do so (docs/networks.md, "Point parameters").
 template <class T>
 class PointSquares {
  public:
-  /// Divides the slope m of each point by N (s + damping), where s has this step's squares / N in it.
+  /// Divides the slope m of each point parameter by N (s + damping); s includes this step's squares / N.
   void divide(const PointLayout& points, ConstSpan<T> squares, double rate, double data_size, double damping,
               std::span<T> m);
-  /// The average; empty if none has begun.
+  /// Returns the average; empty if none has begun.
   ConstSpan<T> average(Index points) const { return steps_ > 0 ? now_.first(points) : ConstSpan<T>(); }
   void restore(ConstSpan<T> average);
   void commit() noexcept {
@@ -63,25 +64,25 @@ class PointSquares {
   Index steps_ = 0;
 };
 
-/// Averages of the gradient by the mean and, behind it, by other parameters of the posterior; and of squares
-/// or curvatures.
+/// `first` averages the gradient by the mean, followed by that by the posterior's other learned parameters;
+/// `second` averages the squares of these gradients, or curvatures.
 template <class T>
 struct Moments {
   Buffer<T> first, second;
-  Index size = 0;  ///< D, 2 D, or as many as are learned of a low-rank-moment posterior
+  Index size = 0;  ///< D, 2 D, or the number of learned values of a low-rank-moment posterior
   DescentOption kind = DescentOption::sgd;
-  Index steps = 0;  ///< gradients in the averages; 0: the rest has no meaning
+  Index steps = 0;  ///< number of gradients in the averages; if 0, the other members have no meaning
   bool has_second() const { return kind != DescentOption::sgd; }
 };
 
-/// One step of SGD with momentum or of Adam (Kingma and Ba 2015, algorithm 1), number by number.
+/// Averages and constants of one step of SGD with momentum or of Adam (Kingma and Ba 2015, algorithm 1).
 template <class T>
 struct AdamTerms {
-  const T *first, *second;  ///< averages before the step; null where they begin
+  const T *first, *second;  ///< averages before the step; null if they begin with it
   T *next_first, *next_second;
   T length, keep, add, keep_squares, add_squares, unbias_squares, epsilon;
 
-  /// Returns how far parameter i goes against its gradient g.
+  /// Writes the next averages of parameter i and returns how far it moves against its gradient g.
   template <bool adam>
   BDL_ALWAYS_INLINE T shift(Index i, T g) const {
     const T m = keep * (first ? first[i] : T(0)) + add * g;
@@ -92,8 +93,8 @@ struct AdamTerms {
     return length * m / (std::sqrt(unbias_squares * v) + epsilon);
   }
 
-  /// to[i] = from[i] less the shift of parameter number + i, whose gradient is gradient(i). It works on some
-  /// at a time, beside what is read: else compilers fear overlaps and make no vectors.
+  /// Writes to[i] = from[i] minus the shift of parameter number + i, whose gradient is gradient(i). Results
+  /// go through small local arrays: without them, compilers assume overlaps and do not vectorise.
   template <bool adam, class Gradient>
   BDL_ALWAYS_INLINE void move(Index number, Index count, const T* from, T* to,
                               const Gradient& gradient) const {
@@ -126,16 +127,17 @@ struct AdamTerms {
   }
 };
 
+/// Moving averages of first-order steps, VOGN and IVON: the present ones and the next ones.
 template <class T>
 class MovingAverages {
  public:
-  /// Begins a step on so many numbers at this rate: the averages go on if the last step had the same kind and
-  /// number.
+  /// Begins a step that moves `size` numbers at this rate. The averages go on if the last step had the same
+  /// kind and size.
   AdamTerms<T> begin(Index size, double rate, const Options& options);
   /// Number of gradients in the averages after the step that has begun.
   Index next_steps() const { return next_.steps; }
-  /// Fails with ERROR_DIVERGED, naming the parameter, unless these values, which are to be at least `lowest`,
-  /// and the next averages are finite: a square that has overflowed would hold its parameter for ever.
+  /// Fails with ERROR_DIVERGED, naming the parameter, unless these values are finite and at least `lowest`,
+  /// and the next averages are finite: an overflowed square would stop its parameter for ever.
   void check(const char* what, ConstSpan<T> values, T lowest, Index number) const;
   const Moments<T>& now() const { return now_; }
   void restore(Moments<T>&& moments) { now_ = std::move(moments); }
@@ -146,6 +148,7 @@ class MovingAverages {
   Moments<T> now_, next_;
 };
 
+/// All averages of an optimizer; each kind of step uses some of them.
 template <class T>
 struct Averages {
   explicit Averages(Index dimension) : momentum(dimension) {}

@@ -11,7 +11,7 @@
 namespace bdl {
 namespace {
 
-/// True if inner iterations after the first leave the prior.
+/// True if the rule takes several steps for one observation.
 bool takes_several(const Options& options) {
   return has_kl(options.rule) && options.iterations > 1;
 }
@@ -35,7 +35,7 @@ bool Filter<T>::is_static(const Options& options) const {
   return options.transition == 1 && options.forgetting == 1 && !is_noisy(options);
 }
 
-/// Returns a posterior that is none of the two.
+/// Returns a spare posterior that is neither a nor b.
 template <class T>
 Posterior<T>& Filter<T>::spare(const Posterior<T>& like, const Posterior<T>* a, const Posterior<T>* b) {
   for (auto& posterior : spares_) {
@@ -46,7 +46,7 @@ Posterior<T>& Filter<T>::spare(const Posterior<T>& like, const Posterior<T>* a, 
   fail(Status::ERROR_INTERNAL, "no spare posterior");
 }
 
-/// k steps at once: Sigma <- f^k Sigma + (1 + f + ... + f^(k-1)) Q.
+/// Takes k steps of time at once: Sigma <- f^k Sigma + (1 + f + ... + f^(k-1)) Q.
 template <class T>
 Posterior<T>& Filter<T>::predict(Posterior<T>& q, Index steps, const Options& options, Scratch& scratch) {
   const Scratch::Frame frame(scratch);
@@ -97,7 +97,8 @@ auto Filter<T>::update(const Model<T>& model, const Posterior<T>& prior, const M
   return {*to, least < 1, held};
 }
 
-/// m = g + [KL] Lambda_0 (mu - mu_0), then the family's map.
+/// Takes one inner step by m = g + Lambda_0 (mu - mu_0), without the second term if the rule has no KL
+/// divergence, and the family's map. Returns the fraction of the step that was taken.
 template <class T>
 double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
                           const Options& options, const StreamKey& random, Scratch& scratch,

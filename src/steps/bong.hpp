@@ -1,15 +1,15 @@
-// Filters: one step of a stream, the passage of time and then one observation (docs/mathematics/streams.md).
-// With the posterior before it as prior N(mu_0, Sigma_0), and l the observation's expected negative log
-// likelihood, the rules of Jones et al. 2024 (Table 1) are, with gradient g and Hessian H of l (evidence.hpp;
-// "lin-hess" is the linearised H of their section 4):
+// Filters: one step of a stream, the passage of time and then one observation
+// (docs/mathematics/streams.md). With the posterior before it as prior N(mu_0, Sigma_0), and l the
+// observation's expected negative log likelihood, the rules of Jones et al. 2024 (Table 1) are, with
+// gradient g and Hessian H of l (evidence.hpp; "lin-hess" is the linearised H of their section 4):
 //
 //   bong   natural gradient of l, once, rate 1:        Sigma^-1 = Sigma_0^-1 + H,  mu = mu_0 - Sigma g
 //   blr    natural gradient of l + KL, several times
 //   bog    plain gradient of l by the posterior's parameters, once
 //   bbb    plain gradient of l + KL, several times
 //
-// Every family maps (g, H) to its own parameters: Posterior::update(). The posterior that is given is never
-// changed: a finished successor replaces it, or nothing does.
+// Every family maps (g, H) to its own parameters by Posterior::update(). A step never changes the posterior
+// that it is given: the caller replaces it by the result once this is complete.
 #pragma once
 
 #include "evidence/evidence.hpp"
@@ -17,14 +17,15 @@
 
 namespace bdl {
 
+/// Steps of a stream; results stand in spare posteriors, which the filter reuses.
 template <class T>
 class Filter {
  public:
-  /// Fixes Q = diag(noise) parameter by parameter; option "process_noise" no longer matters.
+  /// Fixes the process noise Q = diag(noise) of each parameter, in place of option "process_noise".
   void set_process_noise(ConstSpan<T> noise);
   ConstSpan<T> process_noise() const { return fixed_noise_.first(fixed_); }
 
-  /// Returns the posterior `steps` later; `q` itself if nothing drifts.
+  /// Returns the posterior after `steps` units of time; q itself if nothing drifts.
   Posterior<T>& predict(Posterior<T>& q, Index steps, const Options& options, Scratch& scratch);
 
   struct Result {
@@ -32,7 +33,7 @@ class Filter {
     bool shortened;  ///< true if a step had to be shortened to stay positive definite
     bool held;       ///< true if the line search held the mean back (guard.hpp)
   };
-  /// Returns the posterior after an observation of the examples, seen from `prior`.
+  /// Returns the posterior after this observation, with `prior` as the posterior before it.
   Result update(const Model<T>& model, const Posterior<T>& prior, const Minibatch<T>& observation,
                 const Options& options, EvidenceEstimator<T>& estimator, DrawSource<T>& draws,
                 Scratch& scratch);

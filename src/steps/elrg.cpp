@@ -3,9 +3,9 @@
 //
 //   L = -E_q[log p(y | x, theta)] + w KL(q || N(0, diag(1 / lambda)))
 //
-// by mu, by V with W = sqrt(a) V, and by what is learned of s. The expected log likelihood's gradients come
-// through noise that each example draws for itself (noisy_estimator.hpp, docs/mathematics/noise.md), the
-// divergence's are exact:
+// by mu, by V with W = sqrt(a) V, and by the learned values of s. The gradients of the expected log
+// likelihood are estimated with noise that is drawn for each example (docs/mathematics/noise.md); those of
+// the divergence are exact:
 //
 //   d KL / dW = lambda W - diag(1 / s) W C^-1,    C = I + W^T diag(1 / s) W
 //   (posterior/low_rank_moment/low_rank_moment.hpp)
@@ -20,17 +20,17 @@
 namespace bdl {
 namespace {
 
-/// Rows of W whose gradient is made and used while it is in the cache.
+/// Number of rows of W that are moved at a time, so that their gradient stays in the cache.
 constexpr Index rows_together = 1 << 15;
 
-/// Returns sqrt(a): Adam with rate r on V is Adam with rate sqrt(a) r on W and with epsilon / sqrt(a); SGD on
-/// V is SGD with rate a r on W.
+/// Returns sqrt(a). Adam on V with rate r and epsilon is Adam on W with rate sqrt(a) r and epsilon /
+/// sqrt(a); SGD on V with rate r is SGD on W with rate a r.
 double low_rank_root(const Options& options, Index rank) {
   return std::sqrt(options.low_rank_scale > 0 ? options.low_rank_scale
                                               : 1 / static_cast<double>(std::max<Index>(1, rank)));
 }
 
-/// Returns the index within the block of its first parameter that is not a point; 0 if all are.
+/// Returns the position in the block of its first parameter that is not a point parameter; 0 if all are.
 Index first_uncertain(const PointLayout& points, Index offset, Index size) {
   Index lead = 0;
   for (const auto& [first, count] : points.ranges)
@@ -38,7 +38,7 @@ Index first_uncertain(const PointLayout& points, Index offset, Index size) {
   return lead < size ? lead : 0;
 }
 
-/// Number of values that are learned of s.
+/// Number of learned values of s.
 template <class T>
 Index scale_count(const Posterior<T>& q, const Options& options, const TiedScales<T>& tied) {
   switch (options.diagonal_part) {
@@ -53,6 +53,7 @@ Index scale_count(const Posterior<T>& q, const Options& options, const TiedScale
   }
 }
 
+/// Moves W and s; move_mean() moves the mean.
 template <class T, bool adam>
 class LowRankMomentStep {
  public:
@@ -71,7 +72,7 @@ class LowRankMomentStep {
       by_log_sigma_ = in.scratch.template take<T>(in.dimension());
   }
 
-  /// Moves W and s block by block; for tied scales only their gradient by log sqrt(s) is made.
+  /// Moves W and s block by block. Tied s stays: only its gradient by log sqrt(s) is computed.
   void move(Posterior<T>& next) {
     Index block = 0;
     for_each_low_rank_moment(in_.q, [&](const LowRankMomentPosterior<T>& from, Index offset) {
@@ -85,7 +86,7 @@ class LowRankMomentStep {
     });
   }
 
-  /// Moves the factors that s is tied to.
+  /// Moves the factors of tied standard deviations, and sets s to their squares.
   void move_tied(TiedScales<T>& tied, Posterior<T>& next) {
     const auto s = in_.scratch.template take<T>(in_.dimension());
     for_each_low_rank_moment(in_.q, [&](const LowRankMomentPosterior<T>& member, Index offset) {
@@ -103,8 +104,8 @@ class LowRankMomentStep {
   }
 
  private:
-  /// Parameters row .. row + count - 1 of a block whose first one is `offset`: their rows of W, and the
-  /// gradient by log sqrt(s) where it is used.
+  /// Moves rows row .. row + count - 1 of W in the block that begins at parameter `offset`. Writes their
+  /// gradient by log sqrt(s) if s is learned.
   void move_rows(const LowRankMomentPosterior<T>& from, Index offset, Index row, Index count,
                  MatrixView<T> to) {
     const Scratch::Frame frame(in_.scratch);
@@ -160,7 +161,7 @@ class LowRankMomentStep {
     });
   }
 
-  /// Moves log sigma of all parameters of a block by the same amount.
+  /// Moves the common standard deviation of a block, and scales its s by the same factor.
   template <class Scale>
   void move_common(Index number, Index offset, ConstSpan<T> from, std::span<T> to) {
     double sum = 0;

@@ -1,11 +1,11 @@
 // SGD with momentum and Adam on the loss per example, as neural networks are trained. Rule "map" moves the
-// mean, by
+// mean by the gradient
 //
-//   g = (sum over the minibatch of N / M grad(-log p) + w Lambda_0 (mu - mu_0)) / N        w: option
-//   "kl_weight"
+//   g = (sum over the minibatch of N / M grad(-log p) + w Lambda_0 (mu - mu_0)) / N      w: the KL weight
 //
-// and rule "bbb" (Bayes by backprop, Blundell et al. 2015) the mean and rho of a diagonal Gaussian with sigma
-// = exp(rho) or log(1 + exp(rho)); elrg.cpp has the same rule for low-rank-moment posteriors.
+// Rule "bbb" (Bayes by backprop, Blundell et al. 2015) moves the mean and rho of a diagonal Gaussian, where
+// sigma is exp(rho), log(1 + exp(rho)) or exp(rho / 2). elrg.cpp has the same rule for low-rank-moment
+// posteriors.
 #include "steps/first_order.hpp"
 
 #include <limits>
@@ -16,8 +16,8 @@
 
 namespace bdl {
 
-/// The gradient over the weight, with that of minus the expected log prior; without a prior where its weight
-/// is 0.
+/// Returns the gradient divided by the KL divergence's weight, plus that of minus the expected log prior.
+/// If the weight is 0, returns the gradient alone.
 template <class T>
 PenalizedGradient<T> penalized(const StepInput<T>& in, const Evidence<T>& evidence) {
   const double weight = in.rates.temperature;
@@ -57,8 +57,8 @@ void move_mean(const StepInput<T>& in, const PenalizedGradient<T>& gradient, con
   });
 }
 
-/// The loss has the gradient (sigma (H + w lambda) - w / sigma) / N by sigma; `precision` holds H on entry
-/// and 1 / sigma^2 on exit.
+/// Moves the standard deviations by the loss's gradient (sigma (H + w lambda) - w / sigma) / N. `precision`
+/// holds H on entry and 1 / sigma^2 on exit.
 template <bool adam, class Scale, class T>
 void move_deviations(const StepInput<T>& in, double kl_weight, const AdamTerms<T>& terms, ConstSpan<T> before,
                      std::span<T> precision) {

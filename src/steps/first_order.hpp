@@ -1,27 +1,29 @@
-// What steps by SGD or Adam have in common: the penalised gradient and the step of the mean.
+// The penalised gradient and the step of the mean, which all steps by SGD or Adam share.
 #pragma once
 
 #include "steps/averages.hpp"
 
 namespace bdl {
 
-/// The gradient of N / scale times the loss per example, minus expected log likelihood plus weight times KL
-/// divergence.
+/// The gradient of the loss, which is minus the expected log likelihood plus weight times the KL
+/// divergence, divided by `scale`.
 template <class T>
 struct PenalizedGradient {
   ConstSpan<T> values;
   double weight, scale;
 };
 
+/// Returns this gradient for a step; its values may stand in scratch memory.
 template <class T>
 PenalizedGradient<T> penalized(const StepInput<T>& in, const Evidence<T>& evidence);
 
-/// Moves the mean down that gradient: `mean` becomes the next one.
+/// Writes the next mean, which has moved against that gradient, to `mean`.
 template <class T>
 void move_mean(const StepInput<T>& in, const PenalizedGradient<T>& gradient, const AdamTerms<T>& terms,
                std::span<T> mean);
 
-/// What is moved of a standard deviation sigma: rho with sigma = exp(rho), log(1 + exp(rho)) or exp(rho / 2).
+/// A standard deviation sigma moves by a parameter rho: sigma = exp(rho) here, log(1 + exp(rho)) in
+/// Softplus, exp(rho / 2) in LogVariance.
 struct LogSigma {
   template <class T>
   static BDL_ALWAYS_INLINE T slope(T sigma) {  ///< dsigma / drho
@@ -56,7 +58,7 @@ struct LogVariance {
   }
 };
 
-/// Calls function(LogSigma() or another one of the three), as option "scale_parameter" says.
+/// Calls function(LogSigma()), or with Softplus() or LogVariance() if option "scale_parameter" says so.
 template <class Function>
 void with_scale(ScaleParameter parameter, Function&& function) {
   if (parameter == ScaleParameter::softplus) return function(Softplus());

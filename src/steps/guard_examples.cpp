@@ -11,11 +11,12 @@ namespace bdl {
 namespace {
 
 constexpr int most_trials = 60;
-// A squared error needs one trial; a flat loss takes some, each at least a half.
+// The first trial multiplies s by least_factor .. first_factor, later ones by at most most_factor. A
+// squared error needs one trial, a flat loss several. `slack` is the tolerance of the limit.
 constexpr double least_factor = 0.05, first_factor = 0.9, most_factor = 0.5, slack = 1.01;
 
-/// Upper bound of the loss's second derivative in any direction: a(s) is at most s t times it, so that short
-/// steps need no look at the loss.
+/// Returns an upper bound of the loss's second derivative in any direction. a(s) is at most s t times that
+/// bound, so short steps pass without an evaluation of the loss.
 double curvature_bound(const Likelihood& likelihood) {
   if (likelihood.noise_covariance().given()) return std::numeric_limits<double>::infinity();
   switch (likelihood.kind()) {
@@ -30,17 +31,17 @@ double curvature_bound(const Likelihood& likelihood) {
   }
 }
 
-/// The examples of one step. A pair is an example at a sample, and has a fraction s of its own.
+/// The examples of one step. A pair is one example at one posterior sample; each pair has a fraction s.
 template <class T>
 struct GuardedStep {
   const Likelihood& likelihood;
   const Evidence<T>& evidence;
   double rate, limit;
-  std::span<double> leverages, fractions, work;  // of gradients; of pairs; 4 C numbers a pair
+  std::span<double> leverages, fractions, work;  // one a gradient, one a pair, 4 C numbers a pair
 
-  /// True if the loss of an example is an expectation over the posterior, not a value at samples.
+  /// True if the loss of an example is an expectation over the posterior, not an average over samples.
   bool is_expectation() const { return evidence.outputs.cols == 0; }
-  /// True if samples and seeds of an example share one row x_i: the leverage is that of x_i.
+  /// True if all samples of an example share one row x_i; the leverage is then that of x_i.
   bool is_by_inputs() const { return evidence.estimate.merged; }
   Index examples() const { return evidence.y.cols; }
   Index pairs() const { return is_expectation() ? examples() : evidence.outputs.cols; }
@@ -62,8 +63,8 @@ struct GuardedStep {
   void merge_scaled(std::span<T> c) const;
 };
 
-/// Rows hold weight / S times the gradients, leverages its square. An expected loss is taken as the quadratic
-/// that its gradient and Hessian make.
+/// Returns s of pair j. Rows hold the gradients times weight / S, so leverages hold the square of that
+/// factor. An expected loss is approximated by the quadratic of its gradient and Hessian.
 template <class T>
 double GuardedStep<T>::fraction_of(Index j) const {
   const Index outputs = likelihood.outputs();
@@ -83,10 +84,11 @@ double GuardedStep<T>::fraction_of(Index j) const {
   if (!(square > 0)) return 1;
   const double scale = weight * static_cast<double>(examples()) / static_cast<double>(evidence.outputs.cols);
   const double t = rate * weight * (is_by_inputs() ? leverage : leverage / (scale * scale * square));
-  if (!std::isfinite(t)) return 0;  // only a bound so far, or overflow
+  if (!std::isfinite(t)) return 0;  // t is an infinite bound so far, or has overflowed
   return t > longest ? kept_fraction(likelihood, f, y, e, t, limit, moved) : 1;
 }
 
+/// Writes the rows' coefficients, each times the fraction of its pair.
 template <class T>
 void GuardedStep<T>::scale_rows(std::span<T> c) const {
   const ConstSpan<T> all = evidence.estimate.c;
@@ -94,7 +96,7 @@ void GuardedStep<T>::scale_rows(std::span<T> c) const {
     c[r] = static_cast<T>(fractions[at(static_cast<Index>(r) % pairs())]) * all[r];
 }
 
-/// c_i = weight / S sum_s s_is e_is.
+/// Writes c_i = weight / S sum_s s_is e_is, where s_is is the fraction of example i at sample s.
 template <class T>
 void GuardedStep<T>::merge_scaled(std::span<T> c) const {
   const double scale = evidence.weight * static_cast<double>(examples()) / static_cast<double>(pairs());
@@ -132,7 +134,8 @@ double kept_fraction(const Likelihood& likelihood, const double* f, const double
   return fraction;
 }
 
-/// Bounds of the leverages come first: an example that they let pass would pass by its leverage, too.
+/// Computes upper bounds of the leverages first. Only examples that these would hold back need their exact
+/// leverage.
 template <class T>
 GuardedCoefficients<T> guard_examples(const Likelihood& likelihood, const Evidence<T>& evidence,
                                       const Posterior<T>& metric, double rate, double limit,

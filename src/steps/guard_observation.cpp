@@ -14,11 +14,12 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 struct Loss {
   double value = 0,
-         rounding = 0;  ///< infinite if an output is not finite; how far rounding may have moved the value
+         rounding = 0;  ///< bound of the value's error; the value is infinite if an output is
 };
 
-/// The loss of an observation as a function of the mean: at the same deviations from it as the samples of the
-/// evidence have, at outputs of the same variances, or at the mean itself.
+/// The loss of an observation as a function of the mean. As in the evidence, it is averaged over samples,
+/// with the same deviations from the mean, or expected over outputs of the same variances, or taken at the
+/// mean.
 template <class T>
 class ObservationLoss {
  public:
@@ -46,7 +47,7 @@ class ObservationLoss {
       add(outputs(theta_), {}, sum);
     }
     const double count = static_cast<double>(std::max<Index>(1, samples_));
-    // An output is a sum over parameters: its rounding grows as the root of their number.
+    // An output is a sum over parameters, so its rounding error grows as the root of their number.
     const double rounding = 16 * std::sqrt(static_cast<double>(mean.size())) *
                             static_cast<double>(std::numeric_limits<T>::epsilon());
     return {sum.value / count, rounding * sum.rounding / count};
@@ -58,7 +59,8 @@ class ObservationLoss {
     return outputs_;
   }
 
-  /// Adds -log p(y | f), expected over outputs of these variances if there are any.
+  /// Adds -log p(y | f) of each example; given variances, its expectation over outputs with these
+  /// variances.
   void add(ConstMatrixView<T> f, ConstSpan<double> variances, Loss& sum) {
     const Likelihood& likelihood = model_.likelihood;
     for (Index i = 0; i < f.cols; ++i) {
@@ -108,7 +110,7 @@ bool guard_observation(const Model<T>& model, const Posterior<T>& prior, const P
         mean[i] = prior.mean()[i] + static_cast<T>(fraction) * shift[i];
     const Loss after = loss(mean);
     const double rise = after.value + fraction * fraction * distance - before.value;
-    // Whatever is finite is better than what is not.
+    // If the loss at the prior's mean is infinite, any finite loss is accepted.
     const bool falls =
         before.value == infinite ? after.value < infinite : rise <= before.rounding + after.rounding;
     if (falls) return fraction < 1;

@@ -1,13 +1,14 @@
-// IVON (Shen et al. 2024, Algorithm 1): the curvature h is estimated through the draws and may be negative,
-// and its average is corrected to second order so that the precision stays positive (the improved Bayesian
-// learning rule, Lin et al. 2020):
+// IVON (Shen et al. 2024, Algorithm 1). The curvature h is estimated from gradients at posterior samples
+// and may be negative. A second-order term in the average s keeps the precision positive (the improved
+// Bayesian learning rule, Lin et al. 2020):
 //
 //   m <- beta_1 m + (1 - beta_1) g
 //   s <- s + beta_2 (h - s) + (beta_2 (h - s))^2 / (2 (s + reg))
-//   mu <- mu - alpha (m / (1 - beta_1^t) + reg (mu - mu_0)) / (s + reg + gamma)       clipped, and rescaled
-//   if asked for Sigma^-1 = N (s + reg + gamma) / tau
+//   mu <- mu - alpha (m / (1 - beta_1^t) + reg (mu - mu_0)) / (s + reg + gamma)
+//   Sigma^-1 = N (s + reg + gamma) / tau
 //
-// newton.hpp has the terms and the loop over the parameters.
+// Option "clip" bounds the quotient in the third line, and option "rescale_rate" multiplies alpha by the
+// initial s + reg. newton.hpp has the terms and the loop over the parameters.
 #include "steps/newton.hpp"
 
 namespace bdl {
@@ -28,8 +29,8 @@ struct Ivon {
     if (t.rescales) length *= t.initial + share;
     return std::clamp(direction, -t.clip, t.clip);
   }
-  /// Returns the step of a point parameter, whose curvature stays as it started, since no noise tells it: the
-  /// step is SGD's.
+  /// Returns the step of a point parameter, which is SGD's: without noise its curvature cannot be
+  /// estimated, and keeps its initial value.
   template <class T>
   static T point_shift(const StepInput<T>&, const NewtonTerms<T>& t, Index i, T gradient, T,
                        const AdamTerms<T>& averages) {

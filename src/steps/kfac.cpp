@@ -1,12 +1,15 @@
 // K-FAC and noisy K-FAC (Martens and Grosse 2015; Zhang et al. 2018; Osawa et al. 2019). The curvature per
-// example of a layer's weights W is taken as Gamma (x) Omega, with moving averages of Omega = E[u u^T] of the
-// layer's inputs u and Gamma = E[e e^T] of the sensitivities e of its outputs. In the basis of their
-// eigenvectors, with prior's fraction reg = tau Lambda_0 / N and damping gamma, a step is
+// example of a layer's weights W is approximated by Gamma (x) Omega, with moving averages Omega of E[u u^T]
+// (u: the layer's inputs) and Gamma of E[e e^T] (e: the sensitivities of its outputs). In the basis of
+// their eigenvectors, with the prior's term reg = tau Lambda_0 / N and the damping gamma, a step is
 //
-//   Omega, Gamma <- (1 - beta) Omega + beta E[u u^T], (1 - beta) Gamma + beta E[e e^T]      every
-//   factor_interval steps m <- keep m + add (g / N + reg (mu - mu_0)) mu <- mu - alpha (Gamma (x) Omega + reg
-//   + gamma)^-1 m           shortened where that changes the model by more than kl_clip Sigma^-1 = N (Gamma
-//   (x) Omega + reg + gamma) / tau              (docs/mathematics/kronecker.md, "Steps")
+//   Omega <- (1 - beta) Omega + beta E[u u^T]                    every factor_interval steps
+//   Gamma <- (1 - beta) Gamma + beta E[e e^T]
+//   m <- keep m + add (g / N + reg (mu - mu_0))
+//   mu <- mu - alpha (Gamma (x) Omega + reg + gamma)^-1 m        shortened according to option "kl_clip"
+//   Sigma^-1 = N (Gamma (x) Omega + reg + gamma) / tau
+//
+// (docs/mathematics/kronecker.md, "Steps").
 #include "steps/kfac.hpp"
 
 #include <algorithm>
@@ -19,6 +22,7 @@
 namespace bdl {
 namespace {
 
+/// Returns the number of eigenvalues of a matrix's factors; 0 for point parameters.
 Index values_of(const MatrixShape& shape) {
   return shape.is_matrix() ? shape.columns() + shape.outputs : 0;
 }
@@ -36,7 +40,7 @@ void check_finite(ConstSpan<T> values, const char* what, Index number) {
          what, static_cast<long long>(bad - values.begin()), static_cast<long long>(number));
 }
 
-/// The prior as a posterior of the family; null: it is diagonal.
+/// Returns the prior as a posterior of the family; null if it is diagonal.
 template <class T>
 const BlocksPosterior<T>* kronecker_prior(const Prior<T>& prior) {
   return prior.posterior() && !prior.posterior()->is_diagonal() ? &as_blocks(*prior.posterior_in_family())
@@ -103,7 +107,7 @@ class KfacStep {
   }
 
  private:
-  /// What is added to the curvature per example: gamma, and reg as tau / N times the prior's precision.
+  /// Terms added to the curvature per example: gamma, and `reg` = tau / N times the prior's precision.
   struct Added {
     double damping, reg;
     bool is_split;
@@ -119,8 +123,8 @@ class KfacStep {
   }
   const BlocksPosterior<T>& from() const { return as_blocks(in_.q); }
 
-  /// The first factors are the minibatch's, or the first of averages that begin with option
-  /// initial_curvature.
+  /// Writes the next factors. The first ones are the minibatch's, averaged with option initial_curvature if
+  /// that is positive.
   void average_factors() {
     const bool is_first = now_.steps == 0, is_due = averages_.renews_factors(in_.options);
     const double rate = is_first ? 1 : is_due ? in_.options.curvature_rate : 0;
@@ -137,8 +141,8 @@ class KfacStep {
     std::copy_n(now_.eigenvalues.data(), is_first ? 0 : count, next_.eigenvalues.first(count).data());
   }
 
-  /// The averages were a I and b I before, where a b is the initial curvature and a the mean eigenvalue of
-  /// the first Omega.
+  /// Averages the first factors with a I and b I, where a is the mean eigenvalue of the first Omega and a b
+  /// the initial curvature.
   void add_start(double initial, double rate) {
     const auto add = [rate](MatrixView<double> factor, double diagonal) {
       for (Index j = 0; j < factor.cols; ++j) {
@@ -157,7 +161,7 @@ class KfacStep {
     }
   }
 
-  /// m = keep m + add (g + reg (mu - mu_0)), per example; point parameters have no prior.
+  /// Writes the next m = keep m + add (g / N + reg (mu - mu_0)); point parameters have no prior.
   void average_momentum(const MomentumTerms& terms) {
     const auto prior_slope = in_.scratch.template take<T>(in_.dimension());
     in_.prior.slope(in_.q.mean(), T(0), gradient_, prior_slope, in_.scratch);
@@ -172,8 +176,8 @@ class KfacStep {
     });
   }
 
-  /// Finds the eigenvectors of the new factors every eigen_interval steps; between, the posterior keeps those
-  /// that it has.
+  /// Finds the eigenvectors of the new factors every eigen_interval steps. In the steps between, the next
+  /// posterior copies the present one's.
   void find_vectors(BlocksPosterior<T>& to) {
     const bool are_due = now_.steps == 0 || now_.steps % in_.options.eigen_interval == 0;
     next_.knows_prior = prior_ != nullptr;
@@ -194,7 +198,7 @@ class KfacStep {
     }
   }
 
-  /// Eigenvectors of the factors, and of a prior of the family with them.
+  /// Finds the eigenvectors of a matrix's factors, or the joint ones with a prior of the family.
   void find_vectors(std::size_t k, const KroneckerPosterior<T>* prior, KroneckerPosterior<T>& to) {
     const auto [inputs, outputs] = eigenvalues(k);
     if (prior) {
@@ -231,8 +235,8 @@ class KfacStep {
     return in_.prior.precision().subspan(at(offset), at(size));
   }
 
-  /// The curvature per example along the pairs of eigenvectors, with reg and gamma: reg as far as it is
-  /// diagonal there.
+  /// Writes the curvature per example along the pairs of eigenvectors, plus gamma and the diagonal of reg
+  /// in this basis.
   void write_curvature(std::size_t k, Index offset, const KroneckerPosterior<T>& posterior,
                        const Added& added, MatrixView<T> out) {
     const auto [lo, lg] = eigenvalues(k);
@@ -248,8 +252,8 @@ class KfacStep {
                                    added.reg * static_cast<double>(out(j, o)));
   }
 
-  /// The damping, and the prior's mean, split into one for each factor (Martens and Grosse 2015,
-  /// section 6.3).
+  /// Writes the curvature with the damping, plus the mean of reg, split into a term for each factor
+  /// (Martens and Grosse 2015, section 6.3).
   static void write_split_curvature(ConstSpan<double> lo, ConstSpan<double> lg, ConstSpan<T> prior,
                                     const Added& added, MatrixView<T> out) {
     double mean = 0;
@@ -261,14 +265,14 @@ class KfacStep {
         out(j, o) = static_cast<T>((lo[at(j)] + split.omega) * (lg[at(o)] + split.gamma));
   }
 
-  /// direction = curvature^-1 m.
+  /// Computes direction = curvature^-1 m for one matrix.
   void find_direction(Index offset, const KroneckerPosterior<T>& posterior) {
     const MatrixView<T> column(direction_.data() + offset, posterior.dimension(), 1);
     std::copy_n(next_.momentum.data() + offset, column.rows, column.data);
     posterior.solve(column, in_.scratch);
   }
 
-  /// Point parameters have no prior: m / (s + gamma) with the average s of their squared gradients.
+  /// Computes m / (s + point_damping) for point parameters, where s averages their squared gradients.
   void find_point_directions() {
     const Options& options = in_.options;
     const bool is_first = now_.steps == 0, begins = is_first && options.initial_curvature > 0;
@@ -285,8 +289,8 @@ class KfacStep {
       }
   }
 
-  /// The step is shortened where it would change the model by more than kl_clip: its KL divergence is about
-  /// half of length^2 <m, direction>.
+  /// Moves the mean. Shortens the step if length^2 <m, direction> exceeds option kl_clip: that is about
+  /// twice the KL divergence, per example, between the model before and after.
   void move_mean(double factor, std::span<T> to) {
     const Index dimension = in_.dimension();
     const T *const m = next_.momentum.data(), *const direction = direction_.data(),

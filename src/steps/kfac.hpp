@@ -1,4 +1,4 @@
-// The moving averages of K-FAC, matrix by matrix of the network (kfac.cpp has the step).
+// The moving averages of K-FAC for each matrix of the network; kfac.cpp has the step.
 #pragma once
 
 #include "options/options.hpp"
@@ -9,23 +9,24 @@ namespace bdl {
 
 template <class T>
 struct KroneckerAverages {
-  Index steps = 0;             ///< gradients in the averages; 0: the rest has no meaning
-  Buffer<T> momentum;          ///< of the gradient per example, the prior's in it
+  Index steps = 0;             ///< number of gradients in the averages; if 0, the rest has no meaning
+  Buffer<T> momentum;          ///< averages of the gradient per example, which includes the prior's
   Buffer<T> point_squares;     ///< mean squared gradients of point parameters
   KroneckerFactors factors;    ///< Omega and Gamma of each matrix, lower triangles
-  Buffer<double> eigenvalues;  ///< of each matrix Omega's, then Gamma's; their vectors are the posterior's
-  bool knows_prior = false;    ///< true if `prior` is there; else it is found again
-  Buffer<T> prior;             ///< the diagonal, along those vectors, of a prior of the family
+  Buffer<double> eigenvalues;  ///< Omega's, then Gamma's of each matrix; the posterior has the vectors
+  bool knows_prior = false;    ///< true if `prior` is valid; else it is computed again
+  Buffer<T> prior;             ///< diagonal of a prior of the family in the basis of those eigenvectors
 };
 
 /// Number of eigenvalues of all matrices' factors.
 Index eigenvalue_count(const std::vector<MatrixShape>& shapes);
 
-/// Starts q near a prior of the family: at its precision plus `added` times I. Point parameters stay as they
-/// are.
+/// Sets q's precision to that of `prior`, which is of the same family, plus `added` times I. Point
+/// parameters stay as they are.
 template <class T>
 void start_near(const BlocksPosterior<T>& prior, T added, BlocksPosterior<T>& q);
 
+/// The present averages and those of the step in progress.
 template <class T>
 class KfacAverages {
  public:
@@ -33,9 +34,9 @@ class KfacAverages {
   void restore(KroneckerAverages<T>&& averages) { now_ = std::move(averages); }
   void commit() noexcept { std::swap(now_, next_); }
   void forget() noexcept { now_.steps = 0; }
-  /// Called when the prior has become another one.
+  /// Forgets what was computed from the prior, which has changed.
   void forget_prior() noexcept { now_.knows_prior = false; }
-  /// True if the next step looks at the rows' curvature.
+  /// True if the next step averages the minibatch's factors.
   bool renews_factors(const Options& options) const {
     return now_.steps == 0 || now_.steps % options.factor_interval == 0;
   }
@@ -47,7 +48,7 @@ class KfacAverages {
   friend class KfacStep;
   KroneckerAverages<T> now_, next_;
   double shortening_ = 1;
-  // Memory of the steps.
+  // Kept from step to step, so that steps allocate nothing.
   FactorEigen eigen_;
   JointBasis<T> joint_;
 };

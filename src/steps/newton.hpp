@@ -1,12 +1,11 @@
-// What VOGN and IVON share: steps of a diagonal Gaussian whose precision is Lambda = N (s + reg + gamma) /
-// tau, with a curvature per example s, the prior's fraction reg = tau Lambda_0 / N, the damping gamma and the
-// temperature tau (docs/mathematics/vogn.md). An update is a struct with
+// The common part of VOGN and IVON: steps of a diagonal Gaussian with precision N (s + reg + gamma) / tau,
+// where s is the curvature per example, reg = tau Lambda_0 / N the prior's term, gamma the damping and tau
+// the temperature (docs/mathematics/vogn.md). vogn.cpp and ivon.cpp have one struct each, with the
+// functions
 //
-//   direction(terms, i, old, slope, pull, curvature, share, m, s)    writes the next m and s, returns the
-//   step of the mean least()                                                          the smallest curvature
-//   that a precision may stand for
-//
-// and vogn.cpp and ivon.cpp have one each.
+//   direction(...)     writes the next m and s of a parameter and returns the direction of its mean's step
+//   point_shift(...)   writes the next m and s of a point parameter and returns its step
+//   least()            returns the least curvature that a given precision is turned into
 #pragma once
 
 #include <limits>
@@ -17,33 +16,34 @@
 
 namespace bdl {
 
-/// The numbers of a step, per example.
+/// Averages and constants of one step; gradients and curvatures are per example.
 template <class T>
 struct NewtonTerms {
-  const T *m, *s;  ///< averages before the step; null: none, and s is what the precision says or, at the
-                   ///< start, `initial`
-  const T* pull;   ///< Lambda_0 (mu - mu_0), summed over examples
+  const T *m, *s;  ///< averages before the step. Null if there are none: s then comes from the precision
+                   ///< or, at the start, is `initial`
+  const T* pull;   ///< Lambda_0 (mu - mu_0), not divided by N
   T each, keep, add, factor, rate, curvature_rate, keep_curvature;
-  T reg, next_reg;  ///< per unit of the prior's precision
+  T reg, next_reg;  ///< reg per unit of the prior's precision, in this step and in the next precision
   T of_precision, to_precision;
-  T damping, of_damping;  ///< gamma in the step, in the precision
+  T damping, of_damping;  ///< gamma in the step, and in the precision
   T pull_each, initial, clip;
   bool at_start, rescales;
 
-  /// Returns the curvature before the step of a parameter whose prior's fraction is `share`.
+  /// Returns the curvature before the step of a parameter whose reg is `share`.
   BDL_ALWAYS_INLINE T curvature(Index i, T precision, T share, T least) const {
     if (s) return s[i];
     return at_start ? initial : std::max(least, of_precision * precision - share - of_damping);
   }
 };
 
-/// True if the curvature is initial_curvature, or becomes this minibatch's if that is 0.
+/// True in a first step without option initial_precision: the curvature then starts as option
+/// initial_curvature or, if that is 0, as this minibatch's.
 template <class T>
 bool begins_curvature(const StepInput<T>& in) {
   return in.is_fresh && in.options.initial_precision == 0;
 }
 
-/// The rate of the curvature: a planned one only if the plan says what is left of the initial precision.
+/// Returns the curvature's rate: the planned one if option start_share is set, else option curvature_rate.
 template <class T>
 double newton_rate(const StepInput<T>& in) {
   return in.options.start_share > 0 ? in.rates.curvature : in.options.curvature_rate;
@@ -85,9 +85,9 @@ NewtonTerms<T> newton_terms(const StepInput<T>& in, const AdamTerms<T>& averages
   return terms;
 }
 
-/// All parameters: `precision` holds the curvature H, summed, on entry and the posterior's precision on exit.
-/// It works on some parameters at a time, beside what is read: else compilers fear overlaps and make no
-/// vectors.
+/// Moves all parameters. `precision` holds the summed curvature on entry, the posterior's precision on
+/// exit. Results go through small local arrays: without them, compilers assume overlaps and do not
+/// vectorise.
 template <class Update, class T>
 void move_parameters(const StepInput<T>& in, const NewtonTerms<T>& terms, ConstSpan<T> gradient,
                      ConstSpan<T> old_precision, const AdamTerms<T>& averages, std::span<T> mean,
@@ -123,7 +123,7 @@ void move_parameters(const StepInput<T>& in, const NewtonTerms<T>& terms, ConstS
   });
 }
 
-/// The step of VOGN or IVON.
+/// Takes the step of VOGN or IVON.
 template <class Update, class T>
 StepResult newton_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages,
                        Posterior<T>& next) {

@@ -18,7 +18,7 @@
 namespace bdl {
 namespace {
 
-/// True for SLANG's own step: other options have a moving average of eigenpairs, or a prior with a factor.
+/// True for SLANG's own step. Other options average eigenpairs, or have a prior with a low-rank factor.
 template <class T>
 bool is_slang_step(const PosteriorStep<T>& step) {
   const bool is_low_rank = step.from.family() == Family::low_rank && step.from.rank() > 0;
@@ -26,8 +26,8 @@ bool is_slang_step(const PosteriorStep<T>& step) {
          step.mean_update == MeanUpdate::projected && step.low_rank_update == LowRankUpdate::projected;
 }
 
-/// Lines 3 and 4, or what another family, or another option, has in their place. The mean moves too if step.m
-/// is there. Returns the fraction of the step that was taken.
+/// Takes lines 3 and 4, or the update of another family or option in their place. Moves the mean, too, if
+/// step.m is given. Returns the fraction of the step that was taken.
 template <class T>
 double update_covariance(const PosteriorStep<T>& step, Posterior<T>& next, Scratch& scratch) {
   if (!is_slang_step(step)) return next.update(step, scratch);
@@ -42,8 +42,8 @@ double update_covariance(const PosteriorStep<T>& step, Posterior<T>& next, Scrat
   return 1;
 }
 
-/// Line 5's slope: the gradient with momentum, plus Lambda_0 (mu - mu_0). Point parameters have no
-/// covariance: their slope is divided by the mean square of their gradients.
+/// Returns the slope of line 5: the gradient with momentum, plus Lambda_0 (mu - mu_0). Point parameters
+/// have no covariance, so their slope is divided by the mean square of their gradients.
 template <class T>
 ConstSpan<T> slope(const StepInput<T>& in, const Evidence<T>& evidence, ConstSpan<T> gradient,
                    Averages<T>& averages) {
@@ -57,8 +57,8 @@ ConstSpan<T> slope(const StepInput<T>& in, const Evidence<T>& evidence, ConstSpa
   return m;
 }
 
-/// Moves the covariance first: the guard asks how far that lets the gradient of each example move the
-/// example's own outputs.
+/// Moves the covariance first, since the guard computes with it how far the gradient of each example moves
+/// the example's own outputs.
 template <class T>
 StepResult guarded_step(const StepInput<T>& in, const Evidence<T>& evidence, PosteriorStep<T>& step,
                         Averages<T>& averages, Posterior<T>& next) {

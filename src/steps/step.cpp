@@ -12,7 +12,7 @@ namespace bdl {
 
 namespace {
 
-/// What option "mean_update" means for a posterior.
+/// Returns how the mean moves: as option "mean_update" says, or its automatic choice for this posterior.
 template <class T>
 MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool is_stream) {
   if (options.mean_update != MeanUpdateOption::automatic)
@@ -22,8 +22,8 @@ MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool is_st
   return is_stream && low_rank ? MeanUpdate::unprojected : MeanUpdate::projected;
 }
 
-/// What option "indefinite" means for a posterior: improved where that was measured to be better
-/// (docs/mathematics/guard.md, "The improved Bayesian learning rule").
+/// Returns how indefinite steps are treated. Option "indefinite" = "automatic" means "improved" where that
+/// was measured to be better (docs/mathematics/guard.md, "The improved Bayesian learning rule").
 template <class T>
 Indefinite indefinite(const Options& options, const Posterior<T>& q, bool is_stream) {
   if (options.indefinite != Indefinite::automatic) return options.indefinite;
@@ -67,7 +67,7 @@ StepResult take_step(StepKind kind, const StepInput<T>& in, const Evidence<T>& e
     case StepKind::kfac:
       return kfac_step(in, evidence, averages, *next);
   }
-  fail(Status::ERROR_INTERNAL, "a step of unknown kind %d", static_cast<int>(kind));
+  fail(Status::ERROR_INTERNAL, "step kind is %d, which does not exist", static_cast<int>(kind));
 }
 
 template <class T>
@@ -87,7 +87,8 @@ template <class T>
 void natural_gradient_step(Posterior<T>& q, DenseRows<T>& rows, double scale, double learning_rate,
                            double curvature_rate, ConstSpan<T> prior_precision) {
   if (!q.point_parameters().is_empty())
-    fail(Status::ERROR_UNSUPPORTED, "rows do not tell how the posterior's point parameters are to move");
+    fail(Status::ERROR_UNSUPPORTED,
+         "the posterior has point parameters, which gradient rows cannot move: train its network instead");
   const Index dimension = q.dimension(), count = rows.count();
   Buffer<T> weights(count), slope(dimension);
   const auto w = weights.first(count), m = slope.first(dimension);
@@ -102,7 +103,7 @@ void natural_gradient_step(Posterior<T>& q, DenseRows<T>& rows, double scale, do
   step.mean_rate = learning_rate;
   step.curvature_rate = curvature_rate;
   prior.enter(step);
-  step.indefinite = Indefinite::error;  // nobody would hear of it
+  step.indefinite = Indefinite::error;  // the caller could not learn that a step was shortened
   step.projection.method = dimension < q.rank() + count ? EigenMethod::outer : EigenMethod::gram;
   const auto next = q.clone();
   next->update(step, scratch);

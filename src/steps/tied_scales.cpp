@@ -46,7 +46,7 @@ void TiedScales<T>::start(double sigma, std::uint64_t seed) {
   has_values_ = true;
 }
 
-/// log sigma_oj is about the mean of its row plus that of its column less that of all.
+/// Approximates log sigma_oj by the mean of its row plus that of its column minus that of all.
 template <class T>
 void TiedScales<T>::start(ConstSpan<T> s, std::uint64_t seed) {
   start(1, seed);
@@ -99,7 +99,8 @@ void TiedScales<T>::write(const T* values, std::span<T> s) const {
   }
 }
 
-/// By u_ol: sum_j (dL / dlog sigma_oj) exp(u_ol + t_jl) / sigma_oj, and by t_jl the same sum over o.
+/// The derivative by u_ol is sum_j (dL / dlog sigma_oj) exp(u_ol + t_jl) / sigma_oj; by t_jl it sums over
+/// o.
 template <class T>
 ConstSpan<T> TiedScales<T>::gradient(ConstSpan<T> by_log_sigma, ConstSpan<T> s) {
   T *const e = exponentials_.data(), *const out = gradient_.data();

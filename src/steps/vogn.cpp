@@ -2,13 +2,13 @@
 // tempering): with the mean g of the minibatch's gradients and the mean h of their squares, per example and
 // at a sample of q,
 //
-//   m <- beta_1 m + (1 - beta_1) (g + reg (mu - mu_0))      momentum, the prior's pull in it
+//   m <- beta_1 m + (1 - beta_1) (g + reg (mu - mu_0))      momentum, which includes the prior's gradient
 //   s <- (1 - beta_2) s + beta_2 h
 //   mu <- mu - alpha m / (s + reg + gamma)
 //   Sigma^-1 = N (s + reg + gamma) / tau
 //
-// newton.hpp has the terms and the loop over the parameters, option "momentum_form" the forms of the first
-// line.
+// Option "momentum_form" has other forms of the first line. newton.hpp has the terms and the loop over the
+// parameters.
 #include "steps/newton.hpp"
 
 namespace bdl {
@@ -26,7 +26,7 @@ struct Vogn {
     s = t.keep_curvature * old + t.curvature_rate * curvature;
     return t.factor * m / (s + share + t.damping);
   }
-  /// Returns the step of a point parameter, which has no prior: by the average of its squared gradients.
+  /// Returns the step of a point parameter: without a prior, by the average of its squared gradients.
   template <class T>
   static T point_shift(const StepInput<T>& in, const NewtonTerms<T>& t, Index i, T gradient, T square,
                        const AdamTerms<T>& averages) {
