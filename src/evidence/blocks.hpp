@@ -1,4 +1,4 @@
-// Properties of low-rank-moment posteriors that noisy networks need.
+// The blocks of a low-rank-moment posterior, as a noisy network reads them (network/noise/noisy_network.hpp).
 #pragma once
 
 #include "network/noise/noisy_network.hpp"
@@ -7,6 +7,7 @@
 
 namespace bdl {
 
+/// Returns the number of blocks with a covariance of their own: 1, or one per layer.
 template <class T>
 Index block_count(const Posterior<T>& q) {
   Index count = 0;
@@ -31,7 +32,8 @@ bool are_equal(ConstSpan<T> values) {
   return others == 0;
 }
 
-/// True if products may be simplified for blocks in which all s are equal; such blocks are cheaper.
+/// Writes the blocks of q to `out`. If may_be_common, blocks whose s are all equal are marked, since products
+/// with them are cheaper.
 template <class T>
 void find_blocks(const Posterior<T>& q, bool may_be_common, std::vector<BlockPosterior<T>>& out) {
   out.clear();

@@ -7,7 +7,7 @@
 namespace bdl {
 namespace {
 
-/// The streams of different iterations never overlap.
+/// Returns the stream of the first of `count` draws; the streams of different iterations never overlap.
 StreamKey key_of(std::uint64_t seed, Stream stream, DrawPlace place, Index count) {
   return {seed, stream, static_cast<std::uint64_t>(place.step),
           static_cast<std::uint32_t>(place.iteration * count)};
@@ -33,7 +33,7 @@ void StreamDraws<T>::probes(const Posterior<T>&, DrawPlace place, MatrixView<T> 
 template <class T>
 void DrawSource<T>::masks(const DropoutPosterior<T>&, DrawPlace, MatrixView<T>) {
   fail(Status::ERROR_UNSUPPORTED,
-       "a dropout posterior draws its masks itself: the draws callback is for others");
+       "a dropout posterior draws its masks itself: use it without a draws callback");
 }
 
 template <class T>

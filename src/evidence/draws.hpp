@@ -1,14 +1,15 @@
-// Sources of a step's random draws: the optimizer's streams, or a callback of the caller.
+// Sources of a step's random draws: the optimizer's streams, or a callback of the caller (c_api/online.cpp).
 #pragma once
 
 #include "posterior/dropout/dropout.hpp"
 
 namespace bdl {
 
-/// Place of a draw: inner iteration `iteration` of step `step`, both counted from 0. Layers with random
-/// draws inside draw anew in each shard, even if the shards have the same parameters.
+/// Place of a draw in training; draws at different places are independent.
 struct DrawPlace {
-  Index step, iteration, shard = 0;
+  Index step;       ///< counted from 0
+  Index iteration;  ///< counts the draws of a step from 0: iterations of a stream, groups, or shards
+  Index shard = 0;  ///< only for layers that are random: they draw anew where shards have the same parameters
 };
 
 template <class T>
@@ -19,11 +20,11 @@ class DrawSource {
   virtual void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas, Scratch& scratch) = 0;
   /// Fills the columns with random signs (Rademacher).
   virtual void probes(const Posterior<T>& q, DrawPlace place, MatrixView<T> z) = 0;
-  /// Fills the columns with masks (units x S) for draws from q.
+  /// Fills the columns with masks (units x S) for draws from q. Fails unless a subclass draws them.
   virtual void masks(const DropoutPosterior<T>& q, DrawPlace place, MatrixView<T> masks);
 };
 
-/// Draws from Philox streams: a pure function of seed and place.
+/// Draws from Philox streams: the numbers are a pure function of seed and place.
 template <class T>
 class StreamDraws final : public DrawSource<T> {
  public:

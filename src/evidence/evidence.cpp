@@ -22,14 +22,13 @@ CurvatureKind seeds_of(const Options& options) {
                                                                         : CurvatureKind::empirical_fisher;
 }
 
-/// True if the rows of a generalised linear model must not be merged, because derivatives through draws and
-/// Kronecker factors need them apart.
-/// need them apart.
+/// True if the rows of a generalised linear model must not be merged: derivatives through draws need the rows
+/// of each sample, and Kronecker factors those of each seed.
 bool is_apart(const Options& options) {
   return options.curvature == EstimateKind::mc_reparam || has_factors(options);
 }
 
-/// Returns the stream of layers that draw random numbers; each shard has a separate one.
+/// Returns the random stream of layers that draw numbers, which differs between shards and groups.
 StreamKey layer_noise(const Options& options, DrawPlace place) {
   const Index draws_of_shard = options.samples * options.sample_groups;
   return {static_cast<std::uint64_t>(options.seed), Stream::layer_noise,
@@ -78,7 +77,7 @@ Samples<T> EvidenceEstimator<T>::draw(const Posterior<T>& q, const Options& opti
   }
   if (is_sampled(kind)) {
     draws.parameters(q, place, samples.thetas, scratch);
-    place_point_parameters(q, samples.thetas);  // also in draws of the caller
+    place_point_parameters(q, samples.thetas);  // the caller's draws may have changed them
   } else {
     std::ranges::copy(q.mean(), samples.thetas.data);
   }

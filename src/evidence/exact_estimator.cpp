@@ -13,7 +13,7 @@
 namespace bdl {
 namespace {
 
-/// Number of elements of the rows x_i that are held at a time, so that they stay in the cache.
+/// Number of elements of the rows x_i that are written at a time, so that they stay in the cache.
 constexpr Index together = Index{1} << 16;
 
 }  // namespace
@@ -51,7 +51,7 @@ Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T
   return estimate_of(x, -std::accumulate(losses, losses + examples, 0.0));
 }
 
-/// Writes rows x_i to the estimate, with c and w that have been computed.
+/// Returns the estimate that consists of the rows x_i, and of c and w as integrate() has written them.
 template <class T>
 Estimate<T> ExactEstimator<T>::estimate_of(ConstMatrixView<T> x, double expected_log_likelihood) {
   std::ranges::fill(ones_.first(x.cols), T(1));
@@ -59,7 +59,7 @@ Estimate<T> ExactEstimator<T>::estimate_of(ConstMatrixView<T> x, double expected
   return {&rows_, c_.first(x.cols), w_.first(x.cols), expected_log_likelihood, true};
 }
 
-/// Writes x_i^T Sigma x_i for x_i in the layout of theta, with 1 for a bias.
+/// Writes x_i^T Sigma x_i, where x_i is laid out like theta and has a 1 at the place of the bias.
 template <class T>
 void ExactEstimator<T>::find_variances(const Posterior<T>& q, ConstMatrixView<T> x) {
   const Index most = examples_together(x.cols);
@@ -75,7 +75,7 @@ void ExactEstimator<T>::find_variances(const Posterior<T>& q, ConstMatrixView<T>
 
 template <class T>
 void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight, Index first, ExampleLoss loss) {
-  constexpr Index grain = 16;  // some microseconds of work
+  constexpr Index grain = 16;  // a task of some microseconds
   const bool exact = loss == ExampleLoss::exact;
   parallel_blocks(y.cols, grain, [&](Index begin, Index count) noexcept {
     for (Index i = begin; i < begin + count; ++i) {

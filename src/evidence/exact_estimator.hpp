@@ -1,5 +1,6 @@
-// The exact estimate: in a model with f = theta^T x, q(f_i) is N(x_i^T mu, x_i^T Sigma x_i), so the expected
-// gradient sum_i E[l'_i] x_i and Hessian sum_i E[l''_i] x_i x_i^T are one-dimensional integrals.
+// The exact estimate (docs/mathematics/curvature.md, "Exact expectations"): in a model with f = theta^T x the
+// output f_i is N(x_i^T mu, x_i^T Sigma x_i) under q, so the expected gradient sum_i E[l'_i] x_i and Hessian
+// sum_i E[l''_i] x_i x_i^T need only one-dimensional integrals.
 #pragma once
 
 #include "curvature/blocked_rows.hpp"
@@ -12,8 +13,8 @@ namespace bdl {
 template <class T>
 const DenseShape& exact_layer(const Model<T>& model);
 
-/// The function of each example whose expectation is computed: its loss, or a quadratic near it from which a
-/// search starts.
+/// Function of an output whose expectation is computed: the loss, or (Poisson only) a quadratic near it,
+/// whose optimum is a start for searches (expected_quadratic_loss()).
 enum class ExampleLoss { exact, quadratic };
 
 template <class T>
@@ -21,9 +22,8 @@ class ExactEstimator {
  public:
   /// Fails with ERROR_UNSUPPORTED if the model has no exact expectations. The model must outlive it.
   explicit ExactEstimator(const Model<T>& model);
-  /// Returns rows x_i with c_i = weight E[l'_i] and w_i = weight E[l''_i], and the exact expected log
-  /// likelihood. Fails with ERROR_DIVERGED, naming the example (the first one has number `first`), where one
-  /// is not finite. The view lives until the next call.
+  /// Returns rows x_i with c_i = weight E[l'_i] and w_i = weight E[l''_i], and the sum of -E[l_i]. Fails with
+  /// ERROR_DIVERGED, counting the examples from `first`, if one is not finite. It lives until the next call.
   Estimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, double weight,
                        Index first = 0, ExampleLoss loss = ExampleLoss::exact);
   /// Returns the variances x_i^T Sigma x_i of the outputs at the last estimate.

@@ -9,7 +9,7 @@
 namespace bdl {
 namespace {
 
-/// Adds `from` to `to`; the first group sets it.
+/// Adds `from` to `to`, or copies it if this is the first group.
 template <class T>
 void accumulate(ConstSpan<T> from, bool is_first, std::span<T> to) {
   const T* const added = from.data();
@@ -28,8 +28,8 @@ void place_outputs(ConstMatrixView<T> outputs, Index first, Index count, Index e
 
 }  // namespace
 
-/// Gradients and diagonal curvatures of the groups add up; running statistics are averages over the
-/// examples' groups, as they are over draws.
+/// Adds up gradients and diagonal curvatures of the groups. Running statistics are averaged, weighted by the
+/// groups' numbers of examples; thetas are those of the last group.
 template <class T>
 Evidence<T> EvidenceEstimator<T>::estimate_groups(const Posterior<T>& q, const Minibatch<T>& batch,
                                                   const Options& options, DrawSource<T>& draws,

@@ -10,7 +10,7 @@
 namespace bdl {
 namespace {
 
-/// Returns two columns that have the mean square of draws, for steps that draw no whole parameter vectors.
+/// Returns two columns whose mean square is that of draws from q, for steps that draw no parameter vectors.
 template <class T>
 ConstMatrixView<T> moments(const Posterior<T>& q, Scratch& scratch) {
   const auto columns = scratch.matrix<T>(q.dimension(), 2);
@@ -71,8 +71,8 @@ StepEvidence<T> MinibatchEvidence<T>::with_sums(const EvidenceRequest<T>& reques
   return out;
 }
 
-/// Takes for a moment what samples will take once scales are learned from them, so that steps hold as much
-/// before as after.
+/// Takes and gives back the memory that samples need once scales are learned from them, so that later steps
+/// allocate nothing.
 template <class T>
 void MinibatchEvidence<T>::rehearse_samples(const EvidenceRequest<T>& request, Index examples) {
   if (examples <= rehearsed_) return;
@@ -87,7 +87,7 @@ void MinibatchEvidence<T>::rehearse_samples(const EvidenceRequest<T>& request, I
 
 template <class T>
 Misfits MinibatchEvidence<T>::misfits(ConstMatrixView<T> f, ConstMatrixView<T> y, Scratch& scratch) const {
-  if (f.cols == 0) return {};  // expectations have no outputs
+  if (f.cols == 0) return {};  // integrals have no outputs
   const Scratch::Frame frame(scratch);
   const auto zeros = scratch.take<T>(f.rows);
   std::ranges::fill(zeros, T(0));

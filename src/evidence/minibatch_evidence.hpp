@@ -1,7 +1,7 @@
 // The evidence of a training step together with the sums that the rest of training reads: how well the
 // outputs fit (train/watch.hpp), and statistics from which prior and noise precisions are learned
-// (train/scales.hpp). ranks/sharded_evidence.hpp estimates the shards of a minibatch by this class, perhaps
-// in several processes.
+// (train/scales.hpp). If the data have several shards, ranks/sharded_evidence.hpp calls this class once for
+// each shard of a minibatch, perhaps in several processes.
 #pragma once
 
 #include "evidence/evidence.hpp"
@@ -10,20 +10,19 @@
 
 namespace bdl {
 
-/// Log density that outputs lose against the best outputs for their targets: once for outputs at posterior
-/// samples, once for outputs 0.
+/// Sums of the log density that outputs lose against the best outputs for their targets.
 struct Misfits {
-  double outputs = 0, zeros = 0;
-  double columns =
-      0;  ///< outputs in the sums (examples times samples); 0: expectations, which have no outputs
-  Index examples = 0;
+  double outputs = 0;  ///< of outputs at posterior samples
+  double zeros = 0;    ///< of outputs 0
+  double columns = 0;  ///< examples times samples, in the first sum; 0 for integrals, which have no outputs
+  Index examples = 0;  ///< examples in the second sum
 };
 
 /// Scales that a step learns besides the posterior.
 struct LearnedScales {
   bool prior = false, noise = false, degrees = false;
-  bool at_samples = false;  ///< from samples that the estimate itself does not draw
-  bool is_due = false;      ///< false: a later step learns, in memory that each step takes
+  bool at_samples = false;  ///< true if they need samples that the estimate does not draw
+  bool is_due = false;      ///< false if learning starts in a later step
   bool any() const { return is_due && (prior || noise); }
 };
 
@@ -31,11 +30,10 @@ template <class T>
 struct StepEvidence {
   Evidence<T> evidence;
   Misfits misfits;
-  std::span<double> prior_squares;   ///< mean squares of each prior group
-  std::span<double> squared_errors;  ///< summed, of each target
-  double degrees_slope = 0,
-         degrees_count =
-             0;  ///< the slope by which Student-t noise is learned, and the count of numbers in it
+  std::span<double> prior_squares;   ///< mean square of the parameters, for each prior group
+  std::span<double> squared_errors;  ///< sum over the examples, for each target
+  double degrees_slope = 0;          ///< slope by 1 / nu of Student-t noise, summed
+  double degrees_count = 0;          ///< number of summands of degrees_slope
 };
 
 template <class T>
@@ -55,7 +53,7 @@ class MinibatchEvidence {
   /// The model must outlive it.
   explicit MinibatchEvidence(const Model<T>& model) : model_(model), estimator_(model) {}
   StepEvidence<T> estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch);
-  /// Estimates the evidence at given samples.
+  /// Estimates the evidence at given samples, without sample groups.
   StepEvidence<T> estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                            const Samples<T>& samples);
   EvidenceEstimator<T>& estimator() { return estimator_; }
@@ -72,7 +70,7 @@ class MinibatchEvidence {
 
   const Model<T>& model_;
   EvidenceEstimator<T> estimator_;
-  Index rehearsed_ = 0;  // examples
+  Index rehearsed_ = 0;  // largest number of examples so far
 };
 
 }  // namespace bdl

@@ -8,13 +8,13 @@
 namespace bdl {
 namespace {
 
-/// Writes the means, W and, if s is learned, the log standard deviations.
+/// Returns the number of derivatives: by the means, W and, if s is learned, log sqrt(s).
 template <class T>
 Index gradient_size(const Posterior<T>& q, const Options& options) {
   return q.dimension() * (moment_rank(q) + (options.diagonal_part == DiagonalPart::fixed ? 1 : 2));
 }
 
-/// Bits of a stream's step number: below 2^56, 2^40 steps for each of 2^15 shards.
+/// A stream's step number has 56 bits, of which the lowest 40 count steps and the next 15 name the shard.
 constexpr int steps_bits = 40;
 
 BatchSize noisy_size(const Options& options, Index examples) {

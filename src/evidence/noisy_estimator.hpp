@@ -1,6 +1,6 @@
-// Estimates the gradient of the expected negative log likelihood under a low-rank-moment posterior by mean,
-// W and log standard deviations, through noise that each example draws separately
-// (docs/mathematics/noise.md).
+// Estimates the gradient of the expected negative log likelihood by the mean, W and log sqrt(s) of a
+// low-rank-moment posterior, through noise that layers draw in place of parameters: as a rule separately for
+// each example (docs/mathematics/noise.md).
 #pragma once
 
 #include "model/model.hpp"
@@ -12,7 +12,7 @@ namespace bdl {
 
 template <class T>
 struct NoisyEstimate {
-  NoiseGradient<T> gradient;           ///< of N times the mean loss
+  NoiseGradient<T> gradient;           ///< of `weight` times the sum of the losses
   double expected_log_likelihood = 0;  ///< (1/S) sum_is log p(y_i | x_i, draw)
 };
 
@@ -23,7 +23,7 @@ class NoisyEstimator {
   explicit NoisyEstimator(const Model<T>& model);
   void reserve(const Posterior<T>& q, const Options& options, Index examples);
   /// Estimates the gradient for examples x and y (columns), each counting `weight` times; views live until
-  /// the next call. Each shard has noise of its own, except for the one draw that all examples use.
+  /// the next call. Shards draw different noise, unless the options make all examples share one draw.
   NoisyEstimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
                             const Options& options, double weight, Index step, const Statistics& statistics,
                             Index shard = 0);
@@ -34,7 +34,7 @@ class NoisyEstimator {
   /// Returns the outputs at the last estimate: C x M S, column s M + i.
   ConstMatrixView<T> outputs() const { return outputs_.matrix(model_.outputs(), columns_); }
   const NoisyNetwork<T>& network() const { return network_; }
-  /// Replaces the noise that the options choose.
+  /// Sets how each layer makes noise, whatever the options say.
   void choose(std::vector<LayerNoise> of_layers) {
     network_.choose(std::move(of_layers));
     is_chosen_ = true;

@@ -8,8 +8,8 @@
 
 namespace bdl {
 
-/// With gradients g_s at theta_s = mu + sigma eps_s, the gradient by mu is sum_s g_s, and sum_s g_s eps_s =
-/// sigma H.
+/// At theta_s = mu + sigma eps_s with gradients g_s (which count N / (M S) times), the gradient by mu is
+/// sum_s g_s, and H is sum_s g_s eps_s / sigma.
 template <class T>
 void EvidenceEstimator<T>::differentiate(const Posterior<T>& q, const Samples<T>& samples, Scratch& scratch,
                                          Evidence<T>& evidence) {
@@ -36,8 +36,7 @@ void EvidenceEstimator<T>::differentiate(const Posterior<T>& q, const Samples<T>
   evidence.curvature.diagonal = hessian;
 }
 
-/// theta_s is the mean times masks, so the gradient by the mean is the gradient by theta_s times these
-/// masks.
+/// Since theta_s is the mean times masks, the gradient by the mean is that by theta_s times these masks.
 template <class T>
 void EvidenceEstimator<T>::differentiate_masked(const DropoutPosterior<T>& q, const Samples<T>& samples,
                                                 Scratch& scratch, Evidence<T>& evidence) {
@@ -52,7 +51,7 @@ void EvidenceEstimator<T>::differentiate_masked(const DropoutPosterior<T>& q, co
   evidence.gradient = gradient;
 }
 
-/// No parameter samples exist: each example draws noise for itself.
+/// Layers draw the noise, so the evidence has no parameter samples and no rows.
 template <class T>
 Evidence<T> EvidenceEstimator<T>::estimate_noisily(const Posterior<T>& q, const Minibatch<T>& batch,
                                                    const Options& options) {
