@@ -75,7 +75,7 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
 /// The method's steps use all they can of a posterior as prior, or refuse it here.
 template <class T>
 void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
-  if (!prior.posterior() || method_.is_online) return;
+  if (!prior.posterior() || method_.kind == MethodKind::stream) return;
   const bool is_split = options.descent == DescentOption::kfac && options.damping_form == DampingForm::split;
   if (is_split && !prior.posterior()->is_diagonal())
     fail(Status::ERROR_UNSUPPORTED,
@@ -93,7 +93,8 @@ void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> given) {
   Prior<T> prior(blocks(), options_);
   prior.fix(std::move(given), posterior_->kind());
   check_prior(prior, options_);
-  if (method_.is_online) check_holds(*in_family(*prior.posterior(), posterior_->kind()), *prior.posterior());
+  if (method_.kind == MethodKind::stream)
+    check_holds(*in_family(*prior.posterior(), posterior_->kind()), *prior.posterior());
   prior_ = std::move(prior);
   averages.kfac.forget_prior();
   watch.forget();
