@@ -9,6 +9,7 @@
 //   method.hpp                   methods, presets, and sets of posteriors' families
 //   combination.hpp, needs.def   which methods, options, models and posteriors go together, and the messages
 //                                if they do not
+//   step_kind.hpp                which step of steps/ the options mean
 //   schedule.hpp                 rates, momentum and temperature of step t, from the options
 //   suggestion.hpp               the method, family, rank and options to use if the user names none
 //
