@@ -171,9 +171,11 @@ void test_unsupported(void**) {
       refused(&learner, "bdl_optimizer_fit", BDL_ERROR_UNSUPPORTED, rule,
               [&] { return bdl_optimizer_fit(o, x, y, 1, nullptr, nullptr); });
       const Vector gradient(static_cast<std::size_t>(bdl_model_parameters(learner.model.get())), 1.0);
-      refused(&learner, "bdl_optimizer_step_rows", BDL_ERROR_UNSUPPORTED, "bdl_optimizer_observe", [&] {
-        return bdl_optimizer_step_rows(o, bdl_f64(gradient.data(), 1, static_cast<int64_t>(gradient.size())));
-      });
+      refused(&learner, "bdl_optimizer_step_rows", BDL_ERROR_UNSUPPORTED, "observe the data as a stream",
+              [&] {
+                return bdl_optimizer_step_rows(
+                    o, bdl_f64(gradient.data(), 1, static_cast<int64_t>(gradient.size())));
+              });
     }
     learner.set("rule", "blr");
     refused(&learner, "bdl_optimizer_set_double", invalid,
