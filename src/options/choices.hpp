@@ -1,4 +1,4 @@
-// Enumerations of options that are choices; the enumerators have the order of the words in options.def.
+// Enumerations of the options that are choices. The enumerators are in the order of the words in options.def.
 #pragma once
 
 namespace bdl {
@@ -8,10 +8,11 @@ enum class SampleSharing { all, shard };
 enum class Sampling { shuffle, replacement };
 enum class AugmentFill { zero, reflect };
 
-/// Two losses, two descents (spec/bong.md section 4), and the posterior's mode.
+/// Each pair of a loss and a descent (docs/mathematics/streams.md, "The four rules"), and the posterior's
+/// mode.
 enum class Rule { bong, blr, bog, bbb, map };
 
-/// Estimates of the expected gradient and Hessian (spec/bong.md section 3).
+/// Estimates of the expected gradient and Hessian (docs/mathematics/curvature.md).
 enum class EstimateKind { mc_ef, mc_ggn, mc_hess, lin_hess, lin_ef, exact_hess, mc_reparam };
 
 enum class DescentOption { sgd, adam, vogn, ivon, kfac };
@@ -20,15 +21,15 @@ enum class DampingIn { both, step };
 enum class Tempering { exact, printed };
 enum class ScaleParameter { log_sigma, softplus, log_variance };
 
-/// How draws of low-rank-moment posteriors are made from noise (docs/mathematics/noise.md).
+/// Noise from which draws of low-rank-moment posteriors are made (docs/mathematics/noise.md).
 enum class NoiseEstimator { automatic, local, weights, flipout, shared };
-/// Form of their diagonal s that is learned.
+/// Form in which the diagonal s of low-rank-moment posteriors is learned.
 enum class DiagonalPart { free, block, fixed, tied };
 
 enum class MeanUpdateOption { automatic, projected, unprojected };
 
 /// Update of a low-rank precision: the largest eigenpairs of the updated matrix, or a moving average of those
-/// of each curvature alone (SLANG-OnlineEig, spec/slang.md).
+/// of each curvature alone (SLANG-OnlineEig).
 enum class LowRankUpdate { projected, moving_average };
 
 enum class Indefinite { automatic, shorten, error, improved };
@@ -42,7 +43,8 @@ enum class FisherLabels { exact, empirical, sampled };
 enum class KroneckerEigenvalues { products, corrected };
 enum class DampingForm { exact, split };
 
-/// How eigenpairs are found; automatic uses the cheapest by the cost model, exact unless it is much slower.
+/// Algorithms for eigenpairs; automatic is the cheapest by a cost model, and exact unless that is much
+/// slower.
 enum class EigenMethod { automatic, gram, outer, randomized };
 
 }  // namespace bdl
