@@ -11,10 +11,11 @@
 
 namespace bdl {
 
-/// Seeds that are back-propagated: the loss gradient (mc-ef), or the C columns of a square root of the loss
-/// Hessian (mc-ggn), which combine to the gradient. The other two kinds have the gradient first, and then,
-/// for the curvature only, the gradients for all labels weighted by their probabilities (that root's columns
-/// for likelihoods other than the categorical), or the gradient for one label drawn from the model.
+/// Seeds that are back-propagated: the loss gradient (mc-ef, lin-ef), or the C columns of a square root of
+/// the loss Hessian (mc-ggn, lin-hess), which combine to the gradient. The other two kinds have the gradient
+/// first, and then, for the curvature only, the gradients for all labels weighted by their probabilities
+/// (that root's columns for likelihoods other than the categorical), or the gradient for one label drawn from
+/// the model.
 enum class CurvatureKind {
   empirical_fisher = 0,
   gauss_newton = 1,

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 #include "io/checksums.hpp"
 #include "io/file.hpp"
 #include "io/safetensors.hpp"
@@ -47,7 +48,12 @@ void TensorArchive::copy_bytes(const Tensor& tensor, DType dtype, std::span<std:
   if (tensor.bytes.size() != out.size())
     fail(Status::ERROR_FORMAT, "tensor '%s' has %zu elements, expected %zu", shown(tensor.name).c_str(),
          tensor.bytes.size() / element_type(dtype).width, out.size() / element_type(dtype).width);
-  std::ranges::copy(tensor.bytes, out.begin());
+  for (std::size_t first = 0; first < out.size(); first += largest_transfer) {
+    check_loop();
+    std::copy_n(tensor.bytes.begin() + static_cast<std::ptrdiff_t>(first),
+                std::min(largest_transfer, out.size() - first),
+                out.begin() + static_cast<std::ptrdiff_t>(first));
+  }
 }
 
 namespace {

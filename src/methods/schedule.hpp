@@ -42,9 +42,14 @@ double warmup_factor(const Options& options, const Plan& plan, Index t);
 /// Returns the temperature of step t.
 double kl_weight(const Options& options, const Plan& plan, Index t);
 
-/// Momentum m = keep m + add g; steps use factor m.
+/// Momentum by option momentum_form: m <- keep m + add g, and steps use bias_correction m. With momentum
+/// beta_1 and t gradients, (keep, add, bias_correction) is
+///
+///   heavy_ball   (beta_1, 1, 1)
+///   average      (beta_1, 1 - beta_1, 1)
+///   corrected    (beta_1, 1 - beta_1, 1 / (1 - beta_1^t))
 struct MomentumTerms {
-  double keep, add, factor;
+  double keep, add, bias_correction;
 };
 /// Returns the terms after this number of gradients.
 MomentumTerms momentum_terms(const Options& options, Index gradients);

@@ -84,7 +84,7 @@ AdamTerms<T> MovingAverages<T>::begin(Index size, double rate, const Options& op
           goes_on ? now_.second.data() : nullptr,
           next_.first.data(),
           next_.second.data(),
-          static_cast<T>(rate * momentum.factor),
+          static_cast<T>(rate * momentum.bias_correction),
           static_cast<T>(momentum.keep),
           static_cast<T>(momentum.add),
           static_cast<T>(beta2),

@@ -1,3 +1,16 @@
+// Filters (Jones, Chang, Murphy 2024; docs/mathematics/streams.md): one step of a stream is the passage of
+// time, Filter::predict(), and then one observation, Filter::update(). The posterior before the observation
+// is the prior N(mu_0, Sigma_0). With the gradient g and the Hessian H of the observation's expected negative
+// log likelihood l, the rules of the paper's Table 1 are
+//
+//   bong   natural gradient of l, once, rate 1:        Sigma^-1 = Sigma_0^-1 + H,  mu = mu_0 - Sigma g
+//   blr    natural gradient of l + KL(q || prior), several times
+//   bog    plain gradient of l by the posterior's parameters, once
+//   bbb    plain gradient of l + KL(q || prior), several times
+//
+// Option "curvature" chooses how g and H are estimated. Its lin-hess is the paper's linearised Hessian
+// (section 4): evidence/evidence.hpp has the list, and fill_seeds() of curvature/seeds.cpp makes the rows
+// whose products are H. Every family maps g and H to its own parameters by Posterior::update().
 #include "steps/bong.hpp"
 
 #include <algorithm>
@@ -78,7 +91,7 @@ auto Filter<T>::update(const Model<T>& model, const Posterior<T>& prior, const M
   const Index iterations = has_kl(options.rule) ? options.iterations : 1, step = observation.place.step;
   const Posterior<T>* from = &prior;
   Posterior<T>* to = nullptr;
-  double least = 1;
+  double smallest_fraction = 1;
   bool held = false;
   for (Index i = 0; i < iterations; ++i, from = to) {
     const Scratch::Frame frame(scratch);
@@ -88,26 +101,28 @@ auto Filter<T>::update(const Model<T>& model, const Posterior<T>& prior, const M
     here.place.iteration = i;
     to = &spare(prior, &prior, from);
     const Evidence<T> evidence = estimator.estimate(*from, here, options, draws, scratch);
-    least = std::min(least, iterate(prior, *from, evidence, options, random, scratch, *to));
+    smallest_fraction =
+        std::min(smallest_fraction, inner_step(prior, *from, evidence, options, random, scratch, *to));
     check_mean_finite(*to, "observation", step + 1);
     if (i == iterations - 1 && options.guard > 0)
       held = guard_observation(model, prior, *from, evidence, options.curvature, here.x, scratch, *to);
   }
   to->set_blank(false);
-  return {*to, least < 1, held};
+  return {*to, smallest_fraction < 1, held};
 }
 
-/// Takes one inner step by m = g + Lambda_0 (mu - mu_0), without the second term if the rule has no KL
-/// divergence, and the family's map. Returns the fraction of the step that was taken.
+/// Takes one of the rule's steps: m = g + Lambda_0 (mu - mu_0), and then the family's map. The second term is
+/// the gradient of the KL divergence. It is 0 in the first step, which starts from the prior, and in rules
+/// without the divergence. Returns the fraction of the step that was taken.
 template <class T>
-double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
-                          const Options& options, const StreamKey& random, Scratch& scratch,
-                          Posterior<T>& to) {
-  const bool has_left_prior = has_kl(options.rule) && &from != &prior;
+double Filter<T>::inner_step(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
+                             const Options& options, const StreamKey& random, Scratch& scratch,
+                             Posterior<T>& to) {
+  const bool is_later_step = has_kl(options.rule) && &from != &prior;
   const ConstSpan<T> gradient = gradient_of(evidence, scratch);
   PosteriorStep<T> step = begin_step(from, options, true, random);
   step.m = gradient;
-  if (has_left_prior) {
+  if (is_later_step) {
     const auto shift = scratch.take<T>(prior.dimension()), m = scratch.take<T>(prior.dimension());
     std::ranges::transform(from.mean(), prior.mean(), shift.begin(), std::minus<>());
     prior.multiply_precision(shift, m, scratch);
@@ -117,7 +132,7 @@ double Filter<T>::iterate(const Posterior<T>& prior, const Posterior<T>& from, c
   step.curvature = evidence.curvature;
   step.mean_rate = step.curvature_rate = options.rule == Rule::bong ? 1 : options.learning_rate;
   step.prior = has_kl(options.rule) ? &prior : nullptr;
-  step.goes_on = takes_several(options) && !has_left_prior;
+  step.goes_on = takes_several(options) && !is_later_step;
   return to.update(step, scratch);
 }
 

@@ -1,15 +1,5 @@
-// Filters: one step of a stream, the passage of time and then one observation
-// (docs/mathematics/streams.md). With the posterior before it as prior N(mu_0, Sigma_0), and l the
-// observation's expected negative log likelihood, the rules of Jones et al. 2024 (Table 1) are, with
-// gradient g and Hessian H of l (evidence.hpp; "lin-hess" is the linearised H of their section 4):
-//
-//   bong   natural gradient of l, once, rate 1:        Sigma^-1 = Sigma_0^-1 + H,  mu = mu_0 - Sigma g
-//   blr    natural gradient of l + KL, several times
-//   bog    plain gradient of l by the posterior's parameters, once
-//   bbb    plain gradient of l + KL, several times
-//
-// Every family maps (g, H) to its own parameters by Posterior::update(). A step never changes the posterior
-// that it is given: the caller replaces it by the result once this is complete.
+// Filters: steps of a stream. bong.cpp has the rules of the BONG paper and what they do. A step never changes
+// the posterior that it is given: the caller replaces it by the result once this is complete.
 #pragma once
 
 #include "evidence/evidence.hpp"
@@ -39,8 +29,8 @@ class Filter {
                 Scratch& scratch);
 
  private:
-  double iterate(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
-                 const Options& options, const StreamKey& random, Scratch& scratch, Posterior<T>& to);
+  double inner_step(const Posterior<T>& prior, const Posterior<T>& from, const Evidence<T>& evidence,
+                    const Options& options, const StreamKey& random, Scratch& scratch, Posterior<T>& to);
   bool is_noisy(const Options& options) const;
   bool is_static(const Options& options) const;
   Posterior<T>& spare(const Posterior<T>& like, const Posterior<T>* a, const Posterior<T>* b);

@@ -1,14 +1,14 @@
-// Variational inference with Sigma = W W^T + diag(s) (ELRG-VI, Tomczak et al. 2020, section 3), and its
-// relatives with s fixed, common to a block, or tied: Adam or SGD down the gradient of
+// ELRG-VI (Tomczak et al. 2020, section 3): variational inference with Sigma = W W^T + diag(s), in the paper
+// alpha V V^T + diag(sigma^2), so W = sqrt(alpha) V and s = sigma^2. Adam or SGD goes down the gradient of
 //
 //   L = -E_q[log p(y | x, theta)] + w KL(q || N(0, diag(1 / lambda)))
 //
-// by mu, by V with W = sqrt(a) V, and by the learned values of s. The gradients of the expected log
-// likelihood are estimated with noise that is drawn for each example (docs/mathematics/noise.md); those of
-// the divergence are exact:
+// by mu, by V, and by the learned values of s, which are all free, one a block, or tied. Gradients of the
+// expected log likelihood are estimated with noise that each example draws (docs/mathematics/noise.md):
+// NoisyLayer::gradient() of network/noise/noisy_layer.cpp computes them layer by layer. Those of the
+// divergence are exact (posterior/low_rank_moment/low_rank_moment.hpp):
 //
 //   d KL / dW = lambda W - diag(1 / s) W C^-1,    C = I + W^T diag(1 / s) W
-//   (posterior/low_rank_moment/low_rank_moment.hpp)
 #include <cmath>
 #include <limits>
 
@@ -23,8 +23,8 @@ namespace {
 /// Number of rows of W that are moved at a time, so that their gradient stays in the cache.
 constexpr Index rows_together = 1 << 15;
 
-/// Returns sqrt(a). Adam on V with rate r and epsilon is Adam on W with rate sqrt(a) r and epsilon /
-/// sqrt(a); SGD on V with rate r is SGD on W with rate a r.
+/// Returns sqrt(alpha). Adam on V with rate r and epsilon is Adam on W with rate sqrt(alpha) r and epsilon /
+/// sqrt(alpha); SGD on V with rate r is SGD on W with rate alpha r.
 double low_rank_root(const Options& options, Index rank) {
   return std::sqrt(options.low_rank_scale > 0 ? options.low_rank_scale
                                               : 1 / static_cast<double>(std::max<Index>(1, rank)));
@@ -69,7 +69,7 @@ class LowRankMomentStep {
     of_w_.length *= adam ? root : root * root;
     of_w_.epsilon /= root;
     if (in.options.diagonal_part != DiagonalPart::fixed)
-      by_log_sigma_ = in.scratch.template take<T>(in.dimension());
+      gradient_by_log_sigma_ = in.scratch.template take<T>(in.dimension());
   }
 
   /// Moves W and s block by block. Tied s stays: only its gradient by log sqrt(s) is computed.
@@ -92,7 +92,7 @@ class LowRankMomentStep {
     for_each_low_rank_moment(in_.q, [&](const LowRankMomentPosterior<T>& member, Index offset) {
       std::ranges::copy(member.s(), s.data() + offset);
     });
-    const ConstSpan<T> gradient = tied.gradient(by_log_sigma_, s), now = tied.values();
+    const ConstSpan<T> gradient = tied.gradient(gradient_by_log_sigma_, s), now = tied.values();
     const std::span<T> moved = tied.next();
     for (std::size_t i = 0; i < moved.size(); ++i)
       moved[i] = now[i] - terms_.template shift<adam>(first_scale_ + static_cast<Index>(i), gradient[i]);
@@ -113,8 +113,9 @@ class LowRankMomentStep {
     const Index size = from.dimension(), rank = from.rank(), first = offset + row,
                 first_of_w = offset * rank + row, dimension = in_.dimension();
     const auto by_w = in_.scratch.template matrix<T>(count, rank);
-    const std::span<T> by_log_sigma =
-        by_log_sigma_.empty() ? by_log_sigma_ : by_log_sigma_.subspan(at(first), at(count));
+    const std::span<T> by_log_sigma = gradient_by_log_sigma_.empty()
+                                          ? gradient_by_log_sigma_
+                                          : gradient_by_log_sigma_.subspan(at(first), at(count));
     kl_gradient_from<T>(from, row, {}, in_.prior.precision().subspan(at(first), at(count)),
                         {{}, by_w, by_log_sigma}, in_.scratch);
     parallel_blocks(count, 1 << 12, [&](Index begin, Index some) noexcept {
@@ -149,7 +150,7 @@ class LowRankMomentStep {
 
   template <class Scale>
   void move_each(Index offset, ConstSpan<T> from, std::span<T> to) {
-    const T *const old = from.data(), *const g = by_log_sigma_.data() + offset;
+    const T *const old = from.data(), *const g = gradient_by_log_sigma_.data() + offset;
     const Index first = first_scale_ + offset;
     const AdamTerms<T>& terms = terms_;
     T* const next = to.data();
@@ -165,7 +166,7 @@ class LowRankMomentStep {
   template <class Scale>
   void move_common(Index number, Index offset, ConstSpan<T> from, std::span<T> to) {
     double sum = 0;
-    for (const T g : by_log_sigma_.subspan(at(offset), from.size())) sum += static_cast<double>(g);
+    for (const T g : gradient_by_log_sigma_.subspan(at(offset), from.size())) sum += static_cast<double>(g);
     const std::size_t lead = at(first_uncertain(in_.q.point_parameters(), offset, std::ssize(from)));
     const T sigma = std::sqrt(from[lead]);
     const T moved = Scale::moved(
@@ -181,7 +182,7 @@ class LowRankMomentStep {
   const AdamTerms<T>& terms_;
   AdamTerms<T> of_w_;
   Index first_scale_;
-  std::span<T> by_log_sigma_;
+  std::span<T> gradient_by_log_sigma_;
 };
 
 }  // namespace

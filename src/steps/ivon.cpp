@@ -2,13 +2,15 @@
 // and may be negative. A second-order term in the average s keeps the precision positive (the improved
 // Bayesian learning rule, Lin et al. 2020):
 //
-//   m <- beta_1 m + (1 - beta_1) g
+//   m <- beta_1 m + (1 - beta_1) g                                 option "momentum_form": corrected
 //   s <- s + beta_2 (h - s) + (beta_2 (h - s))^2 / (2 (s + reg))
 //   mu <- mu - alpha (m / (1 - beta_1^t) + reg (mu - mu_0)) / (s + reg + gamma)
 //   Sigma^-1 = N (s + reg + gamma) / tau
 //
-// Option "clip" bounds the quotient in the third line, and option "rescale_rate" multiplies alpha by the
-// initial s + reg. newton.hpp has the terms and the loop over the parameters.
+// The method's default is heavy_ball: m <- beta_1 m + g, without 1 - beta_1^t (methods/schedule.hpp). Option
+// "clip" bounds the quotient in the third line, and option "rescale_rate" multiplies alpha by the initial s +
+// reg. The precision stays positive while reg does not fall from step to step; if it falls and a precision is
+// not positive, the step fails. newton.hpp has the terms and the loop over the parameters.
 #include "steps/newton.hpp"
 
 namespace bdl {
@@ -20,13 +22,13 @@ struct Ivon {
     return std::numeric_limits<T>::lowest();
   }
   template <class T>
-  static BDL_ALWAYS_INLINE T direction(const NewtonTerms<T>& t, Index i, T old, T slope, T pull, T curvature,
-                                       T share, T& length, T& m, T& s) {
-    m = t.keep * (t.m ? t.m[i] : T(0)) + t.add * slope;
-    const T change = t.curvature_rate * (curvature - old);
-    s = old + change + change * change / (2 * (old + share));
-    const T direction = (t.factor * m + pull) / (s + share + t.damping);
-    if (t.rescales) length *= t.initial + share;
+  static BDL_ALWAYS_INLINE T direction(const NewtonTerms<T>& t, const NewtonParameter<T>& p, T& m, T& s,
+                                       T& rate) {
+    m = t.keep * p.m + t.add * p.g;
+    const T change = t.curvature_rate * (p.h - p.s);
+    s = p.s + change + change * change / (2 * (p.s + p.reg));
+    const T direction = (t.bias_correction * m + p.prior_slope) / (s + p.reg + t.damping);
+    if (t.rescales) rate *= t.initial + p.reg;
     return std::clamp(direction, -t.clip, t.clip);
   }
   /// Returns the step of a point parameter, which is SGD's: without noise its curvature cannot be
@@ -35,11 +37,10 @@ struct Ivon {
   static T point_shift(const StepInput<T>&, const NewtonTerms<T>& t, Index i, T gradient, T,
                        const AdamTerms<T>& averages) {
     T &m = averages.next_first[i], &s = averages.next_second[i];
-    m = t.keep * (t.m ? t.m[i] : T(0)) + t.add * t.each * gradient;
-    T shift = t.rate * t.factor * m;
+    m = t.keep * t.momentum(i) + t.add * t.per_example * gradient;
     s = t.initial;
-    if (!t.rescales) shift /= s;
-    return shift;
+    const T shift = t.rate * t.bias_correction * m;
+    return t.rescales ? shift : shift / s;
   }
 };
 

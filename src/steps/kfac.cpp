@@ -1,15 +1,17 @@
 // K-FAC and noisy K-FAC (Martens and Grosse 2015; Zhang et al. 2018; Osawa et al. 2019). The curvature per
 // example of a layer's weights W is approximated by Gamma (x) Omega, with moving averages Omega of E[u u^T]
-// (u: the layer's inputs) and Gamma of E[e e^T] (e: the sensitivities of its outputs). In the basis of
-// their eigenvectors, with the prior's term reg = tau Lambda_0 / N and the damping gamma, a step is
+// (u: the layer's inputs) and Gamma of E[e e^T] (e: the sensitivities of its outputs). With the prior's term
+// reg = tau Lambda_0 / N and the damping eta, a step is
 //
 //   Omega <- (1 - beta) Omega + beta E[u u^T]                    every factor_interval steps
 //   Gamma <- (1 - beta) Gamma + beta E[e e^T]
-//   m <- keep m + add (g / N + reg (mu - mu_0))
-//   mu <- mu - alpha (Gamma (x) Omega + reg + gamma)^-1 m        shortened according to option "kl_clip"
-//   Sigma^-1 = N (Gamma (x) Omega + reg + gamma) / tau
+//   Omega = Q_o diag(omega) Q_o^T, likewise Gamma                every eigen_interval steps
+//   m <- keep m + add (g / N + reg (mu - mu_0))                  momentum (methods/schedule.hpp)
+//   mu <- mu - alpha (Gamma (x) Omega + reg + eta)^-1 m          shortened according to option "kl_clip"
+//   Sigma^-1 = N (Gamma (x) Omega + reg + eta) / tau
 //
-// (docs/mathematics/kronecker.md, "Steps").
+// The inverse is taken in the basis of the eigenvectors, Q_g (x) Q_o, where Gamma (x) Omega is the diagonal
+// of the products gamma_i omega_j (docs/mathematics/kronecker.md, "Steps").
 #include "steps/kfac.hpp"
 
 #include <algorithm>
@@ -84,7 +86,7 @@ class KfacStep {
     const MomentumTerms momentum = momentum_terms(options, next_.steps);
     average_factors();
     average_momentum(momentum);
-    find_vectors(to);
+    find_eigenvectors(to);
     const bool is_split = options.damping_form == DampingForm::split;
     const Added in_step{options.damping, in_.rates.temperature / in_.data_size, is_split},
         in_precision{options.damping_in == DampingIn::both ? options.damping : 0,
@@ -94,7 +96,7 @@ class KfacStep {
       if (!shapes()[k].is_matrix()) continue;
       KroneckerPosterior<T>& member = matrix_of(to, k);
       const Index offset = from().offset(static_cast<Index>(k));
-      const MatrixView<T> curvature = member.precision();
+      const MatrixView<T> curvature = member.precision();  // the step's, to solve with; then the posterior's
       write_curvature(k, offset, member, in_step, curvature);
       find_direction(offset, member);
       write_curvature(k, offset, member, in_precision, curvature);
@@ -103,11 +105,11 @@ class KfacStep {
       member.finish();
     }
     find_point_directions();
-    move_mean(momentum.factor, to.mean());
+    move_mean(momentum.bias_correction, to.mean());
   }
 
  private:
-  /// Terms added to the curvature per example: gamma, and `reg` = tau / N times the prior's precision.
+  /// Terms added to the curvature per example: eta, and `reg` = tau / N times the prior's precision.
   struct Added {
     double damping, reg;
     bool is_split;
@@ -178,7 +180,7 @@ class KfacStep {
 
   /// Finds the eigenvectors of the new factors every eigen_interval steps. In the steps between, the next
   /// posterior copies the present one's.
-  void find_vectors(BlocksPosterior<T>& to) {
+  void find_eigenvectors(BlocksPosterior<T>& to) {
     const bool are_due = now_.steps == 0 || now_.steps % in_.options.eigen_interval == 0;
     next_.knows_prior = prior_ != nullptr;
     const bool has_prior = !are_due && next_.knows_prior && now_.knows_prior;
@@ -190,7 +192,7 @@ class KfacStep {
       KroneckerPosterior<T>& member = matrix_of(to, k);
       const KroneckerPosterior<T>* const prior = prior_ ? &as_kronecker(prior_->member(number)) : nullptr;
       if (are_due)
-        find_vectors(k, prior, member);
+        decompose_factors(k, prior, member);
       else
         member.copy_vectors(as_kronecker(from().member(number)));
       if (prior && !has_prior)
@@ -199,7 +201,7 @@ class KfacStep {
   }
 
   /// Finds the eigenvectors of a matrix's factors, or the joint ones with a prior of the family.
-  void find_vectors(std::size_t k, const KroneckerPosterior<T>* prior, KroneckerPosterior<T>& to) {
+  void decompose_factors(std::size_t k, const KroneckerPosterior<T>* prior, KroneckerPosterior<T>& to) {
     const auto [inputs, outputs] = eigenvalues(k);
     if (prior) {
       JointBasis<T>& joint = averages_.joint_;
@@ -235,34 +237,34 @@ class KfacStep {
     return in_.prior.precision().subspan(at(offset), at(size));
   }
 
-  /// Writes the curvature per example along the pairs of eigenvectors, plus gamma and the diagonal of reg
-  /// in this basis.
+  /// Writes the curvature per example along the pairs of eigenvectors, plus eta and the diagonal of reg in
+  /// this basis.
   void write_curvature(std::size_t k, Index offset, const KroneckerPosterior<T>& posterior,
                        const Added& added, MatrixView<T> out) {
-    const auto [lo, lg] = eigenvalues(k);
+    const auto [omega, gamma] = eigenvalues(k);
     if (added.is_split)
-      return write_split_curvature(lo, lg, prior_precision(offset, posterior.dimension()), added, out);
+      return write_split_curvature(omega, gamma, prior_precision(offset, posterior.dimension()), added, out);
     if (next_.knows_prior)
       std::copy_n(prior_along(k, offset).data, out.size(), out.data);
     else
       posterior.diagonal_in_basis(prior_precision(offset, posterior.dimension()), out, in_.scratch);
     for (Index o = 0; o < out.cols; ++o)
       for (Index j = 0; j < out.rows; ++j)
-        out(j, o) = static_cast<T>(lo[at(j)] * lg[at(o)] + added.damping +
+        out(j, o) = static_cast<T>(omega[at(j)] * gamma[at(o)] + added.damping +
                                    added.reg * static_cast<double>(out(j, o)));
   }
 
   /// Writes the curvature with the damping, plus the mean of reg, split into a term for each factor
   /// (Martens and Grosse 2015, section 6.3).
-  static void write_split_curvature(ConstSpan<double> lo, ConstSpan<double> lg, ConstSpan<T> prior,
+  static void write_split_curvature(ConstSpan<double> omega, ConstSpan<double> gamma, ConstSpan<T> prior,
                                     const Added& added, MatrixView<T> out) {
     double mean = 0;
     for (const T value : prior) mean += static_cast<double>(value);
     mean /= static_cast<double>(prior.size());
-    const SplitDamping split = split_damping(lo, lg, added.damping + added.reg * mean);
+    const SplitDamping split = split_damping(omega, gamma, added.damping + added.reg * mean);
     for (Index o = 0; o < out.cols; ++o)
       for (Index j = 0; j < out.rows; ++j)
-        out(j, o) = static_cast<T>((lo[at(j)] + split.omega) * (lg[at(o)] + split.gamma));
+        out(j, o) = static_cast<T>((omega[at(j)] + split.omega) * (gamma[at(o)] + split.gamma));
   }
 
   /// Computes direction = curvature^-1 m for one matrix.

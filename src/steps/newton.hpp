@@ -6,6 +6,8 @@
 //   direction(...)     writes the next m and s of a parameter and returns the direction of its mean's step
 //   point_shift(...)   writes the next m and s of a point parameter and returns its step
 //   least()            returns the least curvature that a given precision is turned into
+//
+// move_parameters() is the loop over the parameters, newton_step() the whole step.
 #pragma once
 
 #include <limits>
@@ -16,23 +18,33 @@
 
 namespace bdl {
 
+/// A parameter before a step: m, and per example g, h, s, reg and prior_slope = reg (mu - mu_0).
+template <class T>
+struct NewtonParameter {
+  T g, h, m, s, reg, prior_slope;
+};
+
 /// Averages and constants of one step; gradients and curvatures are per example.
 template <class T>
 struct NewtonTerms {
   const T *m, *s;  ///< averages before the step. Null if there are none: s then comes from the precision
                    ///< or, at the start, is `initial`
-  const T* pull;   ///< Lambda_0 (mu - mu_0), not divided by N
-  T each, keep, add, factor, rate, curvature_rate, keep_curvature;
-  T reg, next_reg;  ///< reg per unit of the prior's precision, in this step and in the next precision
+  const T* prior_slope;              ///< Lambda_0 (mu - mu_0), not divided by N
+  T per_example;                     ///< 1 / N
+  T keep, add, bias_correction;      ///< of momentum (methods/schedule.hpp)
+  T rate;                            ///< alpha
+  T curvature_rate, keep_curvature;  ///< beta_2, and 1 - beta_2
+  T reg, next_reg;  ///< tau / N, in this step and in the next precision: reg for one unit of Lambda_0
   T of_precision, to_precision;
   T damping, of_damping;  ///< gamma in the step, and in the precision
-  T pull_each, initial, clip;
+  T initial, clip;
   bool at_start, rescales;
 
-  /// Returns the curvature before the step of a parameter whose reg is `share`.
-  BDL_ALWAYS_INLINE T curvature(Index i, T precision, T share, T least) const {
+  BDL_ALWAYS_INLINE T momentum(Index i) const { return m ? m[i] : T(0); }
+  /// Returns the s of parameter i before the step.
+  BDL_ALWAYS_INLINE T curvature(Index i, T precision, T parameter_reg, T least) const {
     if (s) return s[i];
-    return at_start ? initial : std::max(least, of_precision * precision - share - of_damping);
+    return at_start ? initial : std::max(least, of_precision * precision - parameter_reg - of_damping);
   }
 };
 
@@ -51,7 +63,7 @@ double newton_rate(const StepInput<T>& in) {
 
 template <class T>
 NewtonTerms<T> newton_terms(const StepInput<T>& in, const AdamTerms<T>& averages, Index gradients,
-                            ConstSpan<T> pull) {
+                            ConstSpan<T> prior_slope) {
   const Options& options = in.options;
   const MomentumTerms momentum = momentum_terms(options, gradients);
   const double n = in.data_size, tau = in.rates.temperature, next_tau = in.rates.next_temperature;
@@ -62,11 +74,11 @@ NewtonTerms<T> newton_terms(const StepInput<T>& in, const AdamTerms<T>& averages
   NewtonTerms<T> terms;
   terms.m = averages.first;
   terms.s = averages.second;
-  terms.pull = pull.data();
-  terms.each = static_cast<T>(1 / n);
+  terms.prior_slope = prior_slope.data();
+  terms.per_example = static_cast<T>(1 / n);
   terms.keep = static_cast<T>(momentum.keep);
   terms.add = static_cast<T>(momentum.add);
-  terms.factor = static_cast<T>(momentum.factor);
+  terms.bias_correction = static_cast<T>(momentum.bias_correction);
   terms.rate = static_cast<T>(in.rates.mean);
   terms.curvature_rate = static_cast<T>(b);
   terms.keep_curvature = static_cast<T>(1 - (printed ? tau * b : b));
@@ -76,7 +88,6 @@ NewtonTerms<T> newton_terms(const StepInput<T>& in, const AdamTerms<T>& averages
   terms.to_precision = static_cast<T>(n / (printed ? 1 : next_tau));
   terms.damping = static_cast<T>(options.damping);
   terms.of_damping = static_cast<T>(in_precision);
-  terms.pull_each = static_cast<T>(tau / n);
   terms.initial = static_cast<T>(options.initial_precision > 0 ? tau * options.initial_precision / n
                                                                : options.initial_curvature);
   terms.clip = options.clip > 0 ? static_cast<T>(options.clip) : std::numeric_limits<T>::max();
@@ -105,12 +116,15 @@ void move_parameters(const StepInput<T>& in, const NewtonTerms<T>& terms, ConstS
         const Index some = std::min(most, first + count - begin);
         for (Index k = 0; k < some; ++k) {
           const Index i = begin + k;
-          const T share = t.reg * lambda[i], pull = t.pull_each * t.pull[i], slope = t.each * g[i],
-                  curvature = t.each * h[i];
-          const T old = t.curvature(i, before[i], share, Update::template least<T>());
+          const T reg = t.reg * lambda[i];
+          const NewtonParameter<T> p{t.per_example * g[i],
+                                     t.per_example * h[i],
+                                     t.momentum(i),
+                                     t.curvature(i, before[i], reg, Update::template least<T>()),
+                                     reg,
+                                     t.reg * t.prior_slope[i]};
           T length = t.rate;
-          const T direction =
-              Update::template direction<T>(t, i, old, slope, pull, curvature, share, length, m[k], s[k]);
+          const T direction = Update::template direction<T>(t, p, m[k], s[k], length);
           moved[k] = from[i] - length * direction;
           made[k] = t.to_precision * (s[k] + t.next_reg * lambda[i] + t.of_damping);
         }
@@ -128,15 +142,15 @@ template <class Update, class T>
 StepResult newton_step(const StepInput<T>& in, const Evidence<T>& evidence, Averages<T>& averages,
                        Posterior<T>& next) {
   const Index dimension = in.dimension();
-  const auto pull = in.scratch.template take<T>(dimension),
+  const auto prior_slope = in.scratch.template take<T>(dimension),
              precision = in.scratch.template take<T>(dimension),
              old_precision = in.scratch.template take<T>(dimension);
   const ConstSpan<T> gradient = gradient_of(evidence, in.scratch);
-  in.prior.slope(in.q.mean(), T(0), gradient, pull, in.scratch);
+  in.prior.slope(in.q.mean(), T(0), gradient, prior_slope, in.scratch);
   curvature_diagonal(evidence.curvature, precision);
   const AdamTerms<T> moments = averages.moments.begin(dimension, in.rates.mean, in.options);
   if (!moments.second) in.q.precision_diagonal(old_precision);
-  const NewtonTerms<T> terms = newton_terms<T>(in, moments, averages.moments.next_steps(), pull);
+  const NewtonTerms<T> terms = newton_terms<T>(in, moments, averages.moments.next_steps(), prior_slope);
   move_parameters<Update, T>(in, terms, gradient, old_precision, moments, next.mean(), precision);
   Index k = 0;
   for (const auto& [offset, size] : in.q.point_parameters().ranges)

@@ -1,15 +1,18 @@
-// SLANG (Mishkin et al. 2018, Algorithm 1): natural-gradient steps of a Gaussian with precision
-// Sigma^-1 = U U^T + diag(d). In the paper's symbols, with the rates alpha and beta, a step is
+// SLANG (Mishkin et al. 2018): natural-gradient steps of a Gaussian with precision Sigma^-1 = U U^T +
+// diag(d). The lines of the paper's Algorithm 1 and its equations, with S samples, M of N examples and c = N
+// / (M S):
 //
-//   1  theta_s ~ N(mu, Sigma)                              samples (evidence/)
-//   2  g = sum of g_i,  G = [g_1 ... g_n]                  gradients of the examples, scaled by N / (M S)
-//   3  U <- fast_eig((1 - beta) U U^T + beta G G^T, L)     the L leading eigenpairs
-//   4  d <- (1 - beta) d + beta lambda + Delta             Delta keeps the diagonal of the precision
-//   5  mu <- mu - alpha Sigma (g + lambda mu)              by Woodbury, with the next Sigma
+//    4  theta_s ~ N(mu, Sigma)                                  EvidenceEstimator::draw(), evidence/
+//    6  g_i: gradients of the examples at theta_s               evidence.curvature.rows, curvature/
+//    7  U' <- fast_eig((1 - beta) U U^T + beta c sum_i g_i g_i^T, L)                      (6), (7)
+//    8  Delta <- diag((1 - beta) U U^T + beta c sum_i g_i g_i^T - U' U'^T)                (9)
+//   10  d' <- (1 - beta) d + beta lambda + Delta                                          (10)
+//   11  g <- c sum_i g_i + lambda (mu - mu_0)                   slope(), which averages the sum by momentum
+//   13  mu' <- mu - alpha Sigma' g                              with Sigma' by Woodbury   (2)
 //
-// The families with a full or a diagonal covariance map the same gradient and curvature to their parameters
-// in one function, Posterior::update(): the steps of VON. docs/mathematics/natural-gradients.md derives all
-// of them.
+// Option "guard" scales the g_i of line 11 after lines 7 to 10: guarded_step(). The families with a full or a
+// diagonal covariance map the same gradient and curvature to their parameters in one function,
+// Posterior::update(): the steps of VON. docs/mathematics/natural-gradients.md derives all of them.
 #include "methods/schedule.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "steps/averages.hpp"
@@ -18,7 +21,8 @@
 namespace bdl {
 namespace {
 
-/// True for SLANG's own step. Other options average eigenpairs, or have a prior with a low-rank factor.
+/// True for lines 7 to 13 as they are above. Other options average eigenpairs, or have a prior with a
+/// low-rank factor.
 template <class T>
 bool is_slang_step(const PosteriorStep<T>& step) {
   const bool is_low_rank = step.from.family() == Family::low_rank && step.from.rank() > 0;
@@ -26,39 +30,39 @@ bool is_slang_step(const PosteriorStep<T>& step) {
          step.mean_update == MeanUpdate::projected && step.low_rank_update == LowRankUpdate::projected;
 }
 
-/// Takes lines 3 and 4, or the update of another family or option in their place. Moves the mean, too, if
-/// step.m is given. Returns the fraction of the step that was taken.
+/// Takes lines 7 to 13, or the update of another family or option in their place; the mean stays if there is
+/// no slope step.m. Returns the fraction of the step that was taken.
 template <class T>
-double update_covariance(const PosteriorStep<T>& step, Posterior<T>& next, Scratch& scratch) {
+double update_posterior(const PosteriorStep<T>& step, Posterior<T>& next, Scratch& scratch) {
   if (!is_slang_step(step)) return next.update(step, scratch);
   const auto& q = as_low_rank(step.from);
   auto& slang = static_cast<LowRankPosterior<T>&>(next);
   const double beta = step.curvature_rate, keep = 1 - beta;
   const auto w = scaled_weights(step.curvature, beta, scratch);
-  slang.project(q, keep, *step.curvature.rows, w, step.projection, step.random, scratch);
-  slang.correct_diagonal(q, keep, beta, step.prior_precision);
+  slang.fast_eig(q, keep, *step.curvature.rows, w, step.projection, step.random, scratch);
+  slang.correct_diagonal(q, keep, beta, *step.curvature.rows, w, step.prior_precision);
   slang.factorize(scratch);
   slang.move_mean(q, step.mean_rate, step.m, scratch);
   return 1;
 }
 
-/// Returns the slope of line 5: the gradient with momentum, plus Lambda_0 (mu - mu_0). Point parameters
-/// have no covariance, so their slope is divided by the mean square of their gradients.
+/// Returns the g of line 11: the gradient with momentum, plus Lambda_0 (mu - mu_0). Point parameters have no
+/// covariance, so their slope is divided by the mean square of their gradients.
 template <class T>
 ConstSpan<T> slope(const StepInput<T>& in, const Evidence<T>& evidence, ConstSpan<T> gradient,
                    Averages<T>& averages) {
   const MomentumTerms terms = momentum_terms(in.options, averages.momentum.steps() + 1);
   const ConstSpan<T> momentum = averages.momentum.next(terms, gradient);
   const auto m = in.scratch.template take<T>(in.dimension());
-  in.prior.slope(in.q.mean(), static_cast<T>(terms.factor), momentum, m, in.scratch);
+  in.prior.slope(in.q.mean(), static_cast<T>(terms.bias_correction), momentum, m, in.scratch);
   if (!evidence.point_squares.empty())
     averages.point_squares.divide(in.q.point_parameters(), evidence.point_squares, in.rates.curvature,
                                   in.data_size, in.options.point_damping, m);
   return m;
 }
 
-/// Moves the covariance first, since the guard computes with it how far the gradient of each example moves
-/// the example's own outputs.
+/// Takes lines 7 to 10 first, since the guard computes with the next covariance how far the gradient of each
+/// example moves the outputs of that example. Then takes lines 11 and 13.
 template <class T>
 StepResult guarded_step(const StepInput<T>& in, const Evidence<T>& evidence, PosteriorStep<T>& step,
                         Averages<T>& averages, Posterior<T>& next) {
@@ -69,7 +73,7 @@ StepResult guarded_step(const StepInput<T>& in, const Evidence<T>& evidence, Pos
     std::ranges::fill(zeros, T(0));
     step.m = zeros;
   }
-  result.fraction = update_covariance(step, next, in.scratch);
+  result.fraction = update_posterior(step, next, in.scratch);
   const Posterior<T>& metric = next.moves_by_former_covariance() ? in.q : next;
   const double rate = result.fraction * step.mean_rate;
   const auto [c, held] = guard_examples(*in.likelihood, evidence, metric, rate, in.options.guard, in.scratch);
@@ -102,7 +106,7 @@ StepResult slang_step(const StepInput<T>& in, const Evidence<T>& evidence, Avera
     result = guarded_step(in, evidence, step, averages, next);
   } else {
     step.m = slope(in, evidence, gradient_of(evidence, in.scratch), averages);
-    result.fraction = update_covariance(step, next, in.scratch);
+    result.fraction = update_posterior(step, next, in.scratch);
   }
   check_mean_finite(next, "step", in.number);
   result.kept = std::max(0.0, 1 - result.fraction * in.rates.curvature);

@@ -31,20 +31,21 @@ class Release {
   DenseRows<T>& rows_;
 };
 
-/// Takes a step. After divergence it restores the last good state; then it returns false if `goes_on` and
-/// training may continue from there, else it fails. Returns true if some rank asks to stop and may do so.
+/// Takes a step and returns true if a rank asks to stop. If training has diverged, restores the last good
+/// state, where there is one behind a bad stretch. From there training continues at half the rate, without
+/// this minibatch, if `may_retry` and the optimizer allow it; else the divergence is reported.
 template <class T>
-bool step_or_go_back(Optimizer<T>& optimizer, const StepExamples& examples, Undo<T>& undo, bool goes_on) {
+bool step_or_go_back(Optimizer<T>& optimizer, const StepExamples& examples, Undo<T>& undo, bool may_retry) {
   try {
-    return take_step(optimizer, examples, goes_on);
+    return take_step(optimizer, examples, may_retry);
   } catch (const Error& error) {
     if (error.status() != Status::ERROR_DIVERGED) throw;
-    goes_on = goes_on && optimizer.may_go_on();
+    const bool retries = may_retry && optimizer.may_go_on();
     if (!optimizer.watch.go_back(optimizer)) throw;
     undo.keep();
-    if (goes_on) optimizer.team.begin();
-    if (!goes_on)
+    if (!retries)
       fail(Status::ERROR_DIVERGED, "%s; the posterior is in its last good state again", error.what());
+    optimizer.team.begin();
     return false;
   }
 }

@@ -7,9 +7,9 @@
 //   watch.hpp     divergence, and the last good state
 //   scales.hpp    prior and noise precisions that are learned with the steps
 //   course.hpp    epochs; fit.hpp the loop over them, on the caller's data
-//   stream.hpp    observations, one after the other
-//   laplace.hpp, swag.hpp, exact_fit.hpp     posteriors that are found by other ways than steps
-//   sharding.hpp  training by several processes
+//   stream/stream.hpp    observations, one after the other
+//   approximate/laplace.hpp, approximate/swag.hpp, exact/exact_fit.hpp    posteriors found by other ways than
+//   steps sharding.hpp  training by several processes
 #pragma once
 
 #include <atomic>

@@ -177,7 +177,7 @@ void no_trial_may_have_a_score(void**) {
   assert_int_equal(bdl_search_trial_count(search.get()), 3);
   assert_int_equal(bdl_search_best(search.get(), &best), BDL_ERROR_UNSUPPORTED);
   assert_non_null(
-      strstr(bdl_last_error(), "no trial has a score; the first failed with \"fold 1 of 3: rule"));
+      strstr(bdl_last_error(), "no trial has a score; the first failed with \"fold 1 of 3: option \"rule\""));
   assert_int_equal(best, -1);
 }
 

@@ -1,7 +1,7 @@
 // Low-rank precision: Sigma^-1 = U U^T + diag(d) (docs/mathematics/gaussians.md, "Woodbury through a Cholesky
-// factor"); rank 0 is the diagonal family. SLANG's step, the one that most users come for, is the four
-// functions project(), correct_diagonal(), factorize() and move_mean(); low_rank_step.cpp has them, and how
-// update() chooses among them and the steps of other methods.
+// factor"); rank 0 is the diagonal family. The step of SLANG consists of fast_eig(), correct_diagonal(),
+// factorize() and move_mean(); low_rank_step.cpp has them, and how update() chooses among them and the steps
+// of other methods.
 #pragma once
 
 #include "base/error.hpp"
@@ -22,14 +22,16 @@ class LowRankPosterior final : public Posterior<T> {
   /// Sets U and d (> 0); an empty U means 0.
   void set_precision(ConstMatrixView<T> u, ConstSpan<T> d);
 
-  // A step of SLANG in the order of its paper (Mishkin et al. 2018, algorithm 1), from another posterior:
+  // A step of SLANG from another posterior, in the order of its paper (Mishkin et al. 2018, Algorithm 1):
 
-  /// U <- Q_L Lambda_L^1/2 by the L leading eigenpairs of A A^T, A = [sqrt(keep) U, sqrt(w_r) b_r] with the U
-  /// of `from`, and d <- Delta, the diagonal of A A^T that this projection loses.
-  void project(const LowRankPosterior& from, double keep, Rows<T>& rows, ConstSpan<T> w,
-               const ProjectionOptions& options, const StreamKey& random, Scratch& scratch);
-  /// d <- keep d + rate lambda + Delta with the d of `from`; no lambda means 0.
-  void correct_diagonal(const LowRankPosterior& from, double keep, double rate, ConstSpan<T> prior_precision);
+  /// Lines 6 and 7: U <- Q_L Lambda_L^1/2 by the L leading eigenpairs of A A^T, where A = [sqrt(keep) U,
+  /// sqrt(w_r) b_r] with the U of `from`.
+  void fast_eig(const LowRankPosterior& from, double keep, Rows<T>& rows, ConstSpan<T> w,
+                const ProjectionOptions& options, const StreamKey& random, Scratch& scratch);
+  /// Lines 8 and 9: d <- keep d + rate lambda + Delta with the d of `from`, where Delta = diag(A A^T - U U^T)
+  /// is the diagonal that fast_eig() has lost; no lambda means 0.
+  void correct_diagonal(const LowRankPosterior& from, double keep, double rate, Rows<T>& rows, ConstSpan<T> w,
+                        ConstSpan<T> prior_precision);
   /// Factorises I + U^T diag(1/d) U, for Sigma. Fails with ERROR_DIVERGED unless U and d make a precision.
   void factorize(Scratch& scratch);
   /// mu <- mu - rate Sigma m with the mu of `from` and this Sigma; without m the mean stays.
@@ -64,6 +66,7 @@ class LowRankPosterior final : public Posterior<T> {
   // low_rank_step.cpp
   double update_diagonal(const LowRankPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
   void update_by_projection(const LowRankPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
+  void add_diagonal(const LowRankPosterior& from, double keep, double rate, ConstSpan<T> prior_precision);
   void update_by_average(const LowRankPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
   void average_columns(const LowRankPosterior& from, ConstMatrixView<T> v, double rate, Scratch& scratch);
 

@@ -154,38 +154,46 @@ double LowRankPosterior<T>::update(const PosteriorStep<T>& step, Scratch& scratc
   return 1;
 }
 
-/// One step of SLANG, with beta = rate, from the evidence's rows G = [b_1 ... b_n] in the place of the
-/// gradients.
+/// Takes the step of steps/slang.cpp for callers that have a posterior and rows, but no minibatch: streams
+/// and Laplace's approximation.
 template <class T>
 void LowRankPosterior<T>::update_by_projection(const LowRankPosterior& from, const PosteriorStep<T>& step,
                                                Scratch& scratch) {
-  const double rate = step.curvature_rate, keep = step.has_kl() ? 1 - rate : 1;
-  const ConstSpan<T> w = scaled_weights(step.curvature, rate, scratch);
-  project(from, keep, *step.curvature.rows, w, step.projection, step.random, scratch);
-  correct_diagonal(from, keep, rate, step.prior_precision);
+  const double beta = step.curvature_rate, keep = step.has_kl() ? 1 - beta : 1;
+  const ConstSpan<T> w = scaled_weights(step.curvature, beta, scratch);
+  fast_eig(from, keep, *step.curvature.rows, w, step.projection, step.random, scratch);
+  correct_diagonal(from, keep, beta, *step.curvature.rows, w, step.prior_precision);
   factorize(scratch);
   move_mean(from, step.mean_rate, step.m, scratch);
 }
 
-/// U = fast_eig((1 - beta) U U^T + beta G G^T, L), by products with G alone. With the randomized method U U^T
-/// is never more than what it stands for, so that Delta >= 0.
+/// Equations (6) and (7): U' = Q_L Lambda_L^1/2, by products with G alone. The randomized method only loses
+/// from A A^T, so the diagonal that is lost is not negative.
 template <class T>
-void LowRankPosterior<T>::project(const LowRankPosterior& from, double keep, Rows<T>& rows, ConstSpan<T> w,
-                                  const ProjectionOptions& options, const StreamKey& random,
-                                  Scratch& scratch) {
+void LowRankPosterior<T>::fast_eig(const LowRankPosterior& from, double keep, Rows<T>& rows, ConstSpan<T> w,
+                                   const ProjectionOptions& options, const StreamKey& random,
+                                   Scratch& scratch) {
   const Scratch::Frame frame(scratch);
   UpdatedFactor<T> a(from.u(), keep, rows, w, scratch);
   project_to_low_rank<T>(a, a.size(rank_), options, {from.u(), random}, mutable_u(), scratch);
-  const std::span<T> delta = mutable_d();  // diag(A A^T - U U^T)
+}
+
+/// Equation (9): Delta = diag((1 - beta) U U^T + beta G G^T - U' U'^T), in the memory of d. Then (10).
+template <class T>
+void LowRankPosterior<T>::correct_diagonal(const LowRankPosterior& from, double keep, double rate,
+                                           Rows<T>& rows, ConstSpan<T> w, ConstSpan<T> prior_precision) {
+  const std::span<T> delta = mutable_d();
   rows.sum_squares(w, delta);
   add_row_squares<T>(from.u(), keep, delta);
   add_row_squares<T>(u(), -1, delta);
+  add_diagonal(from, keep, rate, prior_precision);
 }
 
-/// d = (1 - beta) d + beta lambda + Delta, where only rounding makes a Delta negative.
+/// Equation (10): d' = (1 - beta) d + beta lambda + Delta, where d' holds Delta on entry. Only rounding makes
+/// a Delta negative.
 template <class T>
-void LowRankPosterior<T>::correct_diagonal(const LowRankPosterior& from, double keep, double rate,
-                                           ConstSpan<T> prior_precision) {
+void LowRankPosterior<T>::add_diagonal(const LowRankPosterior& from, double keep, double rate,
+                                       ConstSpan<T> prior_precision) {
   const T kept = static_cast<T>(keep), added = static_cast<T>(rate);
   const T *old = from.d().data(), *lambda = prior_precision.data();
   T* const d = d_.data();
@@ -194,7 +202,7 @@ void LowRankPosterior<T>::correct_diagonal(const LowRankPosterior& from, double 
   });
 }
 
-/// mu = mu - alpha Sigma m.
+/// Equation (2): mu' = mu - alpha Sigma' m.
 template <class T>
 void LowRankPosterior<T>::move_mean(const LowRankPosterior& from, double rate, ConstSpan<T> m,
                                     Scratch& scratch) {
@@ -275,18 +283,18 @@ void LowRankPosterior<T>::update_by_average(const LowRankPosterior& from, const 
   Rows<T>& rows = *step.curvature.rows;
   const ConstSpan<T> w = scaled_weights(step.curvature, rate, scratch);
   UpdatedFactor<T> a({nullptr, this->dimension_, 0}, 1, rows, w, scratch);
-  const auto v = scratch.matrix<T>(this->dimension_, rank_);  // sqrt(b) Q_L Lambda_L^1/2
+  const auto v = scratch.matrix<T>(this->dimension_, rank_);  // sqrt(beta) Q_L Lambda_L^1/2
   project_to_low_rank<T>(a, a.size(rank_), step.projection, {from.u(), step.random}, v, scratch);
   rows.sum_squares(w, mutable_d());
   add_row_squares<T>(v, -1, mutable_d());
-  correct_diagonal(from, 1 - rate, rate, step.prior_precision);
+  add_diagonal(from, 1 - rate, rate, step.prior_precision);
   average_columns(from, v, rate, scratch);
   factorize(scratch);
   move_mean(from, step.mean_rate, step.m, scratch);
 }
 
-/// U' = (1 - b) U + sqrt(b) V, each column of V beside the one of U that it is nearest to, its sign turned;
-/// the diagonal has what the eigenpairs leave of the curvature's.
+/// U' = (1 - beta) U + sqrt(beta) V. Each column of V is added to the column of U that is nearest to it, with
+/// the sign that makes their product positive.
 template <class T>
 void LowRankPosterior<T>::average_columns(const LowRankPosterior& from, ConstMatrixView<T> v, double rate,
                                           Scratch& scratch) {
