@@ -1,4 +1,4 @@
-// Two beliefs that tests save over one another, and what is loaded of them.
+// Two posteriors that tests save over one another, and checks of what is loaded.
 #pragma once
 
 #include <dirent.h>

@@ -48,7 +48,7 @@ inline TrialRecord trial_of(const Search& search, int64_t trial, int64_t ranges)
   return record;
 }
 
-/// All trials as numbers that can be compared bit for bit: a failed one has zeros for its scores.
+/// Returns all trials as numbers that tests compare exactly: a failed trial has zeros for its scores.
 inline Vector all_trials(const Search& search, int64_t ranges) {
   Vector all;
   for (int64_t k = 0; k < bdl_search_trial_count(search.get()); ++k) {

@@ -1,4 +1,4 @@
-// The memory order and element type of arrays do not matter: equal numbers give equal bits.
+// The memory order and element type of arrays do not matter: equal numbers give identical results.
 #include "handles.hpp"
 
 namespace {

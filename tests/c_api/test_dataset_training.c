@@ -1,5 +1,5 @@
-/* Training on data sets has the bits of training on arrays, wherever the rows come from, whenever it stops,
- * and whichever read fails. */
+/* Training on data sets has the results of training on arrays, wherever the rows come from, whenever it
+ * stops, and whichever read fails. */
 #include "training_runs.h"
 
 /* Rows of made-up data through a callback, which fails when it is asked for the `fails_at`-th time. */
@@ -167,7 +167,7 @@ static void test_passes_over_targets(void** state) {
   trained_free(&b);
 }
 
-/* Blocks: other orders, each row once an epoch, and the same bits after a stop. */
+/* Blocks: other orders, each row once an epoch, and identical results after a stop. */
 static void test_blocks(void** state) {
   (void)state;
   for (int64_t window = 1; window <= 3; ++window) {

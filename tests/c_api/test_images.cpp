@@ -1,4 +1,4 @@
-// Images as bytes: the same bits as the same numbers in floats, wherever x is read; and standardised by
+// Images as bytes give the results of the same numbers in floats, wherever x is read; standardisation is by
 // channel.
 #include "file_fields.hpp"
 #include "image_runs.hpp"

@@ -45,7 +45,7 @@ static host stopping_at_once(void) {
     assert_int_equal(h.asked, 1);          \
   } while (0)
 
-/* An interrupted fit goes on to the same bits. */
+/* An interrupted fit goes on to identical results. */
 static void fit_is_interrupted(void** state) {
   trained a = untrained_create(BDL_F64, BDL_GAUSSIAN, 2), b = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
   double mean_a[MOST_PARAMETERS], mean_b[MOST_PARAMETERS];

@@ -1,5 +1,5 @@
-// Ranks train on data sets of their own: the bits of arrays, only own rows are asked for, and where rows
-// cannot be read on one rank, all of them stop after the same step.
+// Ranks train on data sets of their own, with the results of arrays; a rank reads only its own rows; if rows
+// cannot be read on one rank, all ranks stop after the same step.
 #include <string>
 
 #include "rank_runs.hpp"
@@ -33,7 +33,8 @@ bdl_status fit(Learner& l, const Dataset& rows, int64_t epochs = 2) {
   return bdl_optimizer_fit_dataset(l.optimizer.get(), rows.get(), epochs, nullptr, nullptr);
 }
 
-/// `own` on the rank that fails, BDL_ERROR_PEER with its words on the others; the same belief on all.
+/// Expects `own` on the rank that fails, BDL_ERROR_PEER with its message on the others, and the same
+/// posterior on all.
 void expect_peer(const std::vector<RankResult>& results, int failing, bdl_status own, const char* word) {
   for (int r = 0; r < static_cast<int>(results.size()); ++r) {
     const RankResult& result = results[static_cast<std::size_t>(r)];
@@ -89,7 +90,7 @@ void bits_are_those_of_arrays(void**) {
 }
 
 /// Whichever of its calls fails, in a step or in the pass before the first one, after which nothing has
-/// happened; what goes on from there has the bits of training that never failed.
+/// happened; training that goes on from there gives the results of training that never failed.
 void one_rank_cannot_read(void**) {
   const auto create = [](int) { return learner(BDL_GAUSSIAN, "vogn", "learn_noise=1"); };
   Learner alone = create(0);

@@ -207,7 +207,7 @@ std::vector<RankResult> with_bad_call(int bad_call, bool infinite, std::vector<i
       });
 }
 
-/// Training that meets infinity on one rank ran away on all; a callback that fails is that rank's failure.
+/// An infinite number on one rank is divergence on all; a callback that fails is that rank's failure.
 void one_rank_fails_in_a_step(void**) {
   std::vector<int64_t> steps;
   for (int bad_call = 1; bad_call <= 3; ++bad_call) {

@@ -1,5 +1,5 @@
-// Laplace's approximation on ranks: the same bits on any number of them, at the end of a fit and by itself,
-// and the approximation that one pass over all data gives.
+// Laplace's approximation on ranks: results are identical for any number of them, at the end of a fit and by
+// itself, and equal the approximation from one pass over all data.
 #include <string>
 
 #include "rank_runs.hpp"

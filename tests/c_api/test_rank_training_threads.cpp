@@ -1,5 +1,5 @@
-// Ranks train together: the same bits on any number of them, for every method that works on shards, also when
-// training goes on with other ones.
+// Ranks train together: results are identical for any number of them, for every method that works on shards,
+// even if training goes on with another number.
 #include <numeric>
 #include <string>
 
@@ -69,7 +69,7 @@ void bits_do_not_depend_on_the_number_of_ranks(void**) {
     c.network ? assert_same_bits_on_ranks(c, 1, 3) : assert_same_bits_on_ranks(c, 3);  // networks are larger
 }
 
-/// Shards do change the order of the rows, and so the bits.
+/// Shards do change the order of the rows, and so the results.
 void shards_are_a_property_of_the_course(void**) {
   const Case& c = cases[6];
   Learner eight = learner_of(c), one = learner_of(c);
@@ -211,8 +211,8 @@ void joined_rows_are_those_of_the_minibatch(void**) {
     }
 }
 
-/// Expectations without samples: the same bits on any number of ranks, and one shard's but for rounding, if
-/// the examples are in the same order.
+/// Expectations without samples: results are identical for any number of ranks, and those of one shard but
+/// for rounding, if the examples are in the same order.
 void exact_expectations(void**) {
   const struct {
     bdl_likelihood likelihood;

@@ -121,7 +121,7 @@ static void metrics_overflow(void** state) {
   OVERFLOWS("would be", bdl_metric_log_predictive_density(bdl_f64(densities, 3, 1), &r.d, &r.e));
 }
 
-/* A row whose density is no number is refused before the belief moves. */
+/* A row whose density is not a number is refused before the posterior changes. */
 static void streams_overflow(void** state) {
   bdl_model* const m = line();
   bdl_posterior* const q = normal(0, 1);

@@ -1,4 +1,4 @@
-/* Training that was interrupted, or saved and loaded, goes on to the same bits as training that never
+/* Training that was interrupted, or saved and loaded, goes on to the results of training that never
  * stopped. */
 #include <unistd.h>
 

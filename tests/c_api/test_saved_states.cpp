@@ -80,7 +80,7 @@ bool has_run_away(const std::string& now, const std::string& before) {
 
 class Check {
  public:
-  /// The state survives a file, and goes on as it would have without one unless it runs away.
+  /// The state survives a file, and training goes on from it as without one, unless it diverges.
   template <class GoOn>
   void state(bdl_optimizer* o, const Subject& subject, const std::string& what, const GoOn& go_on) {
     const std::string saved = bytes_of(o);

@@ -1,5 +1,5 @@
 // Eight threads predict from shared handles, each with a predictor of its own and by the handles themselves,
-// while three others train, save and load: answers are the same bits all along.
+// while three others train, save and load: answers stay identical.
 #include <atomic>
 #include <string>
 #include <thread>

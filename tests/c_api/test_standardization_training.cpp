@@ -1,4 +1,4 @@
-// Training with standardisation inside the model is training on data standardised by hand, bit for bit.
+// Training with standardisation inside the model is exactly training on data standardised by hand.
 #include "standardized_runs.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
-// Rows from a function: the numbers it is asked for, in calls of bounded size, and the same bits as from
-// arrays.
+// Rows from a function: the numbers it is asked for, in calls of bounded size, and results identical
+// to those of arrays.
 #include <cmath>
 #include <numeric>
 #include <string>

@@ -298,7 +298,7 @@ void default_tolerance_is_tight(void**) {
     }
 }
 
-/// A float model ends where the double one does, rounded; and the same seed gives the same bits.
+/// A float model ends where the double one does, rounded; and the same seed gives identical results.
 void float_models_and_repetitions(void**) {
   const Likelihood bernoulli(BDL_BERNOULLI, 1);
   const Data data(bernoulli);

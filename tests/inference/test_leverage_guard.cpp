@@ -222,8 +222,8 @@ struct Course {
   double largest() const { return max_abs(column_of(std::as_const(*optimizer->posterior()).mean())); }
 };
 
-/// These rates are beyond what examples can be asked for one by one: where they run away together, training
-/// goes on more slowly from its last good state.
+/// At these rates a guard of single examples is not enough: where many examples together make training
+/// diverge, it goes on more slowly from its last good state.
 void what_runs_away_without_the_guard_is_fitted_with_it(void**) {
   for (const char* method : {"slang-ggn", "von"}) {
     Course held(1, method);
@@ -234,7 +234,7 @@ void what_runs_away_without_the_guard_is_fitted_with_it(void**) {
   }
 }
 
-/// A run-away is an error, and leaves the last good state.
+/// Divergence is an error, and leaves the last good state.
 void a_run_away_is_taken_back(void**) {
   Course free(0);
   expect_error(Status::ERROR_DIVERGED, "last good state", [&] { free.run(60); });

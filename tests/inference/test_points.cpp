@@ -1,5 +1,5 @@
-// Point parameters and running statistics in training: in every family they leave the belief over the other
-// parameters what it is without them; their steps; what failed steps leave; what goes with them and what not.
+// Point parameters and running statistics in training: in every family, the posterior of the other parameters
+// is what it is without them. Tests their steps, failed steps, and the options that they work with or refuse.
 #include "posterior/families.hpp"
 #include "posterior/point_parameters.hpp"
 #include "search/cross_validation.hpp"
@@ -100,7 +100,7 @@ std::vector<Index> uncertain(const PointLayout& points, Index dimension) {
   return out;
 }
 
-/// The belief over the others, by its dense precision.
+/// Returns the posterior of the other parameters, with this dense precision.
 template <class T>
 std::unique_ptr<Posterior<T>> without_points(const Posterior<T>& q, const Dense& precision) {
   const auto kept = uncertain(q.point_parameters(), q.dimension());

@@ -30,7 +30,7 @@ void for_each_algorithm(Check check) {
         if (exists(kind, estimate)) check(kind, rule, estimate);
 }
 
-/// The same bits, scores included, missing targets and all.
+/// Results are identical, scores and missing targets included.
 template <class T>
 void one_call_with_many_rows_is_many_calls(void**) {
   for_each_algorithm([](const FamilyKind& kind, Rule rule, EstimateKind estimate) {

@@ -90,7 +90,8 @@ void small_products_are_products(void**) {
         for (const T beta : {T(0), T(1), T(-0.75)}) check_gemm<T>(op_a, op_b, m, n, k, beta);
 }
 
-/// Products that are shared out in rows and columns: references, and the same bits on any number of threads.
+/// Products that are divided by rows and columns, against references; results are identical for any number of
+/// threads.
 template <class T>
 void products_in_parts_are_products(void**) {
   for (const auto& [m, n, k] : {std::array<Index, 3>{300, 60, 300},

@@ -1,5 +1,5 @@
-// The two passes of a projection against dense products; the Gram matrices that the second takes on its way
-// are those of tall_gram, bit for bit.
+// The two passes of a projection against dense products; the Gram matrices that the second computes on
+// its way are exactly those of tall_gram.
 #include "linalg/tall/tall_step.hpp"
 #include "support/verify.hpp"
 

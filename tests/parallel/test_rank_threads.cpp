@@ -1,5 +1,5 @@
-// Sums over shards have the same bits on any number of ranks; ranks leave a call together; what is lost on
-// the way is noticed.
+// Sums over shards are identical for any number of ranks; ranks leave a call together; lost messages are
+// noticed.
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -147,7 +147,7 @@ void failures_reach_all_ranks_at_the_next_message(void**) {
   }
 }
 
-/// Training that ran away is everybody's, unless something worse has happened to another rank.
+/// All ranks report divergence, unless another rank has a failure of its own.
 void common_failures_are_the_same_for_all(void**) {
   auto outcomes = outcomes_of(3, [&](Team& team, int rank) {
     team.attempt([&] {

@@ -1,5 +1,5 @@
 // Ensembles: their answers against the members' own, put together by the definition of a mixture; one member
-// is a predictor to the bit.
+// is exactly a predictor.
 #include <cmath>
 
 #include "predict/ensemble.hpp"
