@@ -8,10 +8,11 @@ enum class SampleSharing { all, shard };
 enum class Sampling { shuffle, replacement };
 enum class AugmentFill { zero, reflect };
 
-/// Two losses, two descents (spec/bong.md section 4), and the posterior's mode.
+/// Two losses with two descents each (docs/mathematics/streams.md, "The four rules"), and the posterior's
+/// mode.
 enum class Rule { bong, blr, bog, bbb, map };
 
-/// Estimates of the expected gradient and Hessian (spec/bong.md section 3).
+/// Estimates of the expected gradient and Hessian (docs/mathematics/curvature.md, "The estimates").
 enum class EstimateKind { mc_ef, mc_ggn, mc_hess, lin_hess, lin_ef, exact_hess, mc_reparam };
 
 enum class DescentOption { sgd, adam, vogn, ivon, kfac };
@@ -28,7 +29,7 @@ enum class DiagonalPart { free, block, fixed, tied };
 enum class MeanUpdateOption { automatic, projected, unprojected };
 
 /// Update of a low-rank precision: the largest eigenpairs of the updated matrix, or a moving average of those
-/// of each curvature alone (SLANG-OnlineEig, spec/slang.md).
+/// of each curvature alone (docs/mathematics/natural-gradients.md, "SLANG-OnlineEig").
 enum class LowRankUpdate { projected, moving_average };
 
 enum class Indefinite { automatic, shorten, error, improved };
