@@ -176,7 +176,7 @@ bdl_status bdl_optimizer_memory(const bdl_optimizer* optimizer, int64_t minibatc
     not_null(bytes, "bytes");
     with(optimizer, "optimizer", [&](const auto& o) {
       check_range(minibatch, 0, row_limit, "minibatch");
-      if (o.method().is_exact) model_of(o);
+      if (o.method().kind == MethodKind::exact) model_of(o);
       *bytes = memory_estimate(o, minibatch > 0 ? minibatch : minibatch_size(o.options(), o.data_size()));
     });
   });

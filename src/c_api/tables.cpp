@@ -5,7 +5,6 @@
 #include "bdl/model.h"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
-#include "methods/preset.hpp"
 #include "methods/suggestion.hpp"
 #include "network/published.hpp"
 
@@ -51,8 +50,8 @@ bdl_status bdl_method_describe(const char* name, const char** families, int32_t*
     not_null(name, "name");
     const Method& method = find_method(name);
     if (families) *families = words_of(method.families);
-    if (is_stream) *is_stream = method.is_online;
-    if (is_exact) *is_exact = method.is_exact;
+    if (is_stream) *is_stream = method.kind == MethodKind::stream;
+    if (is_exact) *is_exact = method.kind == MethodKind::exact;
     if (prediction) *prediction = suggested_prediction({}, method);
     if (doc) *doc = method.doc;
     if (source) *source = method.source;

@@ -1,328 +1,99 @@
 #include "methods/combination.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <string>
 
 #include "base/error.hpp"
-#include "data/augmentation.hpp"
-#include "methods/rule.hpp"
-#include "posterior/low_rank_moment/members.hpp"
 
 namespace bdl {
 namespace {
 
-bool descends_newton(const Combination& c) {
-  return c.options.descent == DescentOption::vogn || c.options.descent == DescentOption::ivon;
-}
+/// A set of abilities: a bit for each BDL_NEED of needs.def, in that order.
+using Needs = std::uint64_t;
 
-bool descends_kronecker(const Combination& c) {
-  return c.options.descent == DescentOption::kfac;
-}
+struct Ability {
+  Status status;
+  const char* text;
+};
 
-void check_family(const Combination& c) {
-  const Families family = family_of(c.family, c.rank);
-  if (!contains(c.method.families, family))
-    fail(Status::ERROR_UNSUPPORTED, "method \"%s\" is for posteriors of family %s, this one's is %s",
-         c.method.name, words_of(c.method.families), words_of(family));
-}
+constexpr Ability abilities[] = {
+#define BDL_NEED(ability, status, text) {Status::ERROR_##status, text},
+#include "methods/needs.def"
+};
+static_assert(std::size(abilities) <= 64);
 
-/// Images alone are augmented, and where they are seen more than once.
-void check_augmentation(const Combination& c, Use use) {
-  if (!augments(c.options)) return;
-  const bool pads = c.options.augment_pad > 0;
-  const char* const name = pads ? "augment_pad" : "augment_flip";
-  const auto value = static_cast<long long>(pads ? c.options.augment_pad : c.options.augment_flip);
-  const Shape& input = c.model.input;
-  const auto refuse = [&](const char* why) {
-    fail(Status::ERROR_UNSUPPORTED, "option \"%s\" is %lld, but %s", name, value, why);
+/// A row of needs.def about a part of a combination.
+struct Part {
+  const char* text;
+  Needs needs, has;
+};
+
+/// Calls visit(part) for each part of a combination that is put to this use.
+template <class Visit>
+void for_each_part(const Combination& c, Use use, Visit&& visit) {
+  enum Order {
+#define BDL_NEED(ability, status, text) ability##_place,
+#include "methods/needs.def"
   };
-  if (!c.model.is_network || !input.is_image())
-    refuse(
-        "the model has no images as inputs: only networks have, that begin with \"input CHANNELS ROWS "
-        "COLUMNS\"");
-  if (c.method.is_exact) refuse("methods \"exact-*\" see all data as they are, in every iteration");
-  if (use == Use::stream) refuse("a stream shows each example once, as it is");
-  if (value >= std::min(input.rows, input.columns) && pads)
-    fail(Status::ERROR_INVALID_ARGUMENT,
-         "option \"%s\" is %lld, expected less than the rows and columns of the images, %lld x %lld", name,
-         value, static_cast<long long>(input.rows), static_cast<long long>(input.columns));
-}
-
-/// The optimum is sought for a fixed prior, in models whose expectations are known.
-void check_exact(const Combination& c) {
-  const char* const refused = c.options.learn_prior ? "learn_prior" : c.options.laplace ? "laplace" : nullptr;
-  if (refused)
-    fail(Status::ERROR_UNSUPPORTED,
-         "option \"%s\" is 1, but method \"%s\" maximises the ELBO of a fixed prior", refused, c.method.name);
-  if (!c.model.is_exact)
-    fail(Status::ERROR_UNSUPPORTED,
-         "method \"%s\" needs a network with one layer and one output, Bernoulli, Gaussian or Poisson",
-         c.method.name);
-}
-
-void check_has_steps(const Combination& c) {
-  if (c.method.is_exact)
-    fail(Status::ERROR_UNSUPPORTED,
-         "method \"%s\" takes no single steps: fit it, on all data until it has converged", c.method.name);
-}
-
-/// Can the model be asked so?
-void check_model(const Combination& c) {
-  if (!c.model.has_gradients)
-    fail(Status::ERROR_UNSUPPORTED, "the user model was created without a gradients callback");
-  if (c.options.curvature == EstimateKind::exact_hess && !c.model.is_exact)
-    fail(Status::ERROR_UNSUPPORTED,
-         "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, "
-         "Bernoulli, Gaussian or Poisson");
-  if (c.options.curvature == EstimateKind::mc_hess && !c.model.is_network)
-    fail(Status::ERROR_UNSUPPORTED,
-         "a user model has no second derivatives: its Hessian is not known (curvature \"mc-hess\")");
-}
-
-/// Can the network's layers give what is asked of them?
-void check_layers(const Combination& c, Use use) {
-  const EstimateKind kind = c.options.curvature;
-  const auto need = [&](const std::string& without, const char* what) {
-    if (!without.empty())
-      fail(Status::ERROR_UNSUPPORTED, "method \"%s\" needs %s, which the network's %s has not", c.method.name,
-           what, without.c_str());
+  enum : Needs {
+    none = 0,
+#define BDL_NEED(ability, status, text) ability = Needs{1} << ability##_place,
+#include "methods/needs.def"
   };
-  if (kind == EstimateKind::mc_hess) need(c.model.without_second_derivatives, "exact second derivatives");
-  const bool at_mean = kind == EstimateKind::lin_hess || kind == EstimateKind::lin_ef;
-  const bool of_its_own = c.options.rule == Rule::map || descends_newton(c) ||
-                          descends_kronecker(c);  // whatever the outputs depend on
-  if (use == Use::stream || (at_mean && !of_its_own) || kind == EstimateKind::exact_hess)
-    need(c.model.without_one_function, "the same outputs whenever it is asked for them");
-  // The gradient of an example is no combination of its rows where each row is of all examples.
-  if (use != Use::stream && (kind == EstimateKind::mc_ggn || kind == EstimateKind::lin_hess))
-    need(c.model.without_separate_examples,
-         "outputs of an example that depend on no other one (curvature \"mc-ggn\" and \"lin-hess\")");
+  const Options& o = c.options;
+  const MethodContext& m = c.model;
+#define BDL_PART(text, condition, needs, has) \
+  if (condition) visit(Part{text, needs, has});
+#include "methods/needs.def"
 }
 
-/// Can the posterior use what the estimate gives?
-void check_estimate(const Combination& c) {
-  const EstimateKind kind = c.options.curvature;
-  const bool pathwise = kind == EstimateKind::mc_reparam, exact_hessian = kind == EstimateKind::mc_hess;
-  if (c.family == Family::dropout) {
-    if (!pathwise)
-      fail(Status::ERROR_UNSUPPORTED, "a dropout posterior has gradients by curvature \"mc-reparam\" only");
-    return;
-  }
-  if (is_low_rank_moment(c.family)) return;
-  if (pathwise && !c.is_diagonal())
-    fail(Status::ERROR_UNSUPPORTED,
-         "curvature \"mc-reparam\" is for diagonal posteriors, of rank 0, or diagonal-moment ones, and for "
-         "low-rank-moment ones");
-  if (exact_hessian && c.is_low_rank())
-    fail(Status::ERROR_UNSUPPORTED,
-         "curvature \"mc-hess\" does not give the factor that a low-rank posterior needs");
-  const bool takes_rows = c.family == Family::low_rank && c.rank == 0 &&
-                          c.options.mean_update == MeanUpdateOption::unprojected &&
-                          descent_of(c.options.rule) == Descent::natural;
-  if (takes_rows && (pathwise || exact_hessian))
-    fail(Status::ERROR_UNSUPPORTED,
-         "mean_update \"unprojected\" takes curvature rows, which curvature \"%s\" does not give",
-         pathwise ? "mc-reparam" : "mc-hess");
-}
-
-/// Where the precision is what steps change, and they are natural. G S^-1 G has no low rank; a covariance
-/// that is to shrink by far too much would grow.
-void check_improved(const Combination& c) {
-  const auto refuse = [](const char* why) {
-    fail(Status::ERROR_UNSUPPORTED,
-         "option \"indefinite\" is \"improved\", but %s: use \"shorten\" or \"error\"", why);
+/// Returns the value that {word} stands for in texts.
+std::string value_of(std::string_view word, const Combination& c) {
+  const MethodContext& m = c.model;
+  const auto lacking = [](const std::string& layer) {
+    return layer.empty() ? "user model" : "network's " + layer;
   };
-  if (c.is_low_rank()) refuse("the second order of a step has no low rank");
-  if (c.family == Family::full_moment || c.family == Family::diagonal_moment)
-    refuse("the posterior's steps change its covariance, which one that is too long would let grow");
-  if (c.options.rule == Rule::bog || c.options.rule == Rule::bbb)
-    refuse("that is for natural gradients, of rules \"bong\" and \"blr\"");
+  if (word == "method") return c.method.name;
+  if (word == "family") return words_of(family_of(c.family, c.rank));
+  if (word == "image") return std::to_string(m.input.rows) + " x " + std::to_string(m.input.columns);
+  if (word == "rough layer") return lacking(m.without_second_derivatives);
+  if (word == "changing layer") return lacking(m.without_one_function);
+  if (word == "joining layer") return lacking(m.without_separate_examples);
+  return value_text(c.options, find_option(word));
 }
 
-/// Low-rank-moment posteriors are learned by gradients through noise, or stay and let their mean be moved.
-void check_low_rank_moment(const Combination& c, Use use) {
-  const Options& options = c.options;
-  const bool pathwise = options.curvature == EstimateKind::mc_reparam;
-  if (use == Use::stream || use == Use::rows)
-    fail(Status::ERROR_UNSUPPORTED,
-         "a low-rank-moment posterior is learned from a network's data set: fit it, or take steps on "
-         "minibatches");
-  if (options.rule != Rule::map && !(options.rule == Rule::bbb && pathwise))
-    fail(Status::ERROR_UNSUPPORTED,
-         "a low-rank-moment posterior has steps by rule \"bbb\" with curvature \"mc-reparam\", and by rule "
-         "\"map\"");
-  if (options.rule == Rule::map && pathwise)
-    fail(Status::ERROR_UNSUPPORTED, "rule \"map\" has no noise: curvature is \"mc-reparam\"");
-  if (!c.model.is_network)
-    fail(Status::ERROR_UNSUPPORTED,
-         "a low-rank-moment posterior is learned of networks: a user model is none");
-  if (pathwise && options.antithetic && options.samples % 2 == 1)
-    fail(Status::ERROR_INVALID_ARGUMENT,
-         "option \"samples\" is %lld, expected an even number: option \"antithetic\" is 1",
-         static_cast<long long>(options.samples));
-}
-
-/// The points that the mean comes by become a posterior that has room for them.
-void check_swag(const Combination& c) {
-  if (c.options.rule != Rule::map || c.family != Family::low_rank_moment)
-    fail(Status::ERROR_UNSUPPORTED,
-         "option \"swag\" is 1, but SWAG is for rule \"map\" and low-rank-moment posteriors that are not "
-         "layerwise");
-  if (c.rank < 2)
-    fail(Status::ERROR_UNSUPPORTED,
-         "SWAG divides by the rank less 1: the posterior's is %lld, expected 2 or more",
-         static_cast<long long>(c.rank));
-}
-
-/// Kronecker-factored posteriors have steps of their own, or let their mean be moved and become Laplace's
-/// approximation of a data set.
-void check_kronecker(const Combination& c, Use use) {
-  const Options& options = c.options;
-  if (use == Use::stream || use == Use::rows)
-    fail(Status::ERROR_UNSUPPORTED,
-         "a Kronecker-factored posterior is learned from a network's data set: fit it, or take steps on "
-         "minibatches");
-  if (options.rule != Rule::map && !descends_kronecker(c))
-    fail(Status::ERROR_UNSUPPORTED,
-         "a Kronecker-factored posterior has steps by rule \"map\", and by rule \"blr\" with descent "
-         "\"kfac\"");
-}
-
-/// The noise's, which divides.
-void check_temperature(const Options& options, const char* descent) {
-  const double least =
-      options.kl_warmup > 0 ? std::min(options.kl_start, options.kl_weight) : options.kl_weight;
-  if (!(least > 0))
-    fail(Status::ERROR_INVALID_ARGUMENT,
-         "option \"%s\" is 0, expected more: with descent \"%s\" it is the temperature that the noise has",
-         options.kl_weight > 0 ? "kl_start" : "kl_weight", descent);
-}
-
-/// Steps by Kronecker factors.
-void check_kfac(const Combination& c) {
-  const Options& options = c.options;
-  if (options.rule != Rule::blr || c.family != Family::kronecker)
-    fail(Status::ERROR_UNSUPPORTED, "descent \"kfac\" is for Kronecker-factored posteriors and rule \"blr\"");
-  if (options.curvature != EstimateKind::mc_ef && options.curvature != EstimateKind::lin_ef)
-    fail(Status::ERROR_UNSUPPORTED,
-         "descent \"kfac\" sees gradients at samples or at the mean: curvature \"mc-ef\" or \"lin-ef\"; "
-         "option "
-         "\"fisher\" says what its factors are made of");
-  check_temperature(options, "kfac");
-}
-
-/// The family's own natural gradients know of no other weight than 1.
-void check_tempering(const Combination& c) {
-  const Options& options = c.options;
-  const bool weighs = options.rule == Rule::map || descends_newton(c) || descends_kronecker(c) ||
-                      (options.rule == Rule::bbb && (c.is_diagonal() || is_low_rank_moment(c.family)));
-  if ((options.kl_weight != 1 || options.kl_warmup != 0) && (!weighs || c.family == Family::dropout))
-    fail(Status::ERROR_UNSUPPORTED,
-         "options \"kl_weight\" and \"kl_warmup\" are for rule \"map\", for rule \"bbb\" with diagonal and "
-         "low-rank-moment posteriors, and for descents \"vogn\", \"ivon\" and \"kfac\"");
-}
-
-/// Steps that have a curvature per example of their own.
-void check_newton(const Combination& c) {
-  const Options& options = c.options;
-  const bool is_vogn = options.descent == DescentOption::vogn;
-  const char* const name = is_vogn ? "vogn" : "ivon";
-  const auto refuse = [&](const char* why) {
-    fail(Status::ERROR_UNSUPPORTED, "descent \"%s\" %s", name, why);
-  };
-  if (options.rule != Rule::blr || !c.is_diagonal())
-    refuse("is for diagonal posteriors, of rank 0 or diagonal-moment ones, and rule \"blr\"");
-  if (options.mean_update == MeanUpdateOption::unprojected) refuse("has no mean_update \"unprojected\"");
-  if (options.curvature == EstimateKind::exact_hess) refuse("has no use for curvature \"exact-hess\"");
-  const bool is_indefinite =
-      options.curvature == EstimateKind::mc_hess || options.curvature == EstimateKind::mc_reparam;
-  if (is_vogn && is_indefinite)
-    refuse("needs curvature that is never negative: \"mc-hess\" and \"mc-reparam\" are for \"ivon\"");
-  if (!is_vogn && options.initial_curvature == 0 && options.initial_precision == 0)
-    fail(Status::ERROR_INVALID_ARGUMENT,
-         "option \"initial_curvature\" is 0, expected more: descent \"ivon\" draws by it in its first step");
-  check_temperature(options, name);
-}
-
-/// Without a fixed prior in its loss, a data set seen again would count again.
-void check_batch(const Combination& c, bool ends_with_laplace) {
-  const Rule rule = c.options.rule;
-  if (rule == Rule::bong || rule == Rule::bog)
-    fail(Status::ERROR_UNSUPPORTED,
-         "rule \"%s\" has no prior to hold on to in batches: use rule \"blr\" or \"bbb\", or "
-         "let it observe a stream",
-         rule == Rule::bong ? "bong" : "bog");
-  if (rule != Rule::map && c.family == Family::dropout)
-    fail(Status::ERROR_UNSUPPORTED, "a dropout posterior has no steps but by rule \"map\"");
-  if (rule == Rule::bbb && c.options.descent == DescentOption::adam && !c.is_diagonal() &&
-      !is_low_rank_moment(c.family))
-    fail(Status::ERROR_UNSUPPORTED,
-         "descent \"adam\" with rule \"bbb\" is for diagonal posteriors: use \"sgd\" for others");
-  if (ends_with_laplace && c.options.laplace) check_laplace_family(c.family);
-}
-
-void check_stream(const Combination& c) {
-  if (c.family == Family::dropout)
-    fail(
-        Status::ERROR_UNSUPPORTED,
-        "a dropout posterior has no place in a stream: it is a distribution of masks, not a density over the "
-        "parameters");
-  if (c.options.rule == Rule::map)
-    fail(Status::ERROR_UNSUPPORTED,
-         "rule \"map\" has no uncertainty to weigh an observation with: use rule \"bong\", or "
-         "fit a data set");
-  if (c.options.rule == Rule::blr && c.options.learning_rate > 1)
-    fail(Status::ERROR_INVALID_ARGUMENT,
-         "option \"learning_rate\" is %g, expected at most 1 for rule \"blr\" on streams",
-         c.options.learning_rate);
-  if (c.is_low_rank() && c.options.low_rank_update == LowRankUpdate::moving_average &&
-      descent_of(c.options.rule) == Descent::natural)
-    fail(Status::ERROR_UNSUPPORTED, "option low_rank_update \"moving_average\" is for batches");
+std::string filled(std::string_view text, const Combination& c) {
+  const std::size_t begin = text.find('{'), end = text.find('}');
+  if (begin == text.npos) return std::string(text);
+  return std::string(text.substr(0, begin)) + value_of(text.substr(begin + 1, end - begin - 1), c) +
+         filled(text.substr(end + 1), c);
 }
 
 }  // namespace
 
 Use intended_use(const Combination& c) {
-  if (c.method.is_exact) return Use::fit;
+  if (c.method.kind == MethodKind::exact) return Use::fit;
   const bool streams = c.options.rule == Rule::bong || c.options.rule == Rule::bog;
-  if (c.method.is_online || (streams && c.model.has_model)) return Use::stream;
+  if (c.method.kind == MethodKind::stream || (streams && c.model.has_model)) return Use::stream;
   return c.model.has_model && c.model.has_gradients ? Use::fit : Use::rows;
 }
 
 void check_combination(const Combination& c, Use use) {
-  check_family(c);
-  check_augmentation(c, use);
-  if (c.method.is_exact && use != Use::fit) return check_has_steps(c);
-  if (c.method.is_exact) return check_exact(c);
-  check_tempering(c);
-  if (c.options.indefinite == Indefinite::improved) check_improved(c);
-  if (descends_newton(c) && use != Use::stream) check_newton(c);
-  if (descends_kronecker(c)) check_kfac(c);
-  if (c.options.sample_groups > 1 && !(descends_newton(c) && use != Use::stream))
-    fail(Status::ERROR_UNSUPPORTED,
-         "option \"sample_groups\" is %lld, but only descents \"vogn\" and \"ivon\" have them",
-         static_cast<long long>(c.options.sample_groups));
-  if (is_low_rank_moment(c.family)) check_low_rank_moment(c, use);
-  if (c.family == Family::kronecker) check_kronecker(c, use);
-  if (c.options.swag) check_swag(c);
-  if (use == Use::rows) {
-    if (c.family == Family::dropout)
-      fail(Status::ERROR_UNSUPPORTED,
-           "a dropout posterior has no steps on rows: it would have to know their masks");
-    if (!c.model.without_separate_examples.empty())
-      fail(Status::ERROR_UNSUPPORTED,
-           "steps on rows know nothing of the point parameters and running statistics of the network's %s",
-           c.model.without_separate_examples.c_str());
-    return check_batch(c, false);
-  }
-  if (use == Use::stream)
-    check_stream(c);
-  else
-    check_batch(c, use == Use::fit);
-  if (c.model.has_model) {
-    check_model(c);
-    check_layers(c, use);
-  }
-  check_estimate(c);
+  if (!c.is(c.method.families))
+    fail(Status::ERROR_UNSUPPORTED, "method \"%s\" is for posteriors of family %s, this one's is %s",
+         c.method.name, words_of(c.method.families), words_of(family_of(c.family, c.rank)));
+  Needs needs = 0, has = 0;
+  for_each_part(c, use, [&](const Part& part) { needs |= part.needs, has |= part.has; });
+  const Needs missing = needs & ~has, first = missing & (0 - missing);
+  if (missing == 0) return;
+  Part asking{};
+  for_each_part(c, use, [&](const Part& part) {
+    if (!asking.text && (part.needs & first) != 0) asking = part;
+  });
+  const Ability& ability = abilities[std::countr_zero(first)];
+  const char* const joint = ability.status == Status::ERROR_UNSUPPORTED ? "but" : "expected";
+  fail(ability.status, "%s, %s %s", filled(asking.text, c).c_str(), joint, filled(ability.text, c).c_str());
 }
 
 void check_sums(const Combination& c) {
@@ -335,8 +106,8 @@ void check_sums(const Combination& c) {
 void check_together(Use use) {
   if (use == Use::stream || use == Use::rows)
     fail(Status::ERROR_UNSUPPORTED,
-         "the optimizer has a communicator, but %s: set its communicator to none first",
-         use == Use::stream ? "streams are learned alone" : "steps on rows are taken alone");
+         "the optimizer has a communicator, but %s are one process's alone: remove its communicator first",
+         use == Use::stream ? "streams" : "steps on rows");
 }
 
 void check_laplace_family(Family family) {

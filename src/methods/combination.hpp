@@ -1,5 +1,6 @@
-// Which methods, options, models and posteriors go together: the one place that knows, asked when an
-// optimizer is created, when options are set, and before each use.
+// Tells which methods, options, models and posteriors go together, when an optimizer is created, when options
+// are set, and before each use. Nothing that depends on them alone is refused later. The knowledge is a
+// table, needs.def.
 #pragma once
 
 #include "methods/method.hpp"
@@ -16,26 +17,22 @@ struct Combination {
   Family family;
   Index rank;
 
-  bool is_diagonal() const {
-    return family == Family::diagonal_moment || (family == Family::low_rank && rank == 0);
-  }
-  bool is_low_rank() const { return family == Family::low_rank && rank > 0; }
+  /// True if the posterior is of one of these families.
+  bool is(Families set) const { return contains(set, family_of(family, rank)); }
 };
 
-/// What an optimizer of this combination is there for: fit() by methods for batches, unless their rule has
-/// become one for streams; the caller's rows, if there is no model that has gradients.
+/// Returns the use that an optimizer of this combination is for: fit() by methods for batches, unless their
+/// rule has become one for streams; the caller's rows, if there is no model that has gradients.
 Use intended_use(const Combination& c);
 
 /// Fails, saying what does not go with what, unless the combination can be used so: with ERROR_UNSUPPORTED,
-/// or ERROR_INVALID_ARGUMENT where it is the value of an option. Nothing is refused later for what it depends
-/// on.
+/// or ERROR_INVALID_ARGUMENT if it is the value of an option.
 void check_combination(const Combination& c, Use use);
 
-/// Fails with ERROR_UNSUPPORTED, saying why, unless shards of a minibatch may be seen apart, by several
-/// ranks.
+/// Fails with ERROR_UNSUPPORTED unless several ranks, or one after the other, may read shards of a minibatch.
 void check_sums(const Combination& c);
 
-/// Fails with ERROR_UNSUPPORTED unless ranks may do this together.
+/// Fails with ERROR_UNSUPPORTED unless several ranks can use an optimizer so.
 void check_together(Use use);
 
 /// Fails with ERROR_UNSUPPORTED unless Laplace's approximation gives a posterior of this family.

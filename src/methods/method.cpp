@@ -2,16 +2,44 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "base/error.hpp"
-#include "methods/rule.hpp"
+#include "model/user_model.hpp"
+#include "network/graph.hpp"
 #include "posterior/families.hpp"
 
 namespace bdl {
+
+template <class T>
+MethodContext context_of(const Model<T>* model, Index data_size) {
+  MethodContext context;
+  context.data_size = data_size;
+  if (!model) return context;
+  context.has_model = true;
+  context.likelihood = model->likelihood.kind();
+  context.is_exact = model->has_exact_expectations();
+  if (const Graph<T>* graph = model->graph()) {
+    context.is_network = true;
+    context.input = graph->input();
+    context.has_hidden = graph->hidden_layers() > 0;
+    context.is_deep = graph->hidden_layers() > 1;
+    context.is_linear = graph->is_linear();
+    for (std::size_t w = 0; w < graph->wires(); ++w)
+      if (graph->wire(static_cast<Index>(w)).layout != Layout::columns) context.has_maps = true;
+    context.without_second_derivatives = graph->first_without(Need::second_derivatives);
+    context.without_one_function = graph->first_without(Need::one_function);
+    context.without_separate_examples = graph->first_without(Need::separate_examples);
+  } else if (const auto* user = dynamic_cast<const UserModel<T>*>(model)) {
+    context.has_gradients = user->has_gradients();
+  }
+  return context;
+}
+
+template MethodContext context_of(const Model<float>*, Index);
+template MethodContext context_of(const Model<double>*, Index);
+
 namespace {
 
 void set(Options& options, Rule rule, EstimateKind kind) {
@@ -19,7 +47,7 @@ void set(Options& options, Rule rule, EstimateKind kind) {
   options.curvature = kind;
 }
 
-/// Online: one step length for everything, no momentum, no schedule.
+/// Online methods have one step length for everything, no momentum and no schedule.
 template <Rule rule, EstimateKind kind>
 void online(Options& options, const MethodContext& context) {
   set(options, rule, kind);
@@ -27,7 +55,7 @@ void online(Options& options, const MethodContext& context) {
   options.iterations = rule == Rule::blr ? 4 : rule == Rule::bbb ? 10 : 1;
   options.momentum = 0;
   options.learn_prior = options.learn_noise = 0;
-  // N(0, 1) weights would give hidden units inputs, and outputs, of the root of their number.
+  // N(0, 1) weights would make the inputs of hidden units as large as the root of their number.
   const PriorScaling scaling = context.has_hidden ? PriorScaling::fan_in : PriorScaling::unit;
   options.prior_scaling = scaling;
   // Classes are learned sooner from outputs that differ already; numbers from outputs near 0
@@ -35,15 +63,15 @@ void online(Options& options, const MethodContext& context) {
   if (context.has_hidden && context.has_classes()) options.initialization = Initialization::he;
 }
 
-/// Classifiers start with long steps, lose their initial precision just by the end of the plan, and keep
-/// their prior: the one that the ELBO would choose costs accuracy (docs/defaults.md).
+/// Classifiers start with long steps, lose their initial precision just by the end of the plan, and do not
+/// learn their prior: the one that the ELBO would choose costs accuracy (docs/defaults.md).
 template <EstimateKind kind>
 void batch(Options& options, const MethodContext& context) {
   set(options, Rule::blr, kind);
   options.mean_update = MeanUpdateOption::projected;
   if (!(context.has_hidden && context.has_classes())) {
-    // Weights that no example moves go to their prior: N(0, 1) ones, layer after layer, would drown the
-    // outputs of samples.
+    // Weights that no example moves go to their prior. If that is N(0, 1) in layer after layer, they drown
+    // the outputs of samples.
     if (context.is_deep) options.prior_scaling = PriorScaling::fan_in;
     return;
   }
@@ -53,19 +81,20 @@ void batch(Options& options, const MethodContext& context) {
   options.learn_prior = 0;
 }
 
-/// Empirical Fisher rows grow with the residuals, so steps are short where a regression does not fit yet.
+/// Empirical-Fisher rows grow with the residuals and keep steps short while a regression does not fit yet, so
+/// its learning rate may be higher.
 void slang(Options& options, const MethodContext& context) {
   batch<EstimateKind::mc_ef>(options, context);
   if (context.has_hidden && context.likelihood == BDL_GAUSSIAN) options.learning_rate = 0.1;
 }
 
-/// Of the ELBO for the prior and the noise that are given.
+/// The optimum is that of the ELBO for a given prior and a given noise.
 void optimum(Options& options, const MethodContext& context) {
   batch<EstimateKind::exact_hess>(options, context);
   options.learn_prior = options.learn_noise = 0;
 }
 
-/// By gradients alone, as neural networks are trained. The mode has no scales: its covariance stays a point.
+/// Networks are trained by gradients alone. The mode has no scales: its covariance stays almost a point.
 template <Rule rule, EstimateKind kind>
 void first_order(Options& options, const MethodContext&) {
   set(options, rule, kind);
@@ -76,8 +105,8 @@ void first_order(Options& options, const MethodContext&) {
   options.learn_prior = 0;
 }
 
-/// Noise of each example's own leaves little of it in the gradient: one draw is enough. A prior that is
-/// learned collapses, and the network with it (docs/training.md).
+/// One draw is enough: the noise differs between examples and averages out in the gradient. A learned
+/// prior would collapse, and the network with it (docs/training.md).
 template <DiagonalPart part>
 void low_rank_vi(Options& options, const MethodContext&) {
   set(options, Rule::bbb, EstimateKind::mc_reparam);
@@ -112,8 +141,8 @@ void one_sample(Options& options, const MethodContext& context) {
   options.momentum = 0;
 }
 
-/// As batch(), but for momentum that sums up and a curvature that starts as it is per example. Classifiers by
-/// VOGN are tempered (docs/training.md); regressions are not: their intervals would be too narrow.
+/// VOGN and IVON differ from batch() in heavy-ball momentum and in an initial curvature per example.
+/// Classifiers by VOGN are tempered (docs/training.md); regressions would get too narrow intervals.
 template <DescentOption descent, EstimateKind kind>
 void newton(Options& options, const MethodContext& context) {
   constexpr bool is_vogn = descent == DescentOption::vogn;
@@ -133,16 +162,16 @@ void newton(Options& options, const MethodContext& context) {
   }
   options.learning_rate = is_vogn ? 0.01 : 0.003;
   options.curvature_rate = 0.005;
-  options.damping = is_vogn ? 0.01 : 0.1;  // curvatures by IVON are noisy: less, and some courses run off
+  options.damping = is_vogn ? 0.01 : 0.1;  // IVON's curvatures are noisy: with less damping, some diverge
   options.damping_in = is_vogn ? DampingIn::both : DampingIn::step;
   options.kl_start = 0.1;
   options.kl_warmup = 0.15;
   options.learn_prior = 0;
 }
 
-/// K-FAC begins with an isotropic curvature, since a few minibatches say nothing of most directions, and is
-/// kept near by the length of its steps. Its damping is the step's alone: the posterior's precision is that
-/// of the factors and the prior.
+/// K-FAC begins with an isotropic curvature, since a few minibatches say nothing about most directions, and
+/// limits the length of its steps. Only the step is damped: the posterior's precision is that of the factors
+/// and the prior.
 template <EstimateKind kind>
 void kfac(Options& options, const MethodContext& context) {
   batch<kind>(options, context);
@@ -171,20 +200,30 @@ void swag(Options& options, const MethodContext& context) {
 }
 
 constexpr Method all_methods[] = {
-#define BDL_METHOD(name, families, kind, defaults, forecast, doc, source) \
-  {name,                                                                  \
-   Families::families,                                                    \
-   MethodKind::kind == MethodKind::stream,                                \
-   MethodKind::kind == MethodKind::exact,                                 \
-   defaults,                                                              \
-   Forecast::forecast,                                                    \
-   doc,                                                                   \
-   source},
+#define BDL_METHOD(name, families, rank, kind, defaults, forecast, doc, source) \
+  {name, Families::families, rank, MethodKind::kind, defaults, Forecast::forecast, doc, source},
 #include "methods/methods.def"
 #undef BDL_METHOD
 };
 
-/// Bit by bit: low rank, diagonal, and the other families by their numbers.
+constexpr Preset all_presets[] = {
+#define BDL_PRESET(name, method, options, epochs, doc) {name, method, options, epochs, doc},
+#include "methods/presets.def"
+#undef BDL_PRESET
+};
+
+/// Returns the row of that name. Fails with ERROR_INVALID_ARGUMENT listing all names.
+template <class Row>
+const Row& find_row(std::span<const Row> rows, const char* what, const char* name) {
+  std::string names;
+  for (const Row& row : rows) {
+    if (std::string_view(row.name) == name) return row;
+    names += (names.empty() ? "\"" : ", \"") + std::string(row.name) + '"';
+  }
+  fail(Status::ERROR_INVALID_ARGUMENT, "%s is \"%.60s\", expected one of %s", what, name, names.c_str());
+}
+
+/// Returns the words of the bits of Families, one for each bit.
 std::vector<const char*> bit_words() {
   std::vector<const char*> words{"low_rank", "diagonal"};
   const auto others = family_words().subspan(1);
@@ -192,14 +231,14 @@ std::vector<const char*> bit_words() {
   return words;
 }
 
-/// The words of every set, as static strings.
+/// Returns the words of every set of families.
 std::vector<std::string> all_set_words() {
   const std::vector<const char*> words = bit_words();
   std::vector<std::string> sets(std::size_t{1} << words.size());
   std::vector<std::size_t> order(words.size());
   std::iota(order.begin(), order.end(), 0);
   const auto moments = order.begin() + static_cast<int>(Family::low_rank_moment);
-  std::swap(moments[0], moments[1]);  // of low-rank moments the layerwise one first
+  std::swap(moments[0], moments[1]);  // the layerwise low-rank moments stand first, as their default
   for (std::size_t set = 0; set < sets.size(); ++set)
     for (const std::size_t i : order)
       if (set >> i & 1) sets[set] += (sets[set].empty() ? "" : " | ") + std::string(words[i]);
@@ -232,21 +271,16 @@ std::span<const Method> method_table() {
   return all_methods;
 }
 
-Index usual_rank(const Method& method) {
-  const std::string_view name = method.name;
-  if (name == "elrg" || name == "elrg-d" || name == "low-rank-vi") return 5;
-  if (name == "swag") return 20;
-  return contains(method.families, Families::low_rank) ? 5 : 0;
+const Method& find_method(const char* name) {
+  return find_row(method_table(), "method", name);
 }
 
-const Method& find_method(const char* name) {
-  std::string names;
-  for (const Method& method : all_methods) {
-    if (std::strcmp(method.name, name) == 0) return method;
-    names += names.empty() ? "\"" : ", \"";
-    names += method.name + std::string("\"");
-  }
-  fail(Status::ERROR_INVALID_ARGUMENT, "method is \"%.60s\", expected one of %s", name, names.c_str());
+std::span<const Preset> preset_table() {
+  return all_presets;
+}
+
+const Preset& find_preset(const char* name) {
+  return find_row(preset_table(), "preset", name);
 }
 
 }  // namespace bdl

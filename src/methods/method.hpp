@@ -1,14 +1,56 @@
-// The table of methods (methods.def): a name, the posteriors it is for, and the options in which it differs
-// from the defaults.
+// Methods and presets, which the user names, and what goes with what.
+//
+// A method (methods.def) is no algorithm but a row of a table: a name, the posteriors it is for, and a
+// function that sets the options in which it differs from options.def. Those functions are in method.cpp.
+// They may look at the model; MethodContext holds all that this folder asks of one. The steps, in steps/,
+// read options only. A preset (presets.def) is a method with the options of a publication.
+//
+// Read in this order:
+//   method.hpp                   methods, presets, and sets of posteriors' families
+//   combination.hpp, needs.def   which methods, options, models and posteriors go together, and the messages
+//                                if they do not
+//   step_kind.hpp                which step of steps/ the options mean
+//   schedule.hpp                 rates, momentum and temperature of step t, from the options
+//   suggestion.hpp               the method, family, rank and options to use if the user names none
+//
+// A new method is a row of methods.def; if its defaults are new, also a function in method.cpp. A new family
+// is a bit of Families and a row of needs.def.
 #pragma once
 
-#include "methods/context.hpp"
+#include <string>
+
+#include "model/model.hpp"
 #include "options/options.hpp"
+#include "posterior/posterior.hpp"
 
 namespace bdl {
 
-/// Sets of posteriors: the bits of families are their numbers, but low-rank ones have rank 1 or more, and 0
-/// is diagonal.
+/// Properties of a model on which methods' defaults, and what goes together, depend.
+struct MethodContext {
+  bool has_model = false;                    ///< without one there are steps on the caller's rows only
+  bool is_network = false;                   ///< false for a user model
+  bool has_gradients = true;                 ///< a user model may lack them
+  bool has_hidden = false;                   ///< a network with hidden units
+  bool is_deep = false;                      ///< hidden units in two layers or more
+  bool is_linear = false;                    ///< a generalised linear model
+  bool has_maps = false;                     ///< a network with convolutions or pools
+  Shape input{};                             ///< shape of a network's inputs
+  bool is_exact = false;                     ///< its expectations are one-dimensional integrals
+  std::string without_second_derivatives{};  ///< the first layer that has none; empty: all have
+  std::string without_one_function{};        ///< the first layer that draws masks or noise, or normalises
+  std::string without_separate_examples{};   ///< the first layer that normalises by the minibatch
+  bdl_likelihood likelihood = BDL_GAUSSIAN;
+  Index data_size = 1;
+
+  bool has_classes() const { return likelihood == BDL_BERNOULLI || likelihood == BDL_CATEGORICAL; }
+};
+
+/// Returns the context of a model; null stands for none.
+template <class T>
+MethodContext context_of(const Model<T>* model, Index data_size);
+
+/// Sets of posteriors. The bit of a family is its number, except that bit 0 is for low-rank posteriors of
+/// rank 1 or more and bit 1 for those of rank 0, which are diagonal.
 enum class Families : unsigned {
   low_rank = 1 << 0,
   diagonal = 1 << 1,
@@ -21,35 +63,37 @@ enum class Families : unsigned {
   layerwise_low_rank_moment = 1 << 8,
   kronecker = 1 << 9,
   dense = full | layerwise_full,
+  diagonals = diagonal | diagonal_moment,
+  moments = full_moment | diagonal_moment,  ///< parametrised by the covariance
   low_rank_moments = low_rank_moment | layerwise_low_rank_moment,
-  precisions = low_rank | diagonal | dense,              ///< parametrised by the precision
-  laplaces = precisions | kronecker,                     ///< that Laplace's approximation gives
-  gaussian = precisions | full_moment | diagonal_moment  ///< with natural-gradient steps
+  precisions = low_rank | diagonal | dense,  ///< parametrised by the precision
+  laplaces = precisions | kronecker,         ///< those that Laplace's approximation gives
+  gaussian = precisions | moments            ///< those with natural-gradient steps
 };
 
-/// The one family that a posterior is of.
+/// Returns the set of the one family that a posterior is of.
 Families family_of(Family family, Index rank);
 inline bool contains(Families set, Families family) {
   return (static_cast<unsigned>(set) & static_cast<unsigned>(family)) != 0;
 }
-/// "low_rank | diagonal": the words of a set, the one to take without a wish first; static.
+/// Returns the words of a set, such as "low_rank | diagonal", as a static text; the default family is first.
 const char* words_of(Families set);
-/// The family of a word. Fails with ERROR_INVALID_ARGUMENT listing the words.
+/// Returns the family of a word. Fails with ERROR_INVALID_ARGUMENT listing the words.
 Families find_family(const char* word);
 
-/// In steps on minibatches; from one observation after the other, an untouched posterior starting as the
-/// prior; or by iterations over all data to the optimum.
+/// Ways in which methods learn: by steps on minibatches; from one observation after the other, beginning with
+/// the prior; or by iterations over all data to the optimum.
 enum class MethodKind { batch, stream, exact };
 
-/// How predictions from what a method has learned are best made. The mode is a point, of which draws say
-/// nothing; Laplace's Gaussian is one of the linearised model, and its draws are far from the mode in the
-/// network itself.
+/// Predictions that suit a model after training by a method. A mode has no draws. Laplace's Gaussian is the
+/// posterior of the linearised model: at its draws the network itself is far from what it is at the mode.
 enum class Forecast { monte_carlo, plug_in, linearized };
 
 struct Method {
   const char* name;
   Families families;
-  bool is_online, is_exact;  // by MethodKind
+  Index usual_rank;  ///< the one that suits it best, of posteriors that have a rank
+  MethodKind kind;
   void (*set_defaults)(Options& options, const MethodContext& context);
   Forecast forecast;
   const char *doc, *source;
@@ -57,10 +101,20 @@ struct Method {
 
 std::span<const Method> method_table();
 
-/// Of the posterior that suits it best, of those that have one.
-Index usual_rank(const Method& method);
-
 /// Fails with ERROR_INVALID_ARGUMENT listing the names.
 const Method& find_method(const char* name);
+
+/// Published settings: a method, the options in which they differ from its defaults, and the number of
+/// epochs.
+struct Preset {
+  const char *name, *method, *options;
+  Index epochs;
+  const char* doc;
+};
+
+std::span<const Preset> preset_table();
+
+/// Fails with ERROR_INVALID_ARGUMENT listing the names.
+const Preset& find_preset(const char* name);
 
 }  // namespace bdl

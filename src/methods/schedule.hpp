@@ -1,40 +1,56 @@
-// How the rates fall, and which steps a course of training has.
+// Numbers that a step takes from the options: what the rules have in common (docs/mathematics/streams.md,
+// "The four rules"), and how rates, momentum and temperature change in a course of training.
 #pragma once
 
 #include "options/options.hpp"
+#include "posterior/posterior.hpp"
 
 namespace bdl {
 
-/// Steps begin + 1 .. end belong to the current course; end = 0: no plan.
+/// True for rules whose loss includes the KL divergence to the prior: blr and bbb.
+inline bool has_kl(Rule rule) {
+  return rule == Rule::blr || rule == Rule::bbb;
+}
+
+inline Descent descent_of(Rule rule) {
+  return rule == Rule::bong || rule == Rule::blr ? Descent::natural : Descent::plain;
+}
+
+inline ProjectionOptions projection_options(const Options& options) {
+  return {options.eigen_method, options.eigen_passes, options.eigen_oversampling};
+}
+
+/// A planned course of training: the steps begin + 1 .. end; end = 0 if there is no plan.
 struct Plan {
   Index begin = 0, end = 0;
   bool operator==(const Plan&) const = default;
 };
 
-/// Fraction of the plan done before step t (counted from 1), in [0, 1]; 0 without a plan.
+/// Returns the fraction of the plan done before step t (counted from 1), in [0, 1]; 0 without a plan.
 double plan_fraction(const Plan& plan, Index t);
 
-/// The step after which SWAG's part of the plan begins, in which rates stay.
+/// Returns the step after which SWAG collects parameters, at rates that stay as they are.
 Index swag_begin(const Options& options, const Plan& plan);
 
-/// Factor on learning_rate and curvature_rate in step t (docs/mathematics/natural-gradients.md, "Rates and
-/// momentum").
+/// Returns the factor on learning_rate and curvature_rate in step t (docs/mathematics/natural-gradients.md,
+/// "Rates and momentum").
 double rate_factor(const Options& options, const Plan& plan, Index t);
 
-/// Factor on learning_rate while it rises to its first value.
+/// Returns the factor on learning_rate while it rises to its first value.
 double warmup_factor(const Options& options, const Plan& plan, Index t);
 
-/// Of step t: the temperature.
+/// Returns the temperature of step t.
 double kl_weight(const Options& options, const Plan& plan, Index t);
 
-/// Momentum m = keep m + add g, of which factor m is used.
+/// Momentum m = keep m + add g; steps use factor m.
 struct MomentumTerms {
   double keep, add, factor;
 };
-/// After so many gradients.
+/// Returns the terms after this number of gradients.
 MomentumTerms momentum_terms(const Options& options, Index gradients);
 
-/// curvature_rate, or the lower one by which the product of all 1 - beta_t of the plan is start_share.
+/// Returns curvature_rate, or the lower one with which the product of all 1 - beta_t of the plan is
+/// start_share.
 double planned_curvature_rate(const Options& options, const Plan& plan);
 
 }  // namespace bdl

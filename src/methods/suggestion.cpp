@@ -7,15 +7,15 @@
 namespace bdl {
 namespace {
 
-// Exact methods hold a copy of the data in double, and a full covariance costs little: in a few iterations
-// over all data up to more parameters than in thousands of steps.
+// Exact methods keep a copy of the data in double. A full covariance of more parameters is affordable in
+// their few iterations over all data than in thousands of steps.
 constexpr Index most_copied_numbers = Index{1} << 25, most_full_parameters = 1000,
                 most_stepped_parameters = 200;
 
-// Of linear models there are no hidden units that share what the rank has to say.
+// Linear models have no hidden units, through which a few columns say something about many parameters.
 constexpr Index linear_rank = 10;
 
-/// Moment parameters have no filter of their own name.
+/// Families parametrised by their moments have no filter with a name; "bong" is for them.
 const char* stream_method(Families family) {
   switch (family) {
     case Families::full:
@@ -30,7 +30,7 @@ const char* stream_method(Families family) {
   }
 }
 
-/// Of a generalised linear model: the optimum, where there is one to go to and it costs little.
+/// Returns the method for a generalised linear model: an exact one if it can be used and costs little.
 const Method& linear_method(const MethodContext& model, const TrainingWish& wish) {
   if (wish.has_family && wish.family == Families::dropout) return find_method("mc-dropout");
   if (wish.has_family && contains(Families::low_rank_moments, wish.family)) return find_method("elrg-d");
@@ -48,7 +48,7 @@ const Method& method_for(const MethodContext& model, const TrainingWish& wish) {
   return suggested_method(model, family, wish.in_blocks && family != Families::dropout);
 }
 
-/// The first of the method's families; of linear models a full covariance where it costs little.
+/// Returns the first of the method's families, or for linear models a full covariance if it costs little.
 Families family_for(const MethodContext& model, const TrainingWish& wish, const Method& method) {
   if (wish.has_family) return wish.family;
   if (model.is_linear && wish.parameters <= most_stepped_parameters &&
@@ -60,19 +60,19 @@ Families family_for(const MethodContext& model, const TrainingWish& wish, const 
   return static_cast<Families>(set & (0U - set));
 }
 
-/// Linear models: a standard normal prior of the standardised coefficients and hardly any of intercepts; no
-/// random start, of which a filter would keep what the data do not say. Convolutions have few inputs a
-/// filter: with an initial precision that suits wide layers, draws of natural gradients would be nothing but
-/// noise; VOGN and IVON start tighter anyway.
+/// Returns options that suit the model. Linear models have a standard normal prior of the standardised
+/// coefficients and almost none of intercepts; they start at 0, since a filter would keep a random start
+/// wherever the data say nothing. Convolutions have few inputs a filter: draws by an initial precision that
+/// suits wide layers would be nothing but noise. VOGN and IVON start with a higher precision anyway.
 const char* options_for(const MethodContext& model, const Method& method) {
   Options options;
   method.set_defaults(options, model);
   if (model.has_maps && options.descent == DescentOption::vogn) return "initialization=he";
   if (model.has_maps && options.descent == DescentOption::ivon) return "initialization=he learning_rate=0.02";
-  if (model.has_maps && !method.is_online) return "initialization=he start_share=0";
+  if (model.has_maps && method.kind != MethodKind::stream) return "initialization=he start_share=0";
   if (!model.is_linear) return "";
-  return method.is_online ? "bias_prior_precision=1e-4 initialization=zero"
-                          : "bias_prior_precision=1e-4 learn_prior=0 learn_noise=1";
+  return method.kind == MethodKind::stream ? "bias_prior_precision=1e-4 initialization=zero"
+                                           : "bias_prior_precision=1e-4 learn_prior=0 learn_noise=1";
 }
 
 constexpr EstimatorDefault all_defaults[] = {
@@ -105,7 +105,7 @@ Training suggested_training(const MethodContext& model, const TrainingWish& wish
   const Method& method = method_for(model, wish);
   const Families family = family_for(model, wish, method);
   const bool has_rank = family == Families::low_rank || contains(Families::low_rank_moments, family);
-  const Index rank = model.is_linear && family == Families::low_rank ? linear_rank : usual_rank(method);
+  const Index rank = model.is_linear && family == Families::low_rank ? linear_rank : method.usual_rank;
   return {&method, family, has_rank ? std::min(rank, wish.parameters) : 0, options_for(model, method)};
 }
 

@@ -1,4 +1,4 @@
-// Enumerations of options that are choices; the enumerators have the order of the words in options.def.
+// Enumerations of the options that are choices. The enumerators are in the order of the words in options.def.
 #pragma once
 
 namespace bdl {
@@ -21,9 +21,9 @@ enum class DampingIn { both, step };
 enum class Tempering { exact, printed };
 enum class ScaleParameter { log_sigma, softplus, log_variance };
 
-/// How draws of low-rank-moment posteriors are made from noise (docs/mathematics/noise.md).
+/// Noise from which draws of low-rank-moment posteriors are made (docs/mathematics/noise.md).
 enum class NoiseEstimator { automatic, local, weights, flipout, shared };
-/// Form of their diagonal s that is learned.
+/// Form in which the diagonal s of low-rank-moment posteriors is learned.
 enum class DiagonalPart { free, block, fixed, tied };
 
 enum class MeanUpdateOption { automatic, projected, unprojected };
@@ -43,7 +43,8 @@ enum class FisherLabels { exact, empirical, sampled };
 enum class KroneckerEigenvalues { products, corrected };
 enum class DampingForm { exact, split };
 
-/// How eigenpairs are found; automatic uses the cheapest by the cost model, exact unless it is much slower.
+/// Algorithms for eigenpairs; automatic is the cheapest by a cost model, and exact unless that is much
+/// slower.
 enum class EigenMethod { automatic, gram, outer, randomized };
 
 }  // namespace bdl

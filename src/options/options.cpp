@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,7 @@ constexpr OptionInfo all_options[] = {
 };
 constexpr std::size_t option_count = std::size(all_options);
 
-/// Words of all choices, as separate static texts.
+/// The words of all choices, separated.
 struct Words {
   std::array<std::vector<std::string>, option_count> of;
   Words() {
@@ -163,6 +164,17 @@ bool is_prior_option(const OptionInfo& info) {
 
 const char* default_text(const OptionInfo& info) {
   return info.type == OptionType::choice ? choice_word(info, info.choice(Options{})) : info.default_text;
+}
+
+std::string value_text(const Options& options, const OptionInfo& info) {
+  if (info.type == OptionType::choice)
+    return std::string("\"") + choice_word(info, info.choice(options)) + '"';
+  char text[32];
+  if (info.type == OptionType::real)
+    std::snprintf(text, sizeof text, "%g", options.*info.real);
+  else
+    std::snprintf(text, sizeof text, "%lld", static_cast<long long>(options.*info.integer));
+  return text;
 }
 
 const char* choice_word(const OptionInfo& info, std::int32_t index) {

@@ -1,7 +1,10 @@
-// Named options: one table (options.def) gives the fields, the parser and the documentation.
+// The options of training, by name. One table (options.def) gives the fields, the parser, the documentation
+// and every language's keyword arguments. choices.hpp has the enumerations of those that are words. Which of
+// them go together with a method, a model and a posterior: methods/combination.hpp.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/view.hpp"
@@ -9,7 +12,7 @@
 
 namespace bdl {
 
-/// All options. Numbers come first, then choices, which are half as wide, so that there are no holes.
+/// All options. Numbers come first, then choices, which are half as wide, so that there is no padding.
 struct Options {
 #define BDL_DOUBLE(name, value, low, high, range, doc) double name = value;
 #define BDL_INT(name, value, low, high, range, doc) std::int64_t name = value;
@@ -48,7 +51,7 @@ std::span<const OptionInfo> option_table();
 /// differs.
 const OptionInfo& find_option(const char* name, OptionType type);
 
-/// As above, for options of any type.
+/// Does the same for options of any type.
 const OptionInfo& find_option(std::string_view name);
 
 void set_option(Options& options, const OptionInfo& info, double value);
@@ -61,6 +64,8 @@ bool set_option_text(Options& options, const char* text);
 bool is_prior_option(const OptionInfo& info);
 /// Returns the default as a static text.
 const char* default_text(const OptionInfo& info);
+/// Returns the option's value as messages have it: 0.5, 3 or, of a choice, "word".
+std::string value_text(const Options& options, const OptionInfo& info);
 /// Returns the word of a choice as a static text.
 const char* choice_word(const OptionInfo& info, std::int32_t index);
 

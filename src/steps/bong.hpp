@@ -13,7 +13,7 @@
 #pragma once
 
 #include "evidence/evidence.hpp"
-#include "methods/rule.hpp"
+#include "methods/schedule.hpp"
 
 namespace bdl {
 

@@ -10,7 +10,7 @@
 // The families with a full or a diagonal covariance map the same gradient and curvature to their parameters
 // in one function, Posterior::update(): the steps of VON. docs/mathematics/natural-gradients.md derives all
 // of them.
-#include "methods/rule.hpp"
+#include "methods/schedule.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "steps/averages.hpp"
 #include "steps/guard.hpp"

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "linalg/dot.hpp"
-#include "methods/rule.hpp"
+#include "methods/schedule.hpp"
 #include "steps/averages.hpp"
 
 namespace bdl {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "methods/rule.hpp"
+#include "methods/schedule.hpp"
 #include "posterior/point_parameters.hpp"
 
 namespace bdl {
@@ -35,7 +35,7 @@ const char* start_advice(bool mean_moved, bool precision_moved) {
 template <class T>
 const char* precision_advice(const Optimizer<T>& optimizer, ConstSpan<T> precision) {
   const Method& method = optimizer.method();
-  if (optimizer.options().rule == Rule::map || method.is_online || method.is_exact) return "";
+  if (optimizer.options().rule == Rule::map || method.kind != MethodKind::batch) return "";
   const auto prior = optimizer.prior().precision(), initial = optimizer.initial_precision();
   std::size_t lost = 0, exploded = 0;
   for (std::size_t i = 0; i < precision.size(); ++i) {
@@ -59,7 +59,7 @@ const char* noise_advice(const Optimizer<T>& optimizer) {
   const Model<T>* model = optimizer.model().get();
   const TrainingState& state = optimizer.state;
   if (!model || !model->likelihood.has_noise_precision() || !optimizer.options().learn_noise) return "";
-  if (optimizer.method().is_online || optimizer.method().is_exact) return "";
+  if (optimizer.method().kind != MethodKind::batch) return "";
   if (model->likelihood.noise_covariance().given()) return "";
   if (!state.learning_step)
     return state.step >= state.plan.end
@@ -82,7 +82,7 @@ const char* noise_advice(const Optimizer<T>& optimizer) {
 /// methods end at an optimum.
 template <class T>
 bool may_be_still(const Optimizer<T>& optimizer) {
-  return !optimizer.method().is_online && !optimizer.method().is_exact;
+  return optimizer.method().kind == MethodKind::batch;
 }
 
 bool still_rises(const TrainingState& state, Index data_size) {
@@ -110,7 +110,7 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
   const char* message = precision_advice(optimizer, precision);
   if (!*message) message = noise_advice(optimizer);
   if (!*message && may_be_still(optimizer)) message = start_advice(mean_moved, precision_moved);
-  if (!*message && !optimizer.method().is_exact && still_rises(state, optimizer.data_size()))
+  if (!*message && optimizer.method().kind != MethodKind::exact && still_rises(state, optimizer.data_size()))
     message =
         "training has not arrived, as the expected log likelihood still rises: train for more epochs, or "
         "raise learning_rate";

@@ -150,7 +150,7 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   team.attempt([&] {
     optimizer.check_use(Use::fit);
     check_shards(optimizer);
-    if (optimizer.method().is_exact) return check_is_whole(optimizer, data.rows());
+    if (optimizer.method().kind == MethodKind::exact) return check_is_whole(optimizer, data.rows());
     if (optimizer.options().laplace) check_laplace(optimizer, data.rows());
     strata.emplace(optimizer.options(), data.rows(), shards, shards_of(team.rank(), team.size(), shards),
                    data.blocks);
@@ -161,7 +161,7 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
     seen.emplace(optimizer, data);
   });
   agree(optimizer, Call::fit, data.rows(), epochs, shards, data.blocks);
-  if (optimizer.method().is_exact) {
+  if (optimizer.method().kind == MethodKind::exact) {
     const auto agree_again = [&] {
       agree(optimizer, Call::epoch, data.rows(), optimizer.state.fit_end_epoch, shards);
     };

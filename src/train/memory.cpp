@@ -17,7 +17,7 @@ StepBytes<T>::StepBytes(const Optimizer<T>& optimizer, Index examples)
       prior_(optimizer.prior().posterior()),
       graph_(optimizer.model() ? optimizer.model()->graph() : nullptr),
       likelihood_(optimizer.model() ? &optimizer.model()->likelihood : nullptr),
-      kind_(optimizer.method().is_online ? StepKind::natural_gradient : optimizer.step()),
+      kind_(optimizer.method().kind == MethodKind::stream ? StepKind::natural_gradient : optimizer.step()),
       d_(static_cast<double>(q_.dimension())),
       m_(static_cast<double>(examples)),
       points_(static_cast<double>(q_.point_parameters().parameters())),
@@ -185,7 +185,7 @@ Index memory_estimate(const Optimizer<T>& optimizer, Index minibatch) {
   constexpr Index most_rows = INT32_MAX;       // that a step takes
   constexpr double spare = 2048, more = 1.04;  // for what is small
   StepBytes<T> bytes(optimizer, std::min(minibatch, most_rows));
-  const double sum = optimizer.method().is_exact ? bytes.exact() : bytes.all();
+  const double sum = optimizer.method().kind == MethodKind::exact ? bytes.exact() : bytes.all();
   return static_cast<Index>(std::min(spare + more * sum, 9e18));
 }
 

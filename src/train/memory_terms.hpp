@@ -17,7 +17,7 @@
 #include "linalg/eigen/eigenpairs.hpp"
 #include "linalg/tall/low_rank_projection.hpp"
 #include "linalg/tall/tall_blocks.hpp"
-#include "methods/rule.hpp"
+#include "methods/schedule.hpp"
 #include "posterior/blocks/blocks.hpp"
 #include "train/optimizer.hpp"
 
@@ -105,7 +105,7 @@ class StepBytes {
     return kind_ == StepKind::vogn || kind_ == StepKind::ivon || guards_ ||
            (kind_ == StepKind::natural_gradient && !q_.takes_matrix() && gives_rows(options_.curvature));
   }
-  bool is_batch() const { return !o_.method().is_online; }
+  bool is_batch() const { return o_.method().kind != MethodKind::stream; }
   double slope() const { return prior_ ? 3 * d_ * t_ + draw(*prior_, 1) : 0; }
 
   const Optimizer<T>& o_;

@@ -77,7 +77,7 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
 /// Rejects a posterior as prior whose structure the steps of this method cannot use.
 template <class T>
 void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
-  if (!prior.posterior() || method_.is_online) return;
+  if (!prior.posterior() || method_.kind == MethodKind::stream) return;
   const bool is_split = options.descent == DescentOption::kfac && options.damping_form == DampingForm::split;
   if (is_split && !prior.posterior()->is_diagonal())
     fail(Status::ERROR_UNSUPPORTED,
@@ -95,7 +95,8 @@ void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> given) {
   Prior<T> prior(blocks(), options_);
   prior.fix(std::move(given), posterior_->kind());
   check_prior(prior, options_);
-  if (method_.is_online) check_holds(*in_family(*prior.posterior(), posterior_->kind()), *prior.posterior());
+  if (method_.kind == MethodKind::stream)
+    check_holds(*in_family(*prior.posterior(), posterior_->kind()), *prior.posterior());
   prior_ = std::move(prior);
   averages.kfac.forget_prior();
   watch.forget();

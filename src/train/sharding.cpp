@@ -170,8 +170,7 @@ void set_communicator(Optimizer<T>& optimizer, std::shared_ptr<Communicator> com
   if (communicator) {
     if (!optimizer.model()) fail(Status::ERROR_UNSUPPORTED, "the optimizer was created without a model");
     const Combination asked = optimizer.combination(optimizer.options());
-    if (communicator->size() > 1 || optimizer.method().is_exact || optimizer.method().is_online)
-      check_sums(asked);
+    if (communicator->size() > 1 || optimizer.method().kind != MethodKind::batch) check_sums(asked);
   }
   optimizer.team.join(std::move(communicator));
   if (optimizer.memory.sharded) optimizer.memory.sharded->forget_ranks();

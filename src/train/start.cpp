@@ -6,7 +6,7 @@
 
 #include "base/interrupt.hpp"
 #include "evidence/blocks.hpp"
-#include "methods/rule.hpp"
+#include "methods/schedule.hpp"
 #include "posterior/point_parameters.hpp"
 
 namespace bdl {
@@ -107,7 +107,7 @@ class Start {
         prior_(prior),
         mean_(mean),
         precision_(posterior->dimension()) {
-    optimizer.method().is_online ? start_stream() : start_batch();
+    optimizer.method().kind == MethodKind::stream ? start_stream() : start_batch();
   }
   ConstSpan<T> precision() { return precision_.first(posterior->dimension()); }
   std::unique_ptr<Posterior<T>> posterior;
@@ -262,7 +262,8 @@ void initialize(Optimizer<T>& optimizer) {
   if (optimizer.model()) {
     Likelihood& likelihood = optimizer.model()->likelihood;
     likelihood.forget_learned_noise();
-    likelihood.free_log_precision(optimizer.method().is_online || options.heteroscedastic_from == 0);
+    likelihood.free_log_precision(optimizer.method().kind == MethodKind::stream ||
+                                  options.heteroscedastic_from == 0);
   }
   optimizer.averages.forget();
   optimizer.watch.forget();

@@ -43,7 +43,7 @@ class Undo {
     units_.emplace(*optimizer.model());
     const Likelihood& likelihood = optimizer.model()->likelihood;
     if (blank_ || !likelihood.noise_is_set() || !likelihood.log_precision_is_free() ||
-        optimizer.method().is_exact)
+        optimizer.method().kind == MethodKind::exact)
       likelihood_ = likelihood;
   }
   Undo(const Undo&) = delete;

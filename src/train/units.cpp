@@ -154,8 +154,9 @@ template <class T>
 double first_noise_factor(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
   if (options.initial_noise_precision > 0) return options.initial_noise_precision;
-  if (!options.learn_noise) return optimizer.method().is_online ? neutral : 0;
-  return optimizer.context().has_hidden && !optimizer.method().is_online ? optimistic : neutral;
+  if (!options.learn_noise) return optimizer.method().kind == MethodKind::stream ? neutral : 0;
+  return optimizer.context().has_hidden && optimizer.method().kind != MethodKind::stream ? optimistic
+                                                                                         : neutral;
 }
 
 template <class T>

@@ -405,7 +405,7 @@ static void test_text(void** state) {
   check_text("learning_rate=0.5 samples=0", BDL_ERROR_INVALID_ARGUMENT, "option \"samples\" is 0");
   check_text("learning_rate=nan", BDL_ERROR_INVALID_ARGUMENT, "option \"learning_rate\" is nan");
   check_text("learning_rate=0.5 schedule=linear", BDL_ERROR_INVALID_ARGUMENT, "cosine | power");
-  check_text("learning_rate=0.5 curvature=mc-hess", BDL_ERROR_UNSUPPORTED, "low-rank posterior");
+  check_text("learning_rate=0.5 curvature=mc-hess", BDL_ERROR_UNSUPPORTED, "family \"low_rank\"");
   assert_int_equal(bdl_optimizer_set_text(t.optimizer, NULL), BDL_ERROR_INVALID_ARGUMENT);
   OK(bdl_optimizer_set_text(t.optimizer, ""));
   OK(bdl_optimizer_get_int(t.optimizer, "samples", &samples));

@@ -145,10 +145,10 @@ void what_it_does_not_go_with_is_refused(void**) {
   refused(l, "augment_pad=-1", BDL_ERROR_INVALID_ARGUMENT, "expected 0 to 16384");
   refused(l, "augment_fill=edge", BDL_ERROR_INVALID_ARGUMENT, "expected zero | reflect");
   const Learner stream = image_learner(images, BDL_F64, "bong");
-  refused(stream, "augment_flip=1", BDL_ERROR_UNSUPPORTED, "a stream shows each example once");
+  refused(stream, "augment_flip=1", BDL_ERROR_UNSUPPORTED, "observe reads each example once");
   const Learner exact(make_network(BDL_F64, "input 2 4 4; dense 1", BDL_BERNOULLI), BDL_F64, FULL,
                       image_count, "exact-full");
-  refused(exact, "augment_pad=1", BDL_ERROR_UNSUPPORTED, "exact-*");
+  refused(exact, "augment_pad=1", BDL_ERROR_UNSUPPORTED, "method \"exact-full\" maximises");
 }
 
 /// A method for batches may observe as well, unless what it sees would not be what its options say.

@@ -70,9 +70,10 @@ void other_uses_refuse_at_once(void**) {
     assert_true(bdl_posterior_is_blank(q.get()));
   };
   refused(
-      "bong", [&](auto* o) { return bdl_optimizer_fit(o, x, y, 1, nullptr, nullptr); }, "rule \"bong\"");
+      "bong", [&](auto* o) { return bdl_optimizer_fit(o, x, y, 1, nullptr, nullptr); },
+      "\"rule\" is \"bong\"");
   refused(
-      "map", [&](auto* o) { return bdl_optimizer_observe(o, x, y, bdl_none_out()); }, "rule \"map\"");
+      "map", [&](auto* o) { return bdl_optimizer_observe(o, x, y, bdl_none_out()); }, "\"rule\" is \"map\"");
   refused(
       "slang-online-eig", [&](auto* o) { return bdl_optimizer_observe(o, x, y, bdl_none_out()); },
       "moving_average");

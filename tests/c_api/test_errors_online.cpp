@@ -159,7 +159,7 @@ void test_unsupported(void**) {
   const Row row;
   const bdl_matrix x = bdl_f64(row.x, 1, 2), y = bdl_f64(row.y, 1, 2);
   blank_and_later(BDL_GAUSSIAN, StreamFamily::low_rank, [&](StreamLearner& learner) {
-    refused(&learner, "bdl_optimizer_set_choice", BDL_ERROR_UNSUPPORTED, "low-rank",
+    refused(&learner, "bdl_optimizer_set_choice", BDL_ERROR_UNSUPPORTED, "family \"low_rank\"",
             [&] { return bdl_optimizer_set_choice(learner.optimizer.get(), "curvature", "mc-hess"); });
   });
   blank_and_later(BDL_GAUSSIAN, StreamFamily::diagonal, [&](StreamLearner& learner) {
@@ -171,9 +171,11 @@ void test_unsupported(void**) {
       refused(&learner, "bdl_optimizer_fit", BDL_ERROR_UNSUPPORTED, rule,
               [&] { return bdl_optimizer_fit(o, x, y, 1, nullptr, nullptr); });
       const Vector gradient(static_cast<std::size_t>(bdl_model_parameters(learner.model.get())), 1.0);
-      refused(&learner, "bdl_optimizer_step_rows", BDL_ERROR_UNSUPPORTED, "let it observe a stream", [&] {
-        return bdl_optimizer_step_rows(o, bdl_f64(gradient.data(), 1, static_cast<int64_t>(gradient.size())));
-      });
+      refused(&learner, "bdl_optimizer_step_rows", BDL_ERROR_UNSUPPORTED, "observe the data as a stream",
+              [&] {
+                return bdl_optimizer_step_rows(
+                    o, bdl_f64(gradient.data(), 1, static_cast<int64_t>(gradient.size())));
+              });
     }
     learner.set("rule", "blr");
     refused(&learner, "bdl_optimizer_set_double", invalid,
@@ -199,7 +201,8 @@ void test_user_models(void**) {
   const Model model(created);
   const Posterior q = make_posterior(BDL_F64, 3, StreamFamily::full);
   bdl_optimizer* none = nullptr;
-  refused(nullptr, "bdl_optimizer_create", BDL_ERROR_UNSUPPORTED, "no second derivatives",
+  refused(nullptr, "bdl_optimizer_create", BDL_ERROR_UNSUPPORTED,
+          "the user model has no exact second derivatives",
           [&] { return bdl_optimizer_create(model.get(), q.get(), "rvga", 1, &none); });
   const Optimizer o = make_optimizer(model, q, 1, "bong");
   const Row row;

@@ -57,7 +57,7 @@ static void test_kronecker(void** state) {
           bdl_optimizer_create(model, q, "slang", 10, &out.optimizer));
   OK(bdl_optimizer_create(model, q, "laplace", 10, &opt));
   REFUSED(BDL_ERROR_UNSUPPORTED, "steps by rule \"map\"", bdl_optimizer_set_choice(opt, "rule", "blr"));
-  REFUSED(BDL_ERROR_UNSUPPORTED, "learned from a network's data set",
+  REFUSED(BDL_ERROR_UNSUPPORTED, "such a posterior is learned from a data set",
           bdl_optimizer_observe(opt, bdl_f64(x, 1, 2), bdl_f64(x, 1, 3), bdl_none_out()));
   bdl_optimizer_free(opt);
   bdl_posterior_free(q);

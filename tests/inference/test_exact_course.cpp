@@ -176,7 +176,7 @@ void other_models_and_calls_are_refused(void**) {
   });
   const auto optimizer = make_optimizer(0);
   const auto refuse = [](auto call) {
-    expect_error(Status::ERROR_UNSUPPORTED, "\"exact-diagonal\" takes no single steps", call);
+    expect_error(Status::ERROR_UNSUPPORTED, "\"exact-diagonal\", but it takes no single steps", call);
   };
   refuse([&] { step(*optimizer, data.inputs_array(), data.targets_array()); });
   refuse([&] { step_rows(*optimizer, bdl_f64(data.x.values.data(), 2, dimension)); });

@@ -49,12 +49,12 @@ void learn(const Method& method, const std::vector<Index>& sizes, std::shared_pt
   options.minibatch = examples / 2;
   options.learn_noise = 0;
   options.initial_precision = 5;
-  if (method.is_online) {
+  if (method.kind == MethodKind::stream) {
     options.process_noise = 1e-3;
     options.forgetting = 0.99;
   }
   optimizer.set_options(options);
-  if (method.is_online)
+  if (method.kind == MethodKind::stream)
     observe(optimizer, data.inputs(), data.targets(), bdl_none_out());
   else
     fit(optimizer, data.inputs(), data.targets(), 6, {});
@@ -65,7 +65,7 @@ void for_each_method(Visit&& visit) {
   int count = 0;
   for (const Method& method : method_table())
     if (contains(method.families, Families::layerwise_full)) {
-      visit(method, method.is_exact || std::strcmp(method.name, "slang-exact-hess") == 0);
+      visit(method, method.kind == MethodKind::exact || std::strcmp(method.name, "slang-exact-hess") == 0);
       ++count;
     }
   assert_true(count >= 15);

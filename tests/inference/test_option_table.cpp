@@ -82,6 +82,15 @@ void choices_are_their_words(void**) {
   });
 }
 
+void values_have_texts(void**) {
+  Options options;
+  set_option_text(options, "learning_rate=0.25 samples=3 curvature=mc-ggn");
+  const auto text = [&](std::string_view name) { return value_text(options, find_option(name)); };
+  assert_string_equal(text("learning_rate").c_str(), "0.25");
+  assert_string_equal(text("samples").c_str(), "3");
+  assert_string_equal(text("curvature").c_str(), "\"mc-ggn\"");
+}
+
 void unknown_names_get_the_nearest(void**) {
   const auto unknown = [](const char* name, const char* nearest) {
     expect_error(Status::ERROR_UNKNOWN_OPTION, (std::string("did you mean \"") + nearest + "\"?").c_str(),
@@ -115,7 +124,8 @@ void methods_are_found_by_name(void**) {
     method.set_defaults(options, {});
     const bool gauss_newton = options.curvature == EstimateKind::mc_ggn;
     assert_int_equal(gauss_newton, std::strcmp(method.name, "slang-ggn") == 0);
-    if (method.is_online) assert_true(options.momentum == 0 && !options.learn_prior && !options.learn_noise);
+    if (method.kind == MethodKind::stream)
+      assert_true(options.momentum == 0 && !options.learn_prior && !options.learn_noise);
   }
   expect_error(Status::ERROR_INVALID_ARGUMENT, "\"slang\", \"slang-ggn\"", [] { find_method("adam"); });
 }
@@ -127,7 +137,7 @@ int test_option_table() {
       cmocka_unit_test(names_are_unique_and_documented), cmocka_unit_test(real_options_have_limits),
       cmocka_unit_test(integer_options_have_limits),     cmocka_unit_test(choices_are_their_words),
       cmocka_unit_test(unknown_names_get_the_nearest),   cmocka_unit_test(other_types_are_refused),
-      cmocka_unit_test(methods_are_found_by_name),
+      cmocka_unit_test(methods_are_found_by_name),       cmocka_unit_test(values_have_texts),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -140,10 +140,11 @@ void streams_of_networks_begin_with_fan_in(void**) {
       Options options, of_classes;
       method.set_defaults(options, {.has_hidden = hidden});
       method.set_defaults(of_classes, {.has_hidden = hidden, .likelihood = BDL_CATEGORICAL});
-      assert_true((options.prior_scaling == PriorScaling::fan_in) == (hidden && method.is_online));
+      assert_true((options.prior_scaling == PriorScaling::fan_in) ==
+                  (hidden && method.kind == MethodKind::stream));
       assert_true(of_classes.prior_scaling == options.prior_scaling);
       assert_true(options.initialization == Options().initialization);
-      const bool early = hidden && method.is_online;
+      const bool early = hidden && method.kind == MethodKind::stream;
       assert_true(of_classes.initialization == (early ? Initialization::he : Options().initialization));
     }
   }

@@ -187,7 +187,7 @@ void what_it_cannot_use_is_refused(void**) {
   OK(bdl_posterior_create_low_rank_moment(BDL_F64, bdl_model_parameters(l.model), 1, &narrow));
   bdl_optimizer* made = nullptr;
   assert_int_equal(bdl_optimizer_create(l.model, narrow, "swag", examples, &made), BDL_ERROR_UNSUPPORTED);
-  assert_non_null(std::strstr(bdl_last_error(), "expected 2 or more"));
+  assert_non_null(std::strstr(bdl_last_error(), "of rank 2 or more"));
   bdl_posterior_free(narrow);
   assert_int_equal(bdl_optimizer_set_choice(l.optimizer, "rule", "bbb"), BDL_ERROR_UNSUPPORTED);
 }

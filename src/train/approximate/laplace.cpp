@@ -4,7 +4,7 @@
 
 #include "base/interrupt.hpp"
 #include "curvature/data_rows.hpp"
-#include "methods/rule.hpp"
+#include "methods/schedule.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/blocks/blocks.hpp"
 #include "ranks/sharded_rows.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "methods/rule.hpp"
+#include "methods/schedule.hpp"
 #include "optimize/minimize.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"

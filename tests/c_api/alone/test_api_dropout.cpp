@@ -158,7 +158,7 @@ void test_unsupported(void**) {
       fail_msg("got %s: %s, expected \"%s\"", bdl_status_name(status), bdl_last_error(), words);
     if (net.state() != before || value != 7 || other) fail_msg("something changed: %s", bdl_last_error());
   };
-  const char* const not_gaussian = "a dropout posterior has no";
+  const char *const not_gaussian = "a dropout posterior has no", *const not_learned_so = "from a data set";
   refused(bdl_posterior_set_low_rank(q, in(1, d), bdl_none(), in(1, d)), "not of the low-rank family");
   refused(bdl_posterior_set_full(q, in(1, d), in(d, d)), "not of the full family");
   refused(bdl_posterior_set_full_moment(q, in(1, d), in(d, d)), "family");
@@ -179,13 +179,13 @@ void test_unsupported(void**) {
     if (strcmp(bdl_method_name(i), "mc-dropout") != 0)
       refused(bdl_optimizer_create(m, q, bdl_method_name(i), ROWS, &other), bdl_method_name(i));
   refused(bdl_optimizer_create(m, low_rank, "mc-dropout", ROWS, &other), "family dropout");
-  refused(bdl_optimizer_step_rows(o, in(2, d)), not_gaussian);
+  refused(bdl_optimizer_step_rows(o, in(2, d)), not_learned_so);
   const auto no_draws = [](void*, bdl_draw_kind, int64_t, int64_t, const bdl_posterior*, bdl_matrix_out) {
     return 0;
   };
   refused(bdl_optimizer_set_draws(o, no_draws, nullptr, nullptr), "draws its masks itself");
-  refused(bdl_optimizer_observe(o, x, y, bdl_none_out()), not_gaussian);
-  refused(bdl_optimizer_forecast(o, 1), not_gaussian);
+  refused(bdl_optimizer_observe(o, x, y, bdl_none_out()), not_learned_so);
+  refused(bdl_optimizer_forecast(o, 1), not_learned_so);
   refused(bdl_optimizer_laplace(o, x, y), "Laplace");
   refused(bdl_optimizer_set_int(o, "laplace", 1), "Laplace");
   refused(bdl_optimizer_running_elbo(o, &value, &value), not_gaussian);

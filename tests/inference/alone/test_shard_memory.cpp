@@ -119,7 +119,7 @@ void steps_on_shards_hold_what_they_state(void**) {
   int checked = 0;
   std::size_t methods = 0;
   for (const Method& method : method_table()) {
-    if (method.is_online || method.is_exact) continue;
+    if (method.kind != MethodKind::batch) continue;
     const int before = checked;
     for (const Subject& subject : subjects)
       for (const Kind& kind : kinds)
