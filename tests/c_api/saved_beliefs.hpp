@@ -42,7 +42,7 @@ struct Belief {
   static constexpr int64_t dimension = 150;
 };
 
-/// What the file holds: "" if it does not load.
+/// Returns the contents of the file; "" if it does not load.
 inline std::string loaded(const std::string& path) {
   bdl_posterior* q = nullptr;
   if (bdl_load(path.c_str(), nullptr, nullptr, &q, nullptr) != BDL_OK) return {};

@@ -24,7 +24,7 @@ inline Search make_search(const Learner& prototype) {
   return Search(search);
 }
 
-/// Of every type one option.
+/// Makes a search over one option of each type.
 inline Search search_of_three(const Learner& prototype) {
   Search search = make_search(prototype);
   OK(bdl_search_add_double(search.get(), "prior_precision", 0.01, 100, BDL_SCALE_LOG));

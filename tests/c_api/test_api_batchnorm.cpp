@@ -175,7 +175,7 @@ void readers_see_points(void**) {
       ++tensors;
     }
     assert_int_equal(tensors, 2);
-    // What callers write leaves points and statistics alone.
+    // Numbers that callers write leave point parameters and statistics unchanged.
     if (std::string(item.family) != "diagonal") continue;
     const std::vector<double> diagonal(d, 7.0);
     OK(bdl_posterior_set_low_rank(q.get(), bdl_f64(mean.data(), 1, d), bdl_none(),

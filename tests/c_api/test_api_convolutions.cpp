@@ -155,7 +155,7 @@ void every_prediction_and_its_predictor(void**) {
     OK(bdl_metric_log_predictive_density(bdl_f64(density.data(), n, 1), &lpd, nullptr));
     assert_true(brier < 0.6 && ece < 1 && lpd > -1.1);
   }
-  // By quadrature: for other models.
+  // Quadrature is for other models.
   Vector p(3 * n);
   assert_int_equal(bdl_predict_classes(l.model.get(), l.posterior.get(), data.x(n), BDL_QUADRATURE, 1, 1,
                                        bdl_f64_out(p.data(), n, 3), bdl_none_out(), bdl_none_out()),

@@ -103,7 +103,7 @@ int32_t request_stop(void* user_data, const bdl_optimizer*) {
   return 0;
 }
 
-/// From within the callback, or before fit begins: stopped after that step, once.
+/// A stop that is requested within the callback, or before fit begins, ends fit after that step, once.
 void test_request_stop(void**) {
   trained t = variant_create(&variants[0]);
   assert_int_equal(variant_fit(&t, EPOCHS, request_stop, &t), BDL_STOPPED);

@@ -113,7 +113,7 @@ static void test_any_read_fails(void** state) {
   }
 }
 
-/* What is wrong in a row fails the step that reads it, naming the row. */
+/* A fault in a row fails the step that reads it, and the message names the row. */
 static void test_bad_rows_are_named(void** state) {
   const double bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
   (void)state;

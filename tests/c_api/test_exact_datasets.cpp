@@ -136,7 +136,7 @@ void standardised_inputs_are_those_of_the_caller(void**) {
   assert_near(moments_of(l.posterior), moments_of(plain.posterior), "standardised");
 }
 
-/// What a fit takes is that of a block and a matrix, however many rows there are; shards that are made one
+/// A fit takes the memory of a block and a matrix, for any number of rows; shards that are made one
 /// after the other hold as much again for each level of their tree.
 void memory_does_not_grow_with_rows(void**) {
   const auto bytes_for = [](int64_t n, int64_t shards) {

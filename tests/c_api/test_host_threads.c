@@ -1,4 +1,4 @@
-/* What hosts do with processes and threads: they fork while a call runs, refuse threads, and give small
+/* Hosts with processes and threads: they fork while a call runs, refuse threads, and give small
  * stacks. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -46,7 +46,7 @@ void expect_peer(const std::vector<RankResult>& results, int failing, bdl_status
   }
 }
 
-/// Of 96 rows in four shards, rank r of R has 96 / R consecutive ones.
+/// Rank r of R reads 96 / R consecutive rows of 96 in four shards.
 void assert_own_rows(const std::vector<RowSource>& sources) {
   const int64_t each = RankData::rows / std::ssize(sources);
   for (std::size_t r = 0; r < sources.size(); ++r) {
@@ -89,8 +89,8 @@ void bits_are_those_of_arrays(void**) {
   }
 }
 
-/// Whichever of its calls fails, in a step or in the pass before the first one, after which nothing has
-/// happened; training that goes on from there gives the results of training that never failed.
+/// Each call of a source fails once, in a step or in the pass before the first one, after which nothing has
+/// changed; training that goes on from there gives the results of training that never failed.
 void one_rank_cannot_read(void**) {
   const auto create = [](int) { return learner(BDL_GAUSSIAN, "vogn", "learn_noise=1"); };
   Learner alone = create(0);

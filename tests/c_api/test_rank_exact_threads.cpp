@@ -144,8 +144,8 @@ void own_rows_are_asked_for(void**) {
   }
 }
 
-/// Whichever of its calls fails, or takes so long that an interrupt is asked: all ranks have done the same
-/// iterations, and training that goes on ends at the optimum.
+/// Each call of a source fails once, or takes so long that an interrupt is asked: all ranks have done the
+/// same iterations, and training that goes on ends at the optimum.
 void one_rank_cannot_read(void**) {
   for (const char* method : {"exact-full", "exact-low-rank"}) {
     const Case c{method, BDL_BERNOULLI, BDL_F64};

@@ -221,8 +221,8 @@ void one_rank_fails_in_a_step(void**) {
   }
 }
 
-/// Whatever the bytes' way does, at whichever of its calls: an error on every rank that has lost something,
-/// and never a crash. A rank that had all it needed may be done.
+/// The communicator fails in each of its calls in turn: every rank that has lost a message fails with an
+/// error, and none crashes. A rank that had received all it needed may succeed.
 template <class Create>
 void lose_each_message(RankThreads::Fault fault, Create create) {
   for (int call = 1;; ++call) {

@@ -92,8 +92,8 @@ void bits_do_not_depend_on_the_number_of_ranks(void**) {
   }
 }
 
-/// By itself, around the mean that a fit has found: that of one shard but for rounding, of which labels that
-/// are drawn are not.
+/// Laplace's approximation by itself, around the mean of a fit, is that of one shard but for rounding, except
+/// with labels that are drawn.
 void shards_add_up_to_all_rows(void**) {
   for (Case c : cases) {
     c.method = c.family == Family::kronecker ? "kfac" : "map";

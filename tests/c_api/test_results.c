@@ -23,7 +23,7 @@ static room empty_room(void) {
     assert_true(r.d == unwritten && r.e == unwritten); \
     assert_true(r.f == (float)unwritten);              \
   } while (0)
-/* The same of functions that compute in place. */
+/* As above, for functions that compute in place. */
 #define OVERFLOWS_IN_PLACE(text, call)               \
   do {                                               \
     room r = empty_room();                           \

@@ -83,7 +83,7 @@ static void test_reloaded_every_third_step(void** state) {
   }
 }
 
-/* The same for a loop of the caller's own, step by step. */
+/* As above, for a loop of the caller's own, step by step. */
 static void test_reloaded_between_steps(void** state) {
   (void)state;
   for (int k = 0; k < VARIANTS; ++k) {

@@ -1,5 +1,5 @@
-// Whatever an optimizer can be in saves, loads, is the same and goes on the same: models x families x methods
-// x options, before, in and after training.
+// In every state an optimizer can be saved and loaded, and then is and continues as before: models x families
+// x methods x options, before, in and after training.
 #include <algorithm>
 #include <cstdlib>
 #include <map>

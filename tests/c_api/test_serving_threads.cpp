@@ -39,7 +39,7 @@ std::string bytes_of(const Served& s) {
   return bytes;
 }
 
-/// By the handles, by a predictor, and by an ensemble of the same member twice.
+/// Predicts by the handles, by a predictor, and by an ensemble that has the same member twice.
 Vector answers(const Served& s) {
   const bdl_model* m = s.learner.model.get();
   const bdl_posterior* q = s.learner.posterior.get();

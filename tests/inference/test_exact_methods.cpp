@@ -84,7 +84,7 @@ struct Conditions {
   double elbo;
 };
 
-/// By the reference's integrals.
+/// Returns the conditions of the optimum by the reference's integrals.
 Conditions conditions_at(const Likelihood& likelihood, const Data& data, const Dense& mean,
                          const Dense& precision) {
   const Index size = mean.rows;

@@ -241,7 +241,7 @@ void a_run_away_is_taken_back(void**) {
   const TrainingState& state = free.optimizer->state;
   assert_true(state.has_diverged && free.largest() < 100);
   assert_true(state.step > 0 && state.rate_cuts == 0 && state.watch.ratio() <= 2);
-  // Whoever goes on with other options is not marked any more.
+  // Training that continues with other options is no longer marked.
   Options options = free.optimizer->options();
   options.guard = 1;
   free.optimizer->set_options(options);

@@ -133,7 +133,7 @@ void learned_precisions_count_in_inputs(void**) {
     }
 }
 
-/// Networks with hidden units and online methods; nobody else.
+/// Networks with hidden units on streams, and no others, have fan-in scaling by default.
 void streams_of_networks_begin_with_fan_in(void**) {
   for (const Method& method : method_table()) {
     for (const bool hidden : {false, true}) {

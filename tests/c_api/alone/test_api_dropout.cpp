@@ -40,7 +40,7 @@ bdl_matrix in(int64_t rows, int64_t cols) {
   return bdl_f64(numbers, rows, cols);
 }
 
-/// What works, with the values that say so.
+/// Calls that dropout posteriors support, with their values.
 void test_supported(void**) {
   Net net;
   bdl_posterior* const q = net.posterior.get();

@@ -31,7 +31,7 @@ namespace {
 constexpr int threads = 4;
 constexpr int64_t rows = 400, inputs = 30;
 
-/// What training on four threads saves, as a hash, and how many threads were asked for.
+/// Trains on four threads. Returns a hash of the checkpoint, and writes how many threads were asked for.
 std::uint64_t train(int* requests) {
   fuzz::Parts parts;
   std::vector<double> x, y;

@@ -1,4 +1,4 @@
-// What must hold for any bytes, read as a sequence of calls of the public API.
+// Checks any bytes, read as a sequence of calls of the public API.
 #pragma once
 
 #include <cstddef>

@@ -44,7 +44,7 @@ Handles load(const std::string& path) {
   return {support::Model(model), support::Posterior(q), support::Optimizer(optimizer)};
 }
 
-/// What happens after every epoch.
+/// Records every epoch.
 struct Diary {
   const Run& run;
   const Handles& handles;
