@@ -188,7 +188,7 @@ wait
 cat "$work/beside"
 check 'clang-tidy' /usr/bin/python3 cmake/tidy.py
 
-# What follows is on one core each, so half of it runs beside the other half.
+# The following checks use one core each, so one half of them runs beside the other half.
 package install
 { installed; bindings generated stubs r julia; } >"$work/beside" 2>&1 &
 check 'fuzz targets, 6 s each' fuzz 6

@@ -249,7 +249,7 @@ void a_run_away_is_taken_back(void**) {
   assert_false(free.optimizer->state.has_diverged);
 }
 
-/// What the caller has changed since is no part of the good state: a prior with other groups stays.
+/// The good state does not include what the caller has changed since: a prior with other groups stays.
 void changes_of_the_prior_are_not_taken_back(void**) {
   Course free(0);
   Options options = free.optimizer->options();

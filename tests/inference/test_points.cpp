@@ -412,7 +412,7 @@ void what_does_not_fit_is_refused(void**) {
                [&] { first->check_use(Use::rows); });
 }
 
-/// What was learned is a prior, whose points begin where its are and have no prior.
+/// A learned posterior becomes a prior: point parameters begin where its own are, and have no prior.
 void beliefs_are_priors(void**) {
   for (const char* family : {"low_rank", "full", "layerwise_full"}) {
     Trained<double> first({"slang", family, 2}), second({"slang", family, 2});

@@ -108,7 +108,7 @@ void precisions_may_count_in_inputs(void**) {
   check(without_layers, 1, Dense(7, 1, 2));
 }
 
-/// Of groups that span layers of different sizes: what is learned is best for the scaled precisions.
+/// In groups that span layers of different sizes, the learned value is best for the scaled precisions.
 template <class T>
 void learned_precisions_count_in_inputs(void**) {
   const Padded<T> thetas(Random(3).normal(13, 4), 2);

@@ -15,7 +15,7 @@ using namespace bdl::testing;
 
 constexpr Index sizes[] = {0, 1, 2, 5, 17};
 
-/// Of triangular matrices: below, at and above what is solved without products, and odd halves of these.
+/// Sizes of triangular matrices: below, at and above those that are solved without products, and odd halves.
 constexpr Index triangles[] = {0, 1, 2, 5, 8, 9, 16, 17, 33, 64, 101};
 
 Dense apply(Op op, const Dense& a) {

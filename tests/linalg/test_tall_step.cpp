@@ -77,7 +77,7 @@ Dense row_squares(const Dense& a) {
   return sums;
 }
 
-/// What the second pass writes; d starts as the problem's.
+/// Results of the second pass; d starts as the problem's.
 template <class T>
 struct Result {
   Padded<T> u, d, step;
