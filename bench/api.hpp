@@ -57,7 +57,7 @@ inline Posterior make_posterior(bdl_dtype dtype, int64_t dimension, int64_t rank
   return Posterior(posterior);
 }
 
-/// By BDL_MONTE_CARLO.
+/// Makes a predictor by BDL_MONTE_CARLO.
 inline Predictor make_predictor(const Model& model, const Posterior& posterior, int64_t samples) {
   bdl_predictor* predictor = nullptr;
   check(bdl_predictor_create(model.get(), posterior.get(), BDL_MONTE_CARLO, samples, 1, &predictor));

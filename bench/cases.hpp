@@ -1,5 +1,5 @@
-// What can be measured. Each runs in a process of its own, takes the parameters its line begins with, and
-// returns the lines to print: most often one, the parameters with the measurements added.
+// The cases that can be measured. Each runs in a process of its own, takes the parameters that its line
+// begins with, and returns the lines to print: usually one, the parameters followed by the measurements.
 #pragma once
 
 #include <vector>

@@ -34,7 +34,7 @@ class Source {
   std::uint64_t state_ = 1;
 };
 
-/// What must stay as it is: d positive, log det Sigma that of a posterior set to the
+/// Measures what must stay true: d is positive, and log det Sigma that of a posterior set to the
 /// same U and d.
 template <class T>
 void add_health(const bdl_posterior* q, int64_t d, int64_t rank, Record& line) {

@@ -64,7 +64,8 @@ class Training {
   std::vector<float> x_, y_;
 };
 
-/// What an optimizer holds, and how much of M D numbers a minibatch twice as large adds.
+/// Measures the bytes that an optimizer holds, and the fraction of M D numbers that a minibatch twice as
+/// large adds.
 void add_memory(const Training& training, int64_t minibatch, Record& line) {
   const double held = training.megabytes(minibatch), of_twice = training.megabytes(2 * minibatch),
                of_rows = static_cast<double>(minibatch * training.parameters()) * sizeof(float) / 1024 / 1024;

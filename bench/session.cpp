@@ -12,7 +12,7 @@
 namespace bench {
 namespace {
 
-/// What tells two slang lines apart, but for their threads.
+/// The fields that distinguish two slang lines, except for their threads.
 constexpr std::array line_keys{"case", "shape", "M", "S", "L", "dtype"};
 
 }  // namespace

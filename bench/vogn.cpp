@@ -55,7 +55,7 @@ class Training {
   Optimizer optimizer_;
 };
 
-/// Of a step over one of map.
+/// Returns the target for the time of a step, in units of a step of map.
 double target(const std::string& network) {
   return network == "lenet5" ? 1.4 : network == "alexnet" ? 1.7 : network == "resnet18" ? 1.6 : 1.25;
 }

@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// What a step does: floating-point operations, and bytes that cross the memory bus where the caches are
+/// The work of a step: floating-point operations, and bytes that cross the memory bus where the caches are
 /// smaller.
 struct Work {
   double flops, bytes;

@@ -17,7 +17,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 
 # bdl_hardening: what an attacker of a process that runs the library is to find hard, as Debian's packages have it; and the
-# same bits from any folder. tests/install/check.sh looks at the result. Sanitizers see more than these checks.
+# same bytes from any folder. tests/install/check.sh looks at the result. Sanitizers see more than these checks.
 add_library(bdl_hardening INTERFACE)
 if(NOT BDL_SANITIZE)
   include(CheckCXXCompilerFlag)

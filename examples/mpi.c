@@ -1,5 +1,6 @@
 /* Several processes train one network of digits: mpirun -n 2 build/release/examples/mpi. Each works on its
- * own shards of the data; every one ends with the same posterior, the same bits on any number of processes.
+ * own shards of the data, and all end with the same posterior, which is identical for any number of
+ * processes.
  */
 #include <bdl/bdl.h>
 #include <bdl/mpi.h>

@@ -1,7 +1,7 @@
 """Several processes train one network of digits: mpirun -n 2 python examples/mpi.py
 
-Each rank works on its own shards of the data. The sums of all shards are added up in one order, so every rank ends with
-the same posterior, and with the same bits on any number of ranks.
+Each rank works on its own shards of the data. The sums of all shards are added up in one order, so all ranks end with
+the same posterior, which is identical for any number of ranks.
 """
 
 import hashlib

@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   check(bdl_optimizer_create(model, posterior, "slang-ggn", n, &opt));
   evaluate("defaults:", model, posterior, opt, data);
 
-  /* What is searched is not learned. */
+  /* Training must not learn what the search chooses. */
   check(bdl_optimizer_set_int(opt, "learn_prior", 0));
   check(bdl_optimizer_set_int(opt, "learn_noise", 0));
   check(bdl_search_create(opt, FOLDS, EPOCHS, BDL_MONTE_CARLO, SAMPLES, 1, &search));

@@ -121,7 +121,7 @@ static int32_t gather_parts(ranks* r, const void* send, int64_t bytes, void* rec
   return answer; /* a collective cannot be cancelled */
 }
 
-/* Where all fits into int, MPI's own algorithm; else from everybody to everybody. */
+/* Uses MPI_Iallgatherv if all sizes fit into int, and messages between all pairs of ranks if not. */
 static int32_t all_gather(void* user_data, const void* send, int64_t send_bytes, void* receive,
                           const int64_t* receive_bytes) {
   ranks* const r = (ranks*)user_data;

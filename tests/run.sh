@@ -4,7 +4,7 @@
 # failed", counting tests and checks.
 #
 # usage: tests/run.sh          everything
-#        tests/run.sh quick    for daily work: release build, tests in C and C++, golden files, bits, format, symbols, ABI
+#        tests/run.sh quick    for daily work: release build, tests in C and C++, golden files, identical results, format, symbols, ABI
 set -u
 scope=${1:-all}
 case $scope in all | quick) ;; *) echo 'usage: tests/run.sh [quick]' >&2; exit 2 ;; esac
@@ -68,7 +68,7 @@ memcheck() { # program ...
   OPENBLAS_NUM_THREADS=1 valgrind --quiet --leak-check=full --error-exitcode=1 "$@"
 }
 
-bits() { # one and two threads give the same bits, whatever the number of BLAS's
+bits() { # one and two threads give identical results, whatever the number of BLAS's
   for blas_threads in 1 2 4; do
     OPENBLAS_NUM_THREADS=$blas_threads $release/tests/bdl_bits >"$work/bits.$blas_threads" ||
       { grep 'failed: \|on two threads' "$work/bits.$blas_threads"; return 1; }
@@ -188,7 +188,7 @@ wait
 cat "$work/beside"
 check 'clang-tidy' /usr/bin/python3 cmake/tidy.py
 
-# What follows is on one core each, so half of it runs beside the other half.
+# The following checks use one core each, so one half of them runs beside the other half.
 package install
 { installed; bindings generated stubs r julia; } >"$work/beside" 2>&1 &
 check 'fuzz targets, 6 s each' fuzz 6

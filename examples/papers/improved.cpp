@@ -1,7 +1,7 @@
-// What becomes of steps by Hessians that would lose positive definiteness: shortened, or all taken to second
-// order (the improved Bayesian learning rule; docs/mathematics/guard.md). Equal steps of the same methods
-// with option "indefinite" either way: improved DIR [FIRST_SEED LAST_SEED] prints a line for each run, DIR
-// that of the data.
+// Compares two treatments of steps by Hessians that would lose positive definiteness: shortened, or all taken
+// to second order (the improved Bayesian learning rule; docs/mathematics/guard.md). Equal steps of the same
+// methods with option "indefinite" either way: improved DIR [FIRST_SEED LAST_SEED] prints a line for each
+// run, DIR that of the data.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -155,7 +155,7 @@ class Learner {
   std::vector<float> mode_, precision_;
 };
 
-/// Of five tasks after the last.
+/// Trains on the five tasks and reports the accuracies after the last.
 void run(const Method& method, const support::Split& data, int64_t epochs, int64_t seed) {
   Learner learner(method, data.train.numbers(), seed);
   std::vector<Images> cores;

@@ -11,7 +11,8 @@ struct ClassScores {
   double log_likelihood, calibration;
 };
 
-/// Of ten classes, by so many draws, or at the mean by 0; the calibration error has so many bins.
+/// Scores predictions of ten classes by this number of draws, or at the mean if it is 0; the calibration
+/// error has this number of bins.
 ClassScores score_classes(const bdl_model* model, const bdl_posterior* posterior, const Images& test,
                           int64_t draws, int64_t bins);
 

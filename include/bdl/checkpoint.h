@@ -39,8 +39,8 @@ BDL_API bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_
 
 /**
  * Reads a checkpoint; the file is not trusted, and damage is named (BDL_ERROR_FORMAT, with the tensor). A file
- * larger than what memory holds is refused before anything is allocated. Training that goes on from it gives the
- * same bits as training that had never stopped. Since 0.1.
+ * larger than what memory holds is refused before anything is allocated. Training that goes on from it gives
+ * results identical to those of training that never stopped. Since 0.1.
  * @param path       file to read
  * @param user_model the callbacks cannot be saved: the model to use if the file's model is a user's own
  *                   (same inputs, outputs, parameters, likelihood, dtype); NULL otherwise. It takes over

@@ -45,8 +45,7 @@ BDL_API bdl_status bdl_dataset_from_arrays(bdl_matrix x, bdl_matrix y, bdl_datas
  * @param user_data as given to bdl_dataset_from_callback()
  * @param rows      count numbers from 0 to n - 1
  * @param count     how many rows
- * @param x         count x inputs, doubles, row-major without gaps: x.data[i * inputs Maps NumPy's files (.npy)
- *                  instead of reading them: the system loads and drops pages as needed, so theyj]
+ * @param x         count x inputs, doubles, row-major without gaps: x.data[i * inputs + j]
  * @param y         count x targets likewise. Either has NULL data where it is not wanted
  * @return 0; any other value fails the call in progress with BDL_ERROR_CALLBACK. So does an element that was
  *         left unwritten, with BDL_ERROR_NOT_FINITE

@@ -217,8 +217,8 @@ BDL_API bdl_status bdl_predictor_create(const bdl_model* model, const bdl_poster
  * Creates a predictor of a deep ensemble: J members that were trained independently, by any methods
  * (Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is
  * the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own
- * standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives the bits
- * of bdl_predictor_create(). What the functions below give for the mixture:
+ * standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives results
+ * identical to those of bdl_predictor_create(). What the functions below give for the mixture:
  *
  *   moments          the epistemic variance is the members' mean one plus the variance of their means
  *   quantiles, intervals, log densities, class probabilities, entropies   those of the mixture

@@ -23,8 +23,7 @@ template <class T>
 void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
                 ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w);
 
-/// Returns the mean over the samples of sum_i log p(y_i
-///  f_is).
+/// Returns the mean over the samples of sum_i log p(y_i | f_is).
 template <class T>
 double expected_log_likelihood(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y);
 

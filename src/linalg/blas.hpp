@@ -1,9 +1,8 @@
 // Dense linear algebra. This folder alone knows BLAS and LAPACK; everything is column-major, and small
 // systems are solved in double. In the order in which to read it:
 //
-//   blas.hpp                products and triangular systems: the door to BLAS, with products.cpp (large
-//   products in
-//                           tiles), vector_products.cpp and triangular.cpp behind it
+//   blas.hpp                products and triangular systems: the door to BLAS; behind it products.cpp (large
+//                           products in tiles), vector_products.cpp and triangular.cpp
 //   dense/cholesky.hpp      Cholesky factors; dense/positive_matrix.hpp a matrix that is held with its factor
 //   eigen/eigenpairs.hpp    eigenpairs of symmetric matrices; lapack.hpp is the door to LAPACK
 //   tall/tall.hpp           D x L matrices, L << D: what low-rank posteriors are made of

@@ -8,11 +8,11 @@ enum class SampleSharing { all, shard };
 enum class Sampling { shuffle, replacement };
 enum class AugmentFill { zero, reflect };
 
-/// Each pair of a loss and a descent (docs/mathematics/streams.md, "The four rules"), and the posterior's
+/// Two losses with two descents each (docs/mathematics/streams.md, "The four rules"), and the posterior's
 /// mode.
 enum class Rule { bong, blr, bog, bbb, map };
 
-/// Estimates of the expected gradient and Hessian (docs/mathematics/curvature.md).
+/// Estimates of the expected gradient and Hessian (docs/mathematics/curvature.md, "The estimates").
 enum class EstimateKind { mc_ef, mc_ggn, mc_hess, lin_hess, lin_ef, exact_hess, mc_reparam };
 
 enum class DescentOption { sgd, adam, vogn, ivon, kfac };
@@ -29,7 +29,7 @@ enum class DiagonalPart { free, block, fixed, tied };
 enum class MeanUpdateOption { automatic, projected, unprojected };
 
 /// Update of a low-rank precision: the largest eigenpairs of the updated matrix, or a moving average of those
-/// of each curvature alone (SLANG-OnlineEig).
+/// of each curvature alone (docs/mathematics/natural-gradients.md, "SLANG-OnlineEig").
 enum class LowRankUpdate { projected, moving_average };
 
 enum class Indefinite { automatic, shorten, error, improved };

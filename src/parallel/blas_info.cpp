@@ -12,7 +12,7 @@ namespace {
 
 struct BlasInfo {
   char text[PATH_MAX + 512];
-  const char* kernels = text;  // what it says about itself, if it does
+  const char* kernels = text;  // the configuration within `text`, or all of it
   int (*threads)() = nullptr;
   BlasInfo() noexcept {
     BlasLibrary blas;
@@ -22,7 +22,7 @@ struct BlasInfo {
   }
 
   void describe(const char* place, const char* config, const char* core) noexcept {
-    // Builds for one kind of processor leave it out of their configuration.
+    // OpenBLAS for a single kind of processor does not name it in its configuration.
     const bool add_core = !std::strstr(config, core);
     if (!*config && !*core) {
       std::snprintf(text, sizeof text, "%s", place);

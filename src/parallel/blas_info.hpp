@@ -1,16 +1,16 @@
-// Which BLAS answers in this process: several may be installed, and the system or the host chooses at run
-// time.
+// Describes the BLAS that this process uses: several may be installed, and the system or the host chooses one
+// at run time.
 #pragma once
 
 namespace bdl {
 
-/// "file (what the BLAS says about itself)" on one line; the second part from OpenBLAS only. A static string.
+/// Returns "FILE (CONFIGURATION)" as one line, a static string. Only OpenBLAS tells its configuration.
 const char* blas_info() noexcept;
 
-/// What results depend on: the part without the file, or the file if the BLAS says nothing about itself.
+/// Returns the part that results depend on: the configuration or, if the BLAS does not tell it, the file.
 const char* blas_kernels() noexcept;
 
-/// Threads that BLAS uses at present; those of the machine where it does not say.
+/// Returns the number of threads that BLAS uses at present or, if it does not tell, that of processors.
 int blas_threads() noexcept;
 
 }  // namespace bdl

@@ -1,5 +1,5 @@
-// The library that multiplies: blas_system.cpp finds the one that the system or the host has chosen,
-// blas_private.cpp is compiled in its place where one is a part of libbdl.so (BDL_BLAS=private).
+// Finds the BLAS library. blas_system.cpp finds the one that the system or the host has chosen;
+// blas_private.cpp is compiled in its place if OpenBLAS is a part of libbdl.so (BDL_BLAS=private).
 #pragma once
 
 #include <limits.h>
@@ -7,10 +7,10 @@
 namespace bdl {
 
 struct BlasLibrary {
-  char place[PATH_MAX];     // its file, or in words
-  const char* config = "";  // what OpenBLAS says about itself; another says nothing
+  char place[PATH_MAX];     // its file, or words if there is none
+  const char* config = "";  // the configuration of OpenBLAS; empty for other libraries, as `core` is
   const char* core = "";
-  int (*threads)() = nullptr;  // how many are to work at present, if it is known
+  int (*threads)() = nullptr;  // returns the number of threads at present; null if it is not known
 };
 
 void find_blas(BlasLibrary& blas) noexcept;

@@ -8,11 +8,11 @@
 
 namespace bdl {
 
-// NOLINTBEGIN(bugprone-reserved-identifier): names that the linker makes of --wrap
+// NOLINTBEGIN(bugprone-reserved-identifier): option --wrap of the linker makes these names
 extern "C" {
 char* openblas_get_config();
 char* openblas_get_corename();
-int openblas_num_threads_env();  // of OPENBLAS_NUM_THREADS at the start, 0 without it
+int openblas_num_threads_env();  // OPENBLAS_NUM_THREADS at the start of the process; 0 if not set
 int openblas_omp_num_threads_env();
 void* __real_blas_memory_alloc(int place);
 void __real_blas_memory_free(void* buffer);
@@ -24,7 +24,8 @@ namespace {
 
 std::mutex buffers;
 
-/// As many as an OpenBLAS with threads would have: no more than the processors that this process may use.
+/// Returns the number of threads that an OpenBLAS with threads would use: at most one for each processor that
+/// this process may use.
 int wanted_threads() noexcept {
   static const int wanted = [] {
     const int own = openblas_num_threads_env(), omp = openblas_omp_num_threads_env();
@@ -39,7 +40,8 @@ int wanted_threads() noexcept {
 }  // namespace
 
 // A serial OpenBLAS that was built without USE_LOCKING, as Debian's is, may give one buffer to two threads
-// that ask at the same time, and their products are wrong. All that asks for one comes here instead.
+// that ask at the same time, and their products are wrong. The linker sends all requests for buffers here,
+// where a lock lets one thread ask at a time.
 void* __wrap_blas_memory_alloc(int place) {
   const std::scoped_lock lock(buffers);
   return __real_blas_memory_alloc(place);

@@ -5,13 +5,13 @@
 
 #include "parallel/blas_library.hpp"
 
-extern "C" void dgemm_();  // BLAS itself: only its address is taken
+extern "C" void dgemm_();  // a function of BLAS; only its address is used
 
 namespace bdl {
 namespace {
 
-/// Calls a function of the library that takes nothing and returns a string; "" where it has none of that
-/// name.
+/// Calls a function of the library that has no arguments and returns a string. Returns "" if there is no such
+/// function.
 const char* ask(void* library, const char* function) noexcept {
   void* const address = ::dlsym(library, function);
   const char* answer = address ? reinterpret_cast<const char* (*)()>(address)() : nullptr;
@@ -28,7 +28,7 @@ void find_blas(BlasLibrary& blas) noexcept {
   }
   if (!::realpath(found.dli_fname, blas.place))
     std::snprintf(blas.place, sizeof blas.place, "%s", found.dli_fname);
-  // Already loaded, so this only counts a reference: questions go to the library that answers, no other.
+  // The library is loaded already; this opens that one and no other, so that its own functions are asked.
   void* const library = ::dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (!library) return;
   blas.config = ask(library, "openblas_get_config");

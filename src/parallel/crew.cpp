@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::chrono::milliseconds pause{20};
 
-/// A thread that is cancelled while others work for it would take the process along: it is cancelled later.
+/// Delays the cancellation of this thread (pthread_cancel): while other threads work for it, cancellation
+/// would end the process.
 class NoCancellation {
  public:
   NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -41,7 +42,8 @@ class Crew {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  /// As many as the system gives; signals are left to the host's threads.
+  /// Starts this many threads, or fewer if the system refuses some. They block all signals, which go to the
+  /// host's threads.
   void start(Index others) {
     threads_.reserve(static_cast<std::size_t>(others));
     sigset_t all, before;
@@ -49,7 +51,7 @@ class Crew {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       while (std::ssize(threads_) < others) threads_.emplace_back([this] { serve(); });
-    } catch (const std::exception&) {  // this thread takes what no other takes
+    } catch (const std::exception&) {  // this thread takes the tasks that no other takes
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }

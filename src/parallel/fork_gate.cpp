@@ -8,7 +8,8 @@
 
 namespace bdl {
 
-/// A thread's count of the calls that it is in: above 1 if a signal's handler calls the library within one.
+/// The calls that a thread is in. `depth` counts them; it is above 1 if a signal handler calls the library
+/// within a call. `inside` is the thread's counter among `lines`.
 struct Place {
   std::atomic<int>* inside = nullptr;
   int depth = 0;
@@ -16,13 +17,13 @@ struct Place {
 
 namespace {
 
-/// Threads count themselves in cache lines of their own, as far as there are enough.
+/// A counter of the calls of some threads, in a cache line of its own. Up to 64 threads have one each.
 struct alignas(64) Line {
   std::atomic<int> inside{0};
 };
 
 Line lines[64];
-std::atomic<int> closed{0};  // by so many forks
+std::atomic<int> closed{0};  // number of forks that are in progress
 constinit thread_local Place own;
 
 int count_inside() noexcept {
@@ -31,7 +32,8 @@ int count_inside() noexcept {
   return sum;
 }
 
-/// The forking thread itself is inside if a signal's handler forks within a call.
+/// Waits until no other thread is inside. The forking thread itself is inside if a signal handler forks
+/// within a call.
 void close_for_fork() noexcept {
   closed.fetch_add(1);
   while (count_inside() > own.depth) sched_yield();
@@ -41,14 +43,15 @@ void open_in_parent() noexcept {
   closed.fetch_sub(1);
 }
 
-/// The child has one thread.
+/// Clears the counts of threads that the child does not have: it has only the forking one.
 void open_in_child() noexcept {
   for (Line& line : lines) line.inside.store(0);
   if (own.inside) own.inside->store(own.depth);
   closed.store(0);
 }
 
-/// OpenBLAS has registered its own handlers when it was loaded: these are called before them.
+/// Gives a thread its counter; the first call registers the handlers. OpenBLAS registered its own when it was
+/// loaded, so before a fork these are called first.
 void assign_line(Place& place) noexcept {
   [[maybe_unused]] static const int registered =
       pthread_atfork(close_for_fork, open_in_parent, open_in_child);

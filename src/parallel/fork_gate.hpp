@@ -1,12 +1,14 @@
-// A fork of the host waits until no thread is inside BLAS or LAPACK. OpenBLAS guards its buffers by a mutex
-// that no handler of its own holds over a fork: a child of the wrong moment would find it locked for ever.
+// Makes a fork of the host wait until no thread is inside BLAS or LAPACK. OpenBLAS guards its buffers by a
+// mutex that its own fork handlers do not hold: if another thread held it during the fork, it would stay
+// locked in the child for ever.
 #pragma once
 
 namespace bdl {
 
 class ForkGate {
  public:
-  /// Held around calls of a few microseconds. Waits while the process forks.
+  /// Stands around a call of BLAS or LAPACK, which takes microseconds. Its constructor waits while the
+  /// process forks.
   class Pass {
    public:
     Pass() noexcept;

@@ -18,7 +18,8 @@ namespace bdl {
 namespace {
 
 constexpr int most_threads = 256;
-// A worker that waits longer sleeps: the host's threads want its processor.
+// Number of times that a waiting thread looks before it sleeps and leaves its processor to the host's
+// threads.
 constexpr int worker_spins = 2000, caller_spins = 20000;
 
 thread_local int limit = 0;
@@ -29,7 +30,7 @@ inline void relax() noexcept {
 #endif
 }
 
-/// Waits until the value differs from `old`.
+/// Waits until the value differs from `old`: looks `spins` times, then sleeps.
 template <class Value>
 void wait_while(const std::atomic<Value>& value, Value old, int spins) noexcept {
   for (int i = 0; i < spins; ++i, relax())
@@ -37,8 +38,9 @@ void wait_while(const std::atomic<Value>& value, Value old, int spins) noexcept 
   value.wait(old, std::memory_order_acquire);
 }
 
-/// One loop at a time. `ticket_` holds the loop's number in its upper half and the tasks not yet taken in its
-/// lower one, so a worker that comes late takes nothing of a later loop by mistake.
+/// The threads, which run one loop at a time. `ticket_` holds the loop's number in its upper half and the
+/// number of tasks not yet taken in its lower half, so that a worker which comes late takes no task of a
+/// later loop.
 class Pool {
  public:
   static Pool& instance() noexcept {
@@ -46,7 +48,8 @@ class Pool {
     return pool;
   }
 
-  /// False if another loop is running or the process is ending: the host's destructors come after this one's.
+  /// Runs a loop. Returns false, having done nothing, if another loop is running or the process is ending:
+  /// the host's destructors may call the library after this class's own.
   bool run(Index count, int threads, void (*task)(void*, Index) noexcept, void* context) noexcept {
     if (stopping_.load(std::memory_order_relaxed)) return false;
     if (busy_.exchange(true, std::memory_order_acquire)) return false;
@@ -57,7 +60,8 @@ class Pool {
     left_.store(static_cast<int>(count), std::memory_order_relaxed);
     const std::uint64_t loop = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
     ticket_.store(loop << 32 | static_cast<std::uint64_t>(count), std::memory_order_release);
-    loop_.store(static_cast<std::uint32_t>(loop));  // sequentially consistent: notify_all sees who sleeps
+    loop_.store(
+        static_cast<std::uint32_t>(loop));  // sequentially consistent, so that notify_all misses no sleeper
     loop_.notify_all();
     work<true>(static_cast<std::uint32_t>(loop));
     for (int left; (left = left_.load(std::memory_order_acquire)) != 0;)
@@ -80,7 +84,8 @@ class Pool {
     for (std::thread& worker : workers_) worker.join();
   }
 
-  /// Fewer where the system gives no more; asks again now and then. Signals are left to the host's threads.
+  /// Starts workers up to this number, or fewer if the system refuses some; asks again after 4096 more loops.
+  /// Workers block all signals, which go to the host's threads.
   void start_workers(int wanted) noexcept {
     if (static_cast<int>(workers_.size()) >= wanted) return;
     if (loops_refused_ > 0 && ++loops_refused_ % 4096 != 0) return;
@@ -94,8 +99,7 @@ class Pool {
       }
       loops_refused_ = 0;
     } catch (const std::exception&) {
-      loops_refused_ =
-          1;  // a loop needs no worker: the calling thread takes every task that no one else takes
+      loops_refused_ = 1;  // a loop needs no worker: the calling thread takes the tasks that no other takes
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -110,7 +114,8 @@ class Pool {
     }
   }
 
-  /// Takes tasks of this loop until none is left; its caller drops them once it is told to stop.
+  /// Takes tasks of this loop until none is left. Once the loop is to stop, its caller takes tasks without
+  /// running them.
   template <bool is_caller>
   void work(std::uint32_t loop) noexcept {
     std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
@@ -123,7 +128,7 @@ class Pool {
     }
   }
 
-  /// In a forked child there are no workers: their handles are given up, not joined.
+  /// Called in a forked child, which has no workers: their handles are overwritten without joining them.
   void forget_workers() noexcept {
     new (&workers_) std::vector<std::thread>();
     loops_refused_ = 0;

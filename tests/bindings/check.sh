@@ -52,7 +52,7 @@ case $step in
     Rscript "$root/tests/defaults/defaults.R" | sed 's/ *$//' >defaults.R.txt
     $julia "$root/tests/defaults/defaults.jl" >defaults.jl.txt
     for language in R jl; do diff defaults.py.txt "defaults.$language.txt"; done ;;
-  mpi) # ranks of Open MPI in every language have the bits of one process
+  mpi) # ranks of Open MPI in every language have the results of one process
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 \
       OMPI_MCA_hwloc_base_binding_policy=none LD_LIBRARY_PATH="${library%/*}"
     ranks() { # how many, program ...

@@ -52,7 +52,7 @@ def functions_of_headers():
 handles = ("model", "posterior", "optimizer", "predictor", "search", "dataset", "communicator")
 outputs = {"double*", "int64_t*", "int32_t*", "char**", "bdl_option_type*", "bdl_predict_method*", "bdl_ood_report*"}
 outputs |= {f"bdl_{handle}**" for handle in handles}
-# What bdl.i asks for: whether these outputs are wanted.
+# Outputs for which bdl.i asks whether they are wanted.
 wanted = {"bdl_load": "model posterior optimizer", "bdl_load_bytes": "model posterior optimizer"}
 wanted |= {"bdl_optimizer_running_elbo": "kl", "bdl_optimizer_elbo": "kl", "bdl_optimizer_elbo_dataset": "kl"}
 # Lists of models, posteriors and their count are one list of pairs.
@@ -62,7 +62,7 @@ lists |= {"bdl_communicator_create": "rank size all_gather"}
 # Arguments that belong to the one before them.
 companions = {"size_count", "row_count", "col_count", "count", "capacity", "size", "user_data", "destroy"}
 companions |= {"tensors", "tensor_count"}
-# What hosts do themselves.
+# Functions that hosts call themselves.
 hidden = {"bdl_set_interrupt", "bdl_interrupted", "bdl_set_callback_message", "bdl_report_error"} | {f"bdl_{handle}_free" for handle in handles}
 
 

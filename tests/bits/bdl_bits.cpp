@@ -26,7 +26,7 @@ bool is_refusal(bdl_status status) {
   return status == BDL_ERROR_UNSUPPORTED || status == BDL_ERROR_INVALID_ARGUMENT;
 }
 
-/// What observe says of each row counts too.
+/// Observes the rows, and adds the score of each row to the hash.
 bdl_status observe(Hash& hash, const Problem& problem, bdl_optimizer* optimizer) {
   std::vector<double> scores(static_cast<std::size_t>(problem.x.rows));
   const bdl_status status = bdl_optimizer_observe(optimizer, problem.x.all(), problem.y.all(),

@@ -1,4 +1,4 @@
-// What bdl_bits learns: small models and the data for them.
+// The problems of bdl_bits: small models and the data for them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Table {
   bdl_matrix all() const { return first(rows); }
 };
 
-/// Of the network that is described; else a perceptron; without sizes, the model is the user's own.
+/// A model with its data: the described network, else a perceptron of these sizes, else a user model.
 struct Problem {
   const char* name;
   bdl_likelihood likelihood;

@@ -1,5 +1,5 @@
-// What must hold of a call that reads a handle: BDL_OK with results that are finite, or an error that its
-// message explains, with results untouched.
+// Checks of a call that reads a handle: it returns BDL_OK and finite results, or an error that its message
+// explains, and then the outputs are untouched.
 #pragma once
 
 #include <array>

@@ -45,7 +45,8 @@ static int32_t ask(void* user_data) {
   return 1;
 }
 
-/* From the call to the first question, between them, and to the return. */
+/* Makes a call and measures the times from its start to the first question, between questions, and from the
+ * last one to the return. */
 static bdl_status timed(host* h, const char* where, bdl_status (*call)(void*), void* argument) {
   bdl_status status;
   h->last = seconds();

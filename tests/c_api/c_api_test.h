@@ -1,4 +1,5 @@
-/* What the C API tests share: small data sets and trained handles. Only the public header of libbdl is used.
+/* Shared by the tests of the C API: small data sets and trained handles. Only the public header of libbdl is
+ * used.
  */
 #ifndef BDL_C_API_TEST_H
 #define BDL_C_API_TEST_H

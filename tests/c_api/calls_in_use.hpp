@@ -1,5 +1,5 @@
-// What callbacks do to the handles of the call that has called them: every public function that would write
-// to one of them, which must be refused and change nothing, and those that read.
+// Calls that callbacks make on the handles of the call that they are part of: every public function that
+// would write to one of them, which must be refused and change nothing, and functions that read.
 #pragma once
 
 #include <map>
@@ -129,7 +129,7 @@ inline void Interference::write_to_all() {
         bdl_load_bytes(bytes.data(), static_cast<int64_t>(bytes.size()), model, &loaded, nullptr, nullptr));
 }
 
-/// What gives the same in every callback between two steps, and is safe in any.
+/// Makes calls that give the same results in every callback between two steps, and are safe in any callback.
 inline void Interference::read_all() {
   int64_t size = 0, step = 0, memory = 0;
   double a = 0, b = 0;

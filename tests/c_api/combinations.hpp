@@ -109,7 +109,7 @@ inline bool is_for_streams(const bdl_optimizer* o) {
   return !is_exact && (is_stream || std::string(rule) == "bong" || std::string(rule) == "bog");
 }
 
-/// What the method, or the rule that it has been given, is for.
+/// Uses an optimizer as its method, or the rule that it was given, is meant to be used.
 inline bdl_status use(bdl_optimizer* o, const Subject& subject, const Data& data) {
   const bdl_matrix x = bdl_f64(data.x, rows, inputs), y = bdl_f64(data.y, rows, subject.targets);
   if (is_for_streams(o)) return bdl_optimizer_observe(o, x, y, bdl_none_out());

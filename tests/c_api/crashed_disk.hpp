@@ -1,5 +1,5 @@
-// What a disk may hold when the power fails after some of the recorded system calls: writes of whole sectors
-// and changes of names, each of which has arrived or not, unless it was flushed.
+// The states that a disk may be in if the power fails after some of the recorded system calls: writes of
+// whole sectors and changes of names, each of which has arrived or not, unless it was flushed.
 #pragma once
 
 #include <map>

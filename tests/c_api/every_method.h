@@ -46,7 +46,8 @@ static inline void learner_free(learner* l) {
   memset(l, 0, sizeof *l);
 }
 
-/* Of the n-th family of FAMILIES + 1 (the last: diagonal); 0 where the method does not learn it. */
+/* Creates a learner with a posterior of the n-th of FAMILIES + 1 families (the last: diagonal). Returns 0 if
+ * the method does not learn it. */
 static inline int learner_create(const char* method, int family, int64_t rank, const int64_t* sizes,
                                  int32_t layers, bdl_likelihood likelihood, int64_t rows, learner* l) {
   memset(l, 0, sizeof *l);

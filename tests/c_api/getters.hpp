@@ -55,7 +55,8 @@ inline void ask_memory(const bdl_optimizer* o) {
   if (usual == BDL_OK && bytes < 0) fail_msg("%s: %lld bytes", asked::where.c_str(), (long long)bytes);
 }
 
-/// What costs little. Shifts are infinite after steps that lose all precision, and scores of nothing are NaN.
+/// Calls the getters that cost little. Shifts are infinite after steps that lose all precision, and scores of
+/// nothing are NaN.
 inline void ask_state(const bdl_optimizer* o, const Sizes& sizes) {
   const char* text = nullptr;
   int64_t steps = 0, planned = 0, count = 0;

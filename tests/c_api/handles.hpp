@@ -85,7 +85,7 @@ inline Vector variance_of(const Posterior& q) {
   return variance;
 }
 
-/// Mean and marginal variances, to be compared bit for bit.
+/// Returns mean and marginal variances, which tests compare exactly.
 inline Vector moments_of(const Posterior& q) {
   Vector all = mean_of(q);
   const Vector variance = variance_of(q);

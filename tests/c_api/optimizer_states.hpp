@@ -35,7 +35,7 @@ inline Sizes sizes_of(const Subject& subject, const bdl_posterior* q) {
           x_of(subject, getters::examples), y_of(subject, getters::examples)};
 }
 
-/// Of a model, or of as many parameters as a user's one has.
+/// Makes a posterior for a model, or with as many parameters as a user model has.
 inline Posterior family_of(const Subject& subject, int family) {
   static const Model stand_in = user_model(nullptr);
   return posterior_of(subject.model ? subject.model : stand_in, family);
@@ -62,7 +62,7 @@ inline Handles handles_of(const Subject& subject, int family, const char* method
   return made;
 }
 
-/// What is asked of an optimizer in one state.
+/// Queries of an optimizer in one state.
 using Look = void (*)(const Handles&);
 
 struct Visit {

@@ -1,4 +1,4 @@
-// What ranks train in tests: a method with options on the data of rank_runs.hpp.
+// Cases that ranks train in tests: a method with options, on the data of rank_runs.hpp.
 #pragma once
 
 #include "rank_runs.hpp"
@@ -64,7 +64,7 @@ inline bdl_status fit(Learner& learner, const Case& c, int64_t epochs, bdl_progr
                            epochs, progress, user_data);
 }
 
-/// By one rank.
+/// Returns the bytes that one rank receives in the second step.
 inline int64_t received_in_second_step(const Learner& l, RankThreads::Rank& rank, bdl_likelihood likelihood) {
   const Ranks ranks = communicator_of(rank);
   bdl_optimizer_set_communicator(l.optimizer.get(), ranks.get());
@@ -76,7 +76,7 @@ inline int64_t received_in_second_step(const Learner& l, RankThreads::Rank& rank
   return after - before;
 }
 
-/// Of a training by 1, 2, 3, 4 and 8 ranks, or not so many.
+/// Trains on 1, 2, 3, 4 and 8 ranks, but at most `most`, and expects identical results.
 inline void assert_same_bits_on_ranks(const Case& c, int64_t epochs, int most = 8) {
   Learner alone = learner_of(c);
   OK(fit(alone, c, epochs));

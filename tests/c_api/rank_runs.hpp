@@ -10,7 +10,7 @@
 
 using bdl::testing::RankThreads;
 
-/// What a rank ended with. Assertions are for the thread that has started the others.
+/// The results of a rank. Assertions are for the thread that has started the others.
 struct RankResult {
   bdl_status status = BDL_OK;
   std::string words, bytes;
@@ -124,8 +124,8 @@ inline int32_t stop_at(void* user_data, const bdl_optimizer* optimizer) {
   return step >= *static_cast<int64_t*>(user_data) ? 1 : 0;
 }
 
-/// Whatever happens to a message: an error on every rank that has lost something, and never a crash. `next`
-/// is the call of rank 2 to fail after one.
+/// Lets a message get lost or damaged: each rank that lacks one must fail with an error, and none may crash.
+/// `next` is the call of rank 2 to fail after one.
 template <class Make, class Train>
 void assert_messages_may_be_lost(Make&& make, Train&& train, int (*next)(int call)) {
   for (const auto fault : {RankThreads::Fault::fails, RankThreads::Fault::garbage})

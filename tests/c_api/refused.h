@@ -98,7 +98,7 @@ static inline bad_matrix bad(bdl_matrix matrix, bdl_status status, const char* n
   return b;
 }
 
-/* What every array argument may have wrong; m is correct. */
+/* The faults that any array argument may have; m is correct. */
 enum { BAD_SHAPES = 8 };
 static inline bad_matrix bad_shape(int number, bdl_matrix m, const char* name) {
   bdl_matrix b = m;

@@ -1,4 +1,4 @@
-// Two beliefs that tests save over one another, and what is loaded of them.
+// Two posteriors that tests save over one another, and checks of what is loaded.
 #pragma once
 
 #include <dirent.h>
@@ -42,7 +42,7 @@ struct Belief {
   static constexpr int64_t dimension = 150;
 };
 
-/// What the file holds: "" if it does not load.
+/// Returns the contents of the file; "" if it does not load.
 inline std::string loaded(const std::string& path) {
   bdl_posterior* q = nullptr;
   if (bdl_load(path.c_str(), nullptr, nullptr, &q, nullptr) != BDL_OK) return {};

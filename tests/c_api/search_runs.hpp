@@ -24,7 +24,7 @@ inline Search make_search(const Learner& prototype) {
   return Search(search);
 }
 
-/// Of every type one option.
+/// Makes a search over one option of each type.
 inline Search search_of_three(const Learner& prototype) {
   Search search = make_search(prototype);
   OK(bdl_search_add_double(search.get(), "prior_precision", 0.01, 100, BDL_SCALE_LOG));
@@ -48,7 +48,7 @@ inline TrialRecord trial_of(const Search& search, int64_t trial, int64_t ranges)
   return record;
 }
 
-/// All trials as numbers that can be compared bit for bit: a failed one has zeros for its scores.
+/// Returns all trials as numbers that tests compare exactly: a failed trial has zeros for its scores.
 inline Vector all_trials(const Search& search, int64_t ranges) {
   Vector all;
   for (int64_t k = 0; k < bdl_search_trial_count(search.get()); ++k) {

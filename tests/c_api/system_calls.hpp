@@ -49,7 +49,7 @@ struct Fault {
   int error = EIO;
 };
 
-/// What a file system lacks, and so always refuses.
+/// The abilities that a file system lacks, so that it always refuses them.
 struct Lacks {
   bool nameless = false, links = false, locks = false;
 };

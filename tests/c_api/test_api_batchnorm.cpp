@@ -175,7 +175,7 @@ void readers_see_points(void**) {
       ++tensors;
     }
     assert_int_equal(tensors, 2);
-    // What callers write leaves points and statistics alone.
+    // Numbers that callers write leave point parameters and statistics unchanged.
     if (std::string(item.family) != "diagonal") continue;
     const std::vector<double> diagonal(d, 7.0);
     OK(bdl_posterior_set_low_rank(q.get(), bdl_f64(mean.data(), 1, d), bdl_none(),
@@ -223,7 +223,7 @@ int32_t after_seven(void* user_data, const bdl_optimizer*) {
   return ++*static_cast<int*>(user_data) == 7;
 }
 
-/// Stopped, saved, loaded and gone on with: the bits of a course that never stopped.
+/// A course that is stopped, saved, loaded and continued gives the results of one that never stopped.
 void checkpoints_keep_points_and_statistics(void**) {
   const Data data;
   for (const bdl_dtype dtype : {BDL_F32, BDL_F64})
@@ -323,7 +323,7 @@ void predictions_need_the_statistics(void**) {
   bdl_predictor_free(predictor);
 }
 
-/// Not even blankness, and bits are those of any number of threads.
+/// The posterior even stays blank; results are identical for any number of threads.
 void failed_first_steps_change_nothing(void**) {
   const Data data;
   std::vector<std::vector<double>> results;

@@ -155,7 +155,7 @@ void every_prediction_and_its_predictor(void**) {
     OK(bdl_metric_log_predictive_density(bdl_f64(density.data(), n, 1), &lpd, nullptr));
     assert_true(brier < 0.6 && ece < 1 && lpd > -1.1);
   }
-  // By quadrature: for other models.
+  // Quadrature is for other models.
   Vector p(3 * n);
   assert_int_equal(bdl_predict_classes(l.model.get(), l.posterior.get(), data.x(n), BDL_QUADRATURE, 1, 1,
                                        bdl_f64_out(p.data(), n, 3), bdl_none_out(), bdl_none_out()),
@@ -235,8 +235,8 @@ int32_t after_seven(void* user_data, const bdl_optimizer*) {
   return ++*static_cast<int*>(user_data) == 7;
 }
 
-/// Stopped, saved, loaded and gone on with: the bits of a course that never stopped, on any number of
-/// threads.
+/// A course that is stopped, saved, loaded and continued gives the results of one that never stopped, on any
+/// number of threads.
 void checkpoints_resume_bit_by_bit(void**) {
   const ShapeImages data;
   for (const bdl_dtype dtype : {BDL_F32, BDL_F64})
@@ -284,7 +284,8 @@ void damaged_files_load_or_are_refused(void**) {
   }
 }
 
-/// A step that fails leaves everything as it was, and the next one has the bits that it would have had.
+/// A step that fails leaves everything as it was, and the next one gives the results that it would have
+/// given.
 void failed_calls_change_nothing(void**) {
   const ShapeImages data;
   for (const auto& [method, family] : courses) {

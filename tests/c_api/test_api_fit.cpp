@@ -1,5 +1,5 @@
-// fit, step and initialize: the same seeds give the same bits; progress is seen; a stop stops; a restart
-// restarts.
+// fit, step and initialize: the same seeds give identical results; progress is reported; a stop ends the
+// fit; a restart begins anew.
 #include <thread>
 
 #include "handles.hpp"
@@ -103,7 +103,7 @@ int32_t request_stop(void* user_data, const bdl_optimizer*) {
   return 0;
 }
 
-/// From within the callback, or before fit begins: stopped after that step, once.
+/// A stop that is requested within the callback, or before fit begins, ends fit after that step, once.
 void test_request_stop(void**) {
   trained t = variant_create(&variants[0]);
   assert_int_equal(variant_fit(&t, EPOCHS, request_stop, &t), BDL_STOPPED);
@@ -155,7 +155,7 @@ void test_stop_after_the_last_step(void**) {
   trained_free(&t);
 }
 
-/// initialize() forgets all training: the same course gives the same bits again.
+/// initialize() forgets all training: the same course gives identical results again.
 void test_restart(void**) {
   for (const variant& v : variants) {
     if (v.per_output_noise) continue;  // a noise precision that the caller has set is where learning goes on

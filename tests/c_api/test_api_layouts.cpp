@@ -1,9 +1,9 @@
-// The memory order and element type of arrays do not matter: equal numbers give equal bits.
+// The memory order and element type of arrays do not matter: equal numbers give identical results.
 #include "handles.hpp"
 
 namespace {
 
-/// The same matrix in one block of memory per layout; poison around and between the elements.
+/// One matrix in every layout, each in a block of memory of its own with poison around and between elements.
 struct Layouts {
   Vector row_major, column_major, wide, backwards, strided;
   int64_t rows, cols;

@@ -216,7 +216,7 @@ static void test_methods(void** state) {
   free_all(linear, q);
 }
 
-/* Whatever a method says of itself is what happens when it is used. */
+/* The description of each method is true when it is used. */
 static void test_methods_say_what_they_are_for(void** state) {
   bdl_posterior* q[FAMILIES];
   bdl_model* const linear = create_all(q);
@@ -268,8 +268,8 @@ static void check_wish(const wish* w) {
   bdl_model_free(model);
 }
 
-/* What estimators take, of networks and of linear models: the family suits the method and the other way
- * round. */
+/* The suggestions that estimators use, for networks and for linear models: the family suits the method, and
+ * the method the family. */
 static void test_suggested_training(void** state) {
   static const wish wishes[] = {
       {3, 5, 1, 100, BDL_GAUSSIAN, 0, "auto", "auto", "slang-ggn", "low_rank", 5},
@@ -319,7 +319,7 @@ static void test_suggestions_are_valid(void** state) {
   free_all(linear, q);
 }
 
-/* The same of a network with convolutions, by each method that learns one. */
+/* As above, for a network with convolutions and each method that learns one. */
 static void test_suggestions_for_convolutions(void** state) {
   bdl_model* model;
   int learned = 0;

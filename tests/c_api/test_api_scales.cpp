@@ -1,5 +1,5 @@
-// What training learns besides the parameters: the noise precision, shared or per output; and what it says
-// about itself: running ELBO, ELBO on data, memory, diagnosis.
+// Scales that training learns besides the parameters: the noise precision, shared or per output. Queries of
+// training: running ELBO, ELBO on data, memory, diagnosis.
 #include "handles.hpp"
 
 namespace {

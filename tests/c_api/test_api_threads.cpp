@@ -93,7 +93,8 @@ void test_const_calls(void**) {
   }
 }
 
-/// What the noise of a network's layers is, asked by four threads at once: text and answer of one thread.
+/// Four threads at once ask how a network's layers make noise: each gets the text and the answer of one
+/// thread.
 void test_noise_texts(void**) {
   const int64_t sizes[] = {3, 4, 2};
   bdl_model* model;

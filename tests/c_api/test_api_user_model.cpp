@@ -106,7 +106,7 @@ void test_same_as_network(void**) {
   compare_with_network<float>(BDL_F32, 1e-2);
 }
 
-/// The calls around training agree too, in every bit that does not depend on the order of sums.
+/// The calls around training agree too, exactly where results do not depend on the order of sums.
 void test_single_calls(void**) {
   const dataset d = data_for(BDL_BERNOULLI);
   const Model network = make_mlp(BDL_F64, {INPUTS, 1}, BDL_BERNOULLI);

@@ -112,7 +112,7 @@ void steps_are_not_augmented(void**) {
   assert_true(moments_of(plain.posterior) == moments_of(other.posterior));
 }
 
-/// What looks at all data sees the images themselves.
+/// Functions that pass over all data read the images without augmentation.
 void laplace_sees_the_images_as_they_are(void**) {
   const Images images;
   const Learner at_end = augmented(images), afterwards = augmented(images);

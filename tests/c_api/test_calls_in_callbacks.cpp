@@ -100,7 +100,7 @@ void another_thread_is_refused(void**) {
   assert_true(after(call, true, nullptr, 34) == alone);
 }
 
-/// What a training optimizer shares with another one, that one may not change.
+/// A second optimizer may not change handles that it shares with one that is training.
 void shared_handles_are_refused(void**) {
   Scene scene, other;
   bdl_communicator* ranks = nullptr;
@@ -251,7 +251,7 @@ void callbacks_free_handles(void**) {
   }
 }
 
-/// Of a prediction; the same handle twice.
+/// A callback frees the model and the posterior of a prediction, which live until the prediction ends.
 void callbacks_free_what_is_read(void**) {
   Scene scene;
   double mean[N], undisturbed[N];

@@ -57,7 +57,7 @@ void steps_refuse_nothing_for_the_first_time(void**) {
   assert_true(count.used > least && count.refused > least);
 }
 
-/// What one use is for, the other refuses before anything happens.
+/// An optimizer for batches refuses streams, and one for streams refuses batches, before anything happens.
 void other_uses_refuse_at_once(void**) {
   const Data data;
   const bdl_matrix x = bdl_f64(data.x, rows, inputs), y = bdl_f64(data.y, rows, 1);

@@ -1,5 +1,5 @@
-/* Training on data sets has the bits of training on arrays, wherever the rows come from, whenever it stops,
- * and whichever read fails. */
+/* Training on data sets has the results of training on arrays, wherever the rows come from, whenever it
+ * stops, and whichever read fails. */
 #include "training_runs.h"
 
 /* Rows of made-up data through a callback, which fails when it is asked for the `fails_at`-th time. */
@@ -113,7 +113,7 @@ static void test_any_read_fails(void** state) {
   }
 }
 
-/* What is wrong in a row fails the step that reads it, naming the row. */
+/* A fault in a row fails the step that reads it, and the message names the row. */
 static void test_bad_rows_are_named(void** state) {
   const double bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
   (void)state;
@@ -167,7 +167,7 @@ static void test_passes_over_targets(void** state) {
   trained_free(&b);
 }
 
-/* Blocks: other orders, each row once an epoch, and the same bits after a stop. */
+/* Blocks: other orders, each row once an epoch, and identical results after a stop. */
 static void test_blocks(void** state) {
   (void)state;
   for (int64_t window = 1; window <= 3; ++window) {

@@ -43,7 +43,7 @@ Vector mean_of(const Learner& l) {
   return mean;
 }
 
-/// Of bytes in a mapped file with labels of 64 bits, shifted and mirrored.
+/// Images of bytes in a mapped file, with labels of 64 bits, are shifted and mirrored.
 void images_are_augmented_from_files(void**) {
   const Images images;
   const std::vector<int64_t> labels(images.labels.begin(), images.labels.end());

@@ -16,7 +16,7 @@ static int32_t give_answer(void* user_data, const bdl_optimizer* optimizer) {
   return step >= AFTER ? a->value : 0;
 }
 
-/* The same training as far as step AFTER, by a callback that answers `value`. */
+/* Trains as far as step AFTER, where the callback returns `value`. */
 static snapshot state_after(int32_t value, bdl_status expected) {
   trained t = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
   answer a = {value, 0};

@@ -1,5 +1,5 @@
-/* What bdl_save() and bdl_load() refuse: arguments, files that are missing, unreadable, truncated, or not
- * checkpoints. */
+/* Calls that bdl_save() and bdl_load() refuse: wrong arguments, files that are missing, unreadable,
+ * truncated, or not checkpoints. */
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>

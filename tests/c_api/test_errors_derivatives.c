@@ -1,4 +1,4 @@
-/* What the functions of derivatives and correlated noise refuse. */
+/* Calls that the functions of derivatives and correlated noise refuse. */
 #include <unistd.h>
 
 #include "refused.h"
@@ -92,7 +92,7 @@ static void test_hessians(void** state) {
   REFUSED(BDL_ERROR_SHAPE, "hessian is empty", bdl_model_hessian(m, p, x, y, bdl_none_out()));
   for (int i = 0; i < 17 * 17; ++i) assert_true(big[i] == 0);
 
-  // What no layer has told the derivatives of is refused, and not computed without it.
+  // Hessians of layers without second derivatives are refused, not computed without them.
   bdl_model* images = NULL;
   OK(bdl_model_create_network(BDL_F64, "input 1 4 4; conv 2 3; tanh; dense 1", BDL_GAUSSIAN, &images));
   const int64_t e = bdl_model_parameters(images);

@@ -1,4 +1,4 @@
-/* What the functions of metrics.h refuse. */
+/* Calls that the functions of metrics.h refuse. */
 #include "refused.h"
 
 enum { N = 3, K = 2 };

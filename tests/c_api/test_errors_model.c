@@ -1,4 +1,4 @@
-/* What the functions of model.h refuse. */
+/* Calls that the functions of model.h refuse. */
 #include "refused.h"
 
 static int32_t no_outputs(void* user_data, bdl_matrix parameters, bdl_matrix inputs, bdl_matrix_out outputs) {
@@ -78,7 +78,7 @@ static void test_create_user(void** state) {
   assert_int_equal(destroyed, 0); /* creation failed: the caller still owns its data */
 }
 
-/* What is too small for `outputs`, ends within a member, or is of a later version. */
+/* A struct_size that is too small for `outputs`, ends within a member, or is of a later version. */
 static void test_struct_sizes(void** state) {
   int destroyed = 0;
   bdl_model_callbacks callbacks = {sizeof callbacks, no_outputs, NULL, &destroyed, no_destroy};

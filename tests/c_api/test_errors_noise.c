@@ -1,4 +1,4 @@
-/* What learning by gradients through noise refuses, each with its message, and nothing has changed. */
+/* Calls that learning by gradients through noise refuses, each with its message and without any change. */
 #include "refused.h"
 
 enum { RANK = 2 };

@@ -1,4 +1,5 @@
-// What the functions of online.h refuse; a refused call leaves every byte of the optimizer's state as it was.
+// Calls that the functions of online.h refuse; a refused call leaves every byte of the optimizer's state as
+// it was.
 #include "stream_runs.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-/* What the functions of optimizer.h refuse, options apart. */
+/* Calls that the functions of optimizer.h refuse, options apart. */
 #include "refused.h"
 
 enum { D = 17 };

@@ -1,4 +1,4 @@
-/* What the option functions refuse. Options survive refused calls. */
+/* Calls that the option functions refuse. Options survive refused calls. */
 #include "refused.h"
 
 static bdl_optimizer* o;

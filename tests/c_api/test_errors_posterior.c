@@ -1,4 +1,4 @@
-/* What the functions of posterior.h refuse. */
+/* Calls that the functions of posterior.h refuse. */
 #include "refused.h"
 
 enum { D = 17, L = 2 };
@@ -83,7 +83,7 @@ static void test_set_low_rank(void** state) {
   trained_free(&full);
 }
 
-/* What is finite as a double and not as a float must not get into a posterior of floats. */
+/* A number that is finite as a double and not as a float is refused by a posterior of floats. */
 static void test_float_range(void** state) {
   trained t = trained_create(BDL_F32, BDL_GAUSSIAN, L);
   double zeros[D] = {0};

@@ -1,4 +1,4 @@
-/* What the functions for posteriors in moment parameters refuse. */
+/* Calls that the functions for posteriors in moment parameters refuse. */
 #include "refused.h"
 
 enum { D = 5 };
@@ -36,7 +36,7 @@ static void test_create_blocks(void** state) {
   REFUSED(INVALID, "posterior is NULL", bdl_posterior_create_blockwise_full(BDL_F32, sizes, 2, NULL));
 }
 
-/* Of networks, whose layers have one matrix each. */
+/* Kronecker-factored posteriors need networks whose layers have one matrix each. */
 static void test_kronecker(void** state) {
   static const char grouped[] = "input 4 3 3; conv 4 3 groups 2; flatten; dense 1";
   const double x[] = {1, 2, 3};
@@ -91,7 +91,7 @@ static void test_low_rank_moment(void** state) {
   bdl_posterior_free(full);
 }
 
-/* What a posterior says of itself, to see that refused calls leave it alone. */
+/* The numbers of a posterior, by which tests see that refused calls leave it unchanged. */
 typedef struct belief {
   double mean[D], variance[D], log_det;
 } belief;

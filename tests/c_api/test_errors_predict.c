@@ -1,4 +1,4 @@
-/* What the functions of predict.h refuse. */
+/* Calls that the functions of predict.h refuse. */
 #include "refused.h"
 
 enum { N = 4, C = 2, D = 17 };
@@ -226,7 +226,7 @@ static int32_t half(void* user_data, bdl_matrix parameters, bdl_matrix inputs, b
   return 0;
 }
 
-/* What the linearised model cannot say, and a model without gradients. */
+/* Predictions that the linearised model cannot make, and a model without gradients. */
 static void test_linearized(void** state) {
   const bdl_matrix x = given(N, INPUTS);
   const bdl_matrix_out none = bdl_none_out();

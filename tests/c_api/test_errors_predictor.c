@@ -1,4 +1,4 @@
-/* What predictors refuse: the same as single predictions. */
+/* Calls that predictors refuse: those that single predictions refuse. */
 #include "refused.h"
 
 enum { N = 4, C = 2, S = 3 };

@@ -1,4 +1,4 @@
-/* What the functions of search.h refuse. */
+/* Calls that the functions of search.h refuse. */
 #include "refused.h"
 
 static bdl_search* search_on(const trained* t) {

@@ -1,4 +1,4 @@
-/* What the functions of standardisation refuse, and what extreme numbers do. */
+/* Calls that the functions of standardisation refuse, and the effect of extreme numbers. */
 #include "refused.h"
 
 #define SET(model, a, b, c, d) bdl_model_set_standardization(model, a, b, c, d)

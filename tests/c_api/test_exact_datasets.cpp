@@ -1,5 +1,5 @@
-// The methods exact-* on more rows than a block has: data sets of all origins have the bits of arrays, memory
-// does not grow with the rows, and whatever ends a pass leaves the last iteration.
+// The methods exact-* on more rows than a block has: data sets of all origins have the results of arrays,
+// memory does not grow with the rows, and a pass that ends early leaves the last iteration.
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -136,7 +136,7 @@ void standardised_inputs_are_those_of_the_caller(void**) {
   assert_near(moments_of(l.posterior), moments_of(plain.posterior), "standardised");
 }
 
-/// What a fit takes is that of a block and a matrix, however many rows there are; shards that are made one
+/// A fit takes the memory of a block and a matrix, for any number of rows; shards that are made one
 /// after the other hold as much again for each level of their tree.
 void memory_does_not_grow_with_rows(void**) {
   const auto bytes_for = [](int64_t n, int64_t shards) {
@@ -153,8 +153,8 @@ void memory_does_not_grow_with_rows(void**) {
   assert_true(bytes_for(int64_t{1} << 40, 64) < bytes_for(int64_t{1} << 40, 1) + 7 * 8 * 21 * 23);
 }
 
-/// Whichever call of the source fails: nothing has happened in the first iteration, and later the belief is
-/// that of the last one, from where training goes on to the same optimum.
+/// Each call of the source fails once. A failure in the first iteration changes nothing; after a later one
+/// the posterior is that of the last iteration, and training goes on to the same optimum.
 void failing_sources_leave_the_last_iteration(void**) {
   Learner whole = learner("exact-full");
   OK(fit(whole, of_arrays(), 100));

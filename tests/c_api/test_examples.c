@@ -76,7 +76,7 @@ static void example_model_copy(void** state) {
   bdl_model_free(copy);
 }
 
-/* What one call has written is read by the next: an output as an input. Any layout will do. */
+/* One call's output is the next one's input. Any layout will do. */
 static void example_outputs(void** state) {
   const int64_t sizes[] = {2, 1};
   const double x[] = {1, 1, 2, 4};

@@ -1,7 +1,7 @@
 /* Examples of communicators, as docs show them: of one rank, which every program has. */
 #include "c_api_test.h"
 
-/* Of one rank, the only message is its own. */
+/* A single rank receives only its own message. */
 static int32_t gather_alone(void* user_data, const void* send, int64_t send_bytes, void* receive,
                             const int64_t* receive_bytes) {
   ++*(int*)user_data;
@@ -59,7 +59,7 @@ static void example_communicator(void** state) {
   bdl_model_free(model);
 }
 
-/* The same of a search: every rank runs it, and has all trials. */
+/* A search on ranks: every rank runs it, and gets all trials. */
 static void example_search_communicator(void** state) {
   const double x[] = {0, 1, 2, 3, 4, 5}, y[] = {1, 2, 3, 4, 5, 6};
   const int64_t sizes[] = {1, 1};
@@ -117,7 +117,7 @@ static int32_t yes(void* user_data) {
   return 1;
 }
 
-/* What a callback that waits for long asks. */
+/* A callback that waits for long asks whether its call was interrupted. */
 static void example_interrupted(void** state) {
   (void)state;
   assert_int_equal(bdl_interrupted(), 0);

@@ -84,8 +84,8 @@ static void example_posteriors_as_priors(void** state) {
   bdl_posterior_free(q);
 }
 
-/* The same by Laplace's approximation with Kronecker factors, which knows how the weights of a layer depend
- * on each other: training goes on from the last mode. */
+/* As above, by Laplace's approximation with Kronecker factors, which represents how the weights of a layer
+ * depend on each other: training goes on from the last mode. */
 static void example_kronecker_posteriors_as_priors(void** state) {
   bdl_posterior *q, *prior;
   (void)state;
@@ -111,8 +111,8 @@ static void example_variational_kronecker_posteriors(void** state) {
   bdl_posterior_free(q);
 }
 
-/* What a task said of each parameter: Laplace's precision less that of the prior, N times the Fisher
- * information. */
+/* Computes the information of a task about each parameter: Laplace's precision less that of the prior, N
+ * times the Fisher information. */
 static void information(const bdl_posterior* q, const double* prior, double* fisher) {
   OK(bdl_posterior_marginal_variance(q, bdl_f64_out(fisher, 1, d)));
   for (int64_t i = 0; i < d; ++i) fisher[i] = fmax(0, 1 / fisher[i] - prior[i]);
@@ -199,8 +199,8 @@ static void example_coresets(void** state) {
   bdl_posterior_free(q);
 }
 
-/* A head for each task: only the classes of the task are there. Whoever tells the task is told the class; the
- * weights of other heads stay what the prior says. */
+/* A head for each task: only the classes of the task are there. A caller who gives the task gets the class;
+ * the weights of other heads stay what the prior says. */
 static void example_heads(void** state) {
   bdl_posterior *prior = create(0), *q = create(0);
   double p[CLASSES], classes[2];

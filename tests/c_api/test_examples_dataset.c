@@ -110,7 +110,7 @@ static void example_callback(void** state) {
   (void)state;
   OK(bdl_dataset_from_callback(rows, 1, 1, compute_rows, &reads, NULL, &data));
   OK(bdl_dataset_set_block(data, 1000000, 4)); /* each minibatch from 4 of the 1000 blocks */
-  /* What would take passes over a billion rows is given: moments, and the noise's start. */
+  /* Sets the moments and the noise's start, which would else take passes over a billion rows. */
   OK(bdl_model_set_standardization(l.model, bdl_f64(&input_mean, 1, 1), bdl_none(),
                                    bdl_f64(&target_mean, 1, 1), bdl_f64(&target_scale, 1, 1)));
   OK(bdl_model_set_noise_precision(l.model, bdl_f64(&noise, 1, 1)));

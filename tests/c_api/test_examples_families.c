@@ -28,7 +28,7 @@ static void example_full_moment_posterior(void** state) {
   bdl_posterior_free(copy);
 }
 
-/* The same Gaussian in two families. */
+/* One Gaussian in two families. */
 static void example_families_agree(void** state) {
   const double mean[] = {1, 2}, covariance[] = {2, 1, 1, 1}, precision[] = {1, -1, -1, 2};
   double samples[6], kl;
@@ -216,7 +216,7 @@ static void example_kronecker_posterior(void** state) {
   bdl_model_free(model);
 }
 
-/* Whatever the family: all numbers of a posterior by their names, copied to another one. */
+/* Copies all numbers of a posterior, by their names, to another one, for any family. */
 static void example_tensors(void** state) {
   const int64_t blocks[] = {2, 1};
   const double mean[] = {1, 2, 3}, precision[] = {2, 1, 1, 2};
@@ -249,7 +249,7 @@ static void example_tensors(void** state) {
   bdl_posterior_free(copy);
 }
 
-/* What was learned from some data is the prior of the next: y = x with noise of variance 1, seen at x = 1 and
+/* The posterior of some data is the prior of the next: y = x with noise of variance 1, seen at x = 1 and
  * 2, has the precision 1 + 1 + 4 from the prior N(0, 1). */
 static void example_posterior_as_prior(void** state) {
   const int64_t sizes[] = {1, 1};

@@ -18,7 +18,7 @@ static double line_variance(int i) {
   return 0.25 * x[i] * x[i] + 0.04;
 }
 
-/* What a filter needs of the model: mean and covariance of its outputs, before the noise. */
+/* A filter reads mean and covariance of the model's outputs, before the noise. */
 static void example_output_distribution(void** state) {
   double mean[N], covariance[N];
   bdl_model* model;

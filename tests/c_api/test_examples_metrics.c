@@ -3,7 +3,7 @@
 
 enum { N = 4, M = 3, K = 3, BINS = 10 };
 
-/* Of digits 0, 1 and 2, and of letters, which the classifier has never seen. */
+/* Class probabilities of digits 0, 1 and 2, and of letters, which the classifier has never seen. */
 static const double digits[N * K] = {0.8, 0.1, 0.1, 0.1, 0.7, 0.2, 0.3, 0.3, 0.4, 0.05, 0.9, 0.05};
 static const double letters[M * K] = {0.4, 0.3, 0.3, 0.2, 0.45, 0.35, 0.3, 0.35, 0.35};
 static const int32_t labels[N] = {0, 1, 1, 1};

@@ -1,4 +1,4 @@
-/* What columns and classes are called stays with the model, in memory, in files and in copies. */
+/* Names of columns and classes stay with the model, in memory, in files and in copies. */
 #include "c_api_test.h"
 
 #define INVALID BDL_ERROR_INVALID_ARGUMENT

@@ -61,7 +61,7 @@ static void example_methods(void** state) {
   }
 }
 
-/* What is approximate says so. */
+/* A layer whose noise is approximate is reported so. */
 static void example_noise(void** state) {
   const char* text = NULL;
   int32_t is_exact = -1;

@@ -33,7 +33,7 @@ static void example_moments(void** state) {
                              bdl_f64_out(noise, 1, 2)));
     OK(bdl_predict(t.model, t.posterior, row(i), BDL_MONTE_CARLO, S, 1, bdl_f64_out(again, 1, 2),
                    bdl_none_out(), bdl_none_out()));
-    assert_memory_equal(mean, again, sizeof mean); /* the same bits */
+    assert_memory_equal(mean, again, sizeof mean); /* identical */
     assert_true(epistemic[0] > 0 && noise[0] > 0);
   }
 }

@@ -70,7 +70,7 @@ static void example_what_methods_are_for(void** state) {
   learner_free(&l);
 }
 
-/* What the estimators of the other languages take. */
+/* The defaults of the other languages' estimators. */
 static void example_defaults(void** state) {
   const int64_t sizes[] = {1, 1};
   const char *method, *family, *options, *name, *doc;
@@ -292,7 +292,7 @@ static void example_checkpoint(void** state) {
   assert_int_equal(unlink(path), 0);
 }
 
-/* The same without a file, and which parts a file has. */
+/* A checkpoint in memory, and the parts that a file has. */
 static void example_checkpoint_in_memory(void** state) {
   char path[] = "/tmp/bdl-example-XXXXXX";
   const int file = mkstemp(path);
@@ -321,7 +321,7 @@ static void example_checkpoint_in_memory(void** state) {
   assert_int_equal(unlink(path), 0);
 }
 
-/* What handles are, of a file whose origin nobody remembers for instance. */
+/* Descriptions of handles, for example of those from an unknown file. */
 static void example_descriptions(void** state) {
   learner l = learn(BDL_GAUSSIAN, y);
   (void)state;

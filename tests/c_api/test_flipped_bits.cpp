@@ -14,7 +14,7 @@ std::string saved(const bdl_posterior* q, const bdl_optimizer* o) {
   return bytes;
 }
 
-/// What the bytes load as, saved again; empty where they are refused.
+/// Loads the bytes and returns what they save to again; empty if they are refused.
 std::string reloaded(const std::string& bytes, bool has_optimizer) {
   bdl_posterior* q = nullptr;
   bdl_optimizer* o = nullptr;

@@ -129,7 +129,7 @@ void files_with_deleted_options_load_at_the_default(void**) {
   assert_non_null(std::strstr(bdl_last_error(), "set the option to \"automatic\" and save it again"));
 }
 
-/// What the fuzz target asks for, of files with one bit changed and of files cut short.
+/// Files with one bit changed, and files cut short, pass the checks of the fuzz target.
 void damaged_files_load_or_are_refused(void**) {
   for (const fs::path& path : golden_files()) {
     const std::string whole = contents_of(path);

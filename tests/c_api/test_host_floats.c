@@ -1,5 +1,5 @@
-/* A host that traps floating-point exceptions, rounds upwards and flushes subnormal numbers sees neither
-   traps nor other bits, and finds its environment as it left it. */
+/* A host that traps floating-point exceptions, rounds upwards and flushes subnormal numbers sees no
+   traps and identical results, and finds its environment as it left it. */
 #define _GNU_SOURCE
 #include <fenv.h>
 

@@ -1,4 +1,4 @@
-/* What hosts do with processes and threads: they fork while a call runs, refuse threads, and give small
+/* Hosts with processes and threads: they fork while a call runs, refuse threads, and give small
  * stacks. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -95,7 +95,7 @@ static void calls_go_on_when_another_thread_forks(void** state) {
   free(out);
 }
 
-/* In a forked child that gets no thread: 0 for the bits of the parent, nothing printed. */
+/* In a forked child that gets no thread: returns 0 if results are the parent's and nothing was printed. */
 static int works_alone(const bdl_posterior* q, const double* expected, double* out, int printed) {
   const struct rlimit none = {0, 0};
   if (setrlimit(RLIMIT_NPROC, &none) != 0 || dup2(printed, 1) < 0 || dup2(printed, 2) < 0) return 3;

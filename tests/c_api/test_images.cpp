@@ -1,4 +1,4 @@
-// Images as bytes: the same bits as the same numbers in floats, wherever x is read; and standardised by
+// Images as bytes give the results of the same numbers in floats, wherever x is read; standardisation is by
 // channel.
 #include "file_fields.hpp"
 #include "image_runs.hpp"
@@ -41,7 +41,7 @@ void channels_share_mean_and_scale(void**) {
   assert_true(got.mean.front() != got.mean.back());
 }
 
-/// The same numbers without an image have one mean a column.
+/// These numbers without an image have one mean for each column.
 void features_have_their_own(void**) {
   const Images images;
   const Model model = make_network(BDL_F64, "input 32; dense 2");

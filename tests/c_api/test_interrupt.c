@@ -4,7 +4,7 @@
 
 #include "c_api_test.h"
 
-/* What is asked: yes at the given time of asking. */
+/* A host that answers yes when it is asked for the given time. */
 typedef struct host {
   int asked, stop_at;
   pthread_t thread;
@@ -45,7 +45,7 @@ static host stopping_at_once(void) {
     assert_int_equal(h.asked, 1);          \
   } while (0)
 
-/* An interrupted fit goes on to the same bits. */
+/* An interrupted fit goes on to identical results. */
 static void fit_is_interrupted(void** state) {
   trained a = untrained_create(BDL_F64, BDL_GAUSSIAN, 2), b = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
   double mean_a[MOST_PARAMETERS], mean_b[MOST_PARAMETERS];
@@ -143,7 +143,7 @@ static int32_t says_yes_after_100_ms(void* user_data) {
   return seconds() > *(const double*)user_data + 0.1;
 }
 
-/* By several workers, of which only the thread of the call can ask: all give up. */
+/* Searches by several workers, of which only the thread of the call can ask: all of them end. */
 static void searches_of_workers_end(void** state) {
   trained t = untrained_create(BDL_F64, BDL_GAUSSIAN, 2);
   bdl_search* search;
@@ -188,7 +188,7 @@ static void threads_may_end_in_a_callback(void** state) {
   trained_free(&t);
 }
 
-/* What a callback asks of the library in short calls is no long call, though the step that called back is. */
+/* Short calls that a callback makes do not ask, even though the step that called back is long. */
 static int32_t read_then_draw(void* user_data, bdl_draw_kind kind, int64_t step, int64_t iteration,
                               const bdl_posterior* q, bdl_matrix_out draws) {
   host* const h = (host*)user_data;

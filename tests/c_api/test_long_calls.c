@@ -198,7 +198,7 @@ static bdl_status put(void* argument) {
   return q->call(q->of);
 }
 
-/* What is asked of single beliefs, full covariances of many parameters among them. */
+/* Queries of single posteriors, full ones of many parameters among them. */
 static void wide_posteriors_ask(void** state) {
   host h = {0};
   (void)state;
@@ -228,8 +228,8 @@ static void wide_posteriors_ask(void** state) {
   assert_true(h.longest <= longest_gap);
 }
 
-/* A step is cut in its middle: it has changed nothing, and the next fit has the bits of one that was never
- * cut. */
+/* A step is interrupted in its middle: it has changed nothing, and the next fit gives the results of one that
+ * was never interrupted. */
 static void steps_are_cut(void** state) {
   large data = large_data();
   const large_case problem = {"slang", 0, 8, 784, 40, 1000, BDL_CATEGORICAL};
@@ -261,7 +261,7 @@ static void steps_are_cut(void** state) {
   large_free(&data);
 }
 
-/* Counts under beliefs so wide that sums over them once did not end. */
+/* Counts under posteriors so wide that sums over them once did not end. */
 static void wide_beliefs_end(void** state) {
   const double x[] = {1, 1000}, y[] = {0, 7};
   const int64_t sizes[] = {1, 1};

@@ -1,5 +1,5 @@
-/* What goes through much data without training asks the interrupt as well: metrics, checkpoints, tensors, the
- * order of millions of rows. */
+/* Functions that read much data without training ask the interrupt as well: metrics, checkpoints, tensors,
+ * the order of millions of rows. */
 #include <unistd.h>
 
 #include "asking_host.h"

@@ -275,7 +275,7 @@ void check(const Case& c) {
   }
   Buffer buffer(c), apart(c);
   if (c.call(buffer.out, buffer.x) != BDL_OK) fail_msg("%s: %s", c.name, bdl_last_error());
-  if (std::string(c.name) == "observe") return;  // the second one sees another belief
+  if (std::string(c.name) == "observe") return;  // the second one sees another posterior
   for (std::size_t k = 0; k < c.out.size(); ++k) {
     Vector own(static_cast<std::size_t>(c.out[k].rows * c.out[k].cols), poison);
     auto out = apart.out;

@@ -85,7 +85,7 @@ void test_scores_are_predictions_made_before(void**) {
         for (const bdl_dtype dtype : {BDL_F64, BDL_F32}) check(likelihood, family, method, dtype);
 }
 
-/// All rows of a block are judged by the belief before it.
+/// All rows of a block are scored by the posterior before it.
 void test_blocks(void**) {
   for (const bdl_likelihood likelihood : likelihoods) {
     StreamLearner learner(likelihood, StreamFamily::low_rank);

@@ -1,5 +1,5 @@
-// Ranks train on data sets of their own: the bits of arrays, only own rows are asked for, and where rows
-// cannot be read on one rank, all of them stop after the same step.
+// Ranks train on data sets of their own, with the results of arrays; a rank reads only its own rows; if rows
+// cannot be read on one rank, all ranks stop after the same step.
 #include <string>
 
 #include "rank_runs.hpp"
@@ -33,7 +33,8 @@ bdl_status fit(Learner& l, const Dataset& rows, int64_t epochs = 2) {
   return bdl_optimizer_fit_dataset(l.optimizer.get(), rows.get(), epochs, nullptr, nullptr);
 }
 
-/// `own` on the rank that fails, BDL_ERROR_PEER with its words on the others; the same belief on all.
+/// Expects `own` on the rank that fails, BDL_ERROR_PEER with its message on the others, and the same
+/// posterior on all.
 void expect_peer(const std::vector<RankResult>& results, int failing, bdl_status own, const char* word) {
   for (int r = 0; r < static_cast<int>(results.size()); ++r) {
     const RankResult& result = results[static_cast<std::size_t>(r)];
@@ -45,7 +46,7 @@ void expect_peer(const std::vector<RankResult>& results, int failing, bdl_status
   }
 }
 
-/// Of 96 rows in four shards, rank r of R has 96 / R consecutive ones.
+/// Rank r of R reads 96 / R consecutive rows of 96 in four shards.
 void assert_own_rows(const std::vector<RowSource>& sources) {
   const int64_t each = RankData::rows / std::ssize(sources);
   for (std::size_t r = 0; r < sources.size(); ++r) {
@@ -88,8 +89,8 @@ void bits_are_those_of_arrays(void**) {
   }
 }
 
-/// Whichever of its calls fails, in a step or in the pass before the first one, after which nothing has
-/// happened; what goes on from there has the bits of training that never failed.
+/// Each call of a source fails once, in a step or in the pass before the first one, after which nothing has
+/// changed; training that goes on from there gives the results of training that never failed.
 void one_rank_cannot_read(void**) {
   const auto create = [](int) { return learner(BDL_GAUSSIAN, "vogn", "learn_noise=1"); };
   Learner alone = create(0);

@@ -1,5 +1,5 @@
-// The methods exact-* on ranks: the same bits on any number of them, only own rows are asked for, and where
-// one rank fails or asks to stop, all leave after the same iteration.
+// The methods exact-* on ranks: results are identical for any number of them; a rank reads only its own rows;
+// if one rank fails or asks to stop, all leave after the same iteration.
 #include <string>
 
 #include "rank_runs.hpp"
@@ -48,7 +48,8 @@ bdl_status fit(Learner& l, const Case& c, int64_t epochs = 2000, bdl_progress_fn
 
 const Case bernoulli{"exact-full", BDL_BERNOULLI, BDL_F64};
 
-/// `own` on the rank that fails, BDL_ERROR_PEER with its words on the others; the same belief on all.
+/// Expects `own` on the rank that fails, BDL_ERROR_PEER with its message on the others, and the same
+/// posterior on all.
 void expect_peer(const std::vector<RankResult>& results, int failing, bdl_status own, const char* word) {
   for (int r = 0; r < static_cast<int>(results.size()); ++r) {
     const RankResult& result = results[static_cast<std::size_t>(r)];
@@ -143,8 +144,8 @@ void own_rows_are_asked_for(void**) {
   }
 }
 
-/// Whichever of its calls fails, or takes so long that an interrupt is asked: all ranks have done the same
-/// iterations, and training that goes on ends at the optimum.
+/// Each call of a source fails once, or takes so long that an interrupt is asked: all ranks have done the
+/// same iterations, and training that goes on ends at the optimum.
 void one_rank_cannot_read(void**) {
   for (const char* method : {"exact-full", "exact-low-rank"}) {
     const Case c{method, BDL_BERNOULLI, BDL_F64};

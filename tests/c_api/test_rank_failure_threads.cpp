@@ -207,7 +207,7 @@ std::vector<RankResult> with_bad_call(int bad_call, bool infinite, std::vector<i
       });
 }
 
-/// Training that meets infinity on one rank ran away on all; a callback that fails is that rank's failure.
+/// An infinite number on one rank is divergence on all; a callback that fails is that rank's failure.
 void one_rank_fails_in_a_step(void**) {
   std::vector<int64_t> steps;
   for (int bad_call = 1; bad_call <= 3; ++bad_call) {
@@ -221,8 +221,8 @@ void one_rank_fails_in_a_step(void**) {
   }
 }
 
-/// Whatever the bytes' way does, at whichever of its calls: an error on every rank that has lost something,
-/// and never a crash. A rank that had all it needed may be done.
+/// The communicator fails in each of its calls in turn: every rank that has lost a message fails with an
+/// error, and none crashes. A rank that had received all it needed may succeed.
 template <class Create>
 void lose_each_message(RankThreads::Fault fault, Create create) {
   for (int call = 1;; ++call) {

@@ -1,5 +1,5 @@
-// Laplace's approximation on ranks: the same bits on any number of them, at the end of a fit and by itself,
-// and the approximation that one pass over all data gives.
+// Laplace's approximation on ranks: results are identical for any number of them, at the end of a fit and by
+// itself, and equal the approximation from one pass over all data.
 #include <string>
 
 #include "rank_runs.hpp"
@@ -92,8 +92,8 @@ void bits_do_not_depend_on_the_number_of_ranks(void**) {
   }
 }
 
-/// By itself, around the mean that a fit has found: that of one shard but for rounding, of which labels that
-/// are drawn are not.
+/// Laplace's approximation by itself, around the mean of a fit, is that of one shard but for rounding, except
+/// with labels that are drawn.
 void shards_add_up_to_all_rows(void**) {
   for (Case c : cases) {
     c.method = c.family == Family::kronecker ? "kfac" : "map";

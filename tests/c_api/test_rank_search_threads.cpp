@@ -253,7 +253,7 @@ void one_rank_stops_all(void**) {
   }
 }
 
-/// Whatever happens to a message: an error on every rank that has lost something, and never a crash.
+/// Every message is lost once: each rank that lacks one fails with an error, and none crashes.
 void every_message_may_be_lost(void**) {
   const Vector expected = alone(1, 2);
   for (const auto fault : {RankThreads::Fault::fails, RankThreads::Fault::garbage})

@@ -1,5 +1,5 @@
-// Ranks train together: the same bits on any number of them, for every method that works on shards, also when
-// training goes on with other ones.
+// Ranks train together: results are identical for any number of them, for every method that works on shards,
+// even if training goes on with another number.
 #include <numeric>
 #include <string>
 
@@ -69,7 +69,7 @@ void bits_do_not_depend_on_the_number_of_ranks(void**) {
     c.network ? assert_same_bits_on_ranks(c, 1, 3) : assert_same_bits_on_ranks(c, 3);  // networks are larger
 }
 
-/// Shards do change the order of the rows, and so the bits.
+/// Shards do change the order of the rows, and so the results.
 void shards_are_a_property_of_the_course(void**) {
   const Case& c = cases[6];
   Learner eight = learner_of(c), one = learner_of(c);
@@ -127,7 +127,7 @@ void training_goes_on_with_other_ranks(void**) {
   for (const int k : {4, 7, 10, 13, 15, 24, 26, 29, 36, 40, 42}) assert_goes_on_with_other_ranks(cases[k]);
 }
 
-/// An interrupted course keeps its shards, whoever takes steps between.
+/// An interrupted course keeps its shards, even if other steps are taken in between.
 void an_interrupted_course_keeps_its_shards(void**) {
   const Case c{"vogn", BDL_CATEGORICAL, BDL_F64, "progress_every=1"};
   Learner l = learner_of(c);
@@ -147,7 +147,7 @@ void an_interrupted_course_keeps_its_shards(void**) {
   OK(fit(l, c, 1));  // a new course may have others
 }
 
-/// The same for steps on the caller's minibatches.
+/// As above, for steps on the caller's minibatches.
 void steps_have_the_same_bits(void**) {
   for (const Case& c : {cases[3], cases[5], cases[8], cases[13], cases[24]}) {
     const auto steps = [&](Learner& l) {
@@ -211,8 +211,8 @@ void joined_rows_are_those_of_the_minibatch(void**) {
     }
 }
 
-/// Expectations without samples: the same bits on any number of ranks, and one shard's but for rounding, if
-/// the examples are in the same order.
+/// Expectations without samples: results are identical for any number of ranks, and those of one shard but
+/// for rounding, if the examples are in the same order.
 void exact_expectations(void**) {
   const struct {
     bdl_likelihood likelihood;
@@ -319,8 +319,8 @@ void networks_that_normalise_and_mask(void**) {
   }
 }
 
-/// What is summed up is swapped once and gathered once, (R - 1) / R of 2 m numbers in all; beside them there
-/// is what every message has in front, and the few numbers in double.
+/// Sums of m numbers are exchanged once and gathered once, (R - 1) / R of 2 m numbers in all. Besides, there
+/// are the 16 bytes in front of every message, and a few numbers in double.
 void bytes_are_those_of_the_formula(void**) {
   const struct {
     const char* method;
@@ -356,10 +356,10 @@ void bytes_are_those_of_the_formula(void**) {
     }
 }
 
-/// Of all ranks together. What rows are made of goes to every other rank once: of an example, its inputs and
-/// targets, and at each sample the hidden layers' outputs, the sensitivities of all layers, the network's
-/// outputs, c and w. So do the parts of what is made of the rows (docs/distributed.md, "How long a step
-/// takes").
+/// Bytes of all ranks together. The numbers that rows are made of go to every other rank once: of an example,
+/// its inputs and targets, and at each sample the hidden layers' outputs, the sensitivities of all layers,
+/// the network's outputs, c and w. So do the parts of what is made of the rows (docs/distributed.md, "How
+/// long a step takes").
 void bytes_of_rows_are_those_of_the_formula(void**) {
   const Case c{"slang", BDL_CATEGORICAL, BDL_F32, "learn_prior=0"};
   constexpr int64_t inputs = RankData::inputs, hidden = 8, classes = 3, rank_of_posterior = 3, samples = 5,

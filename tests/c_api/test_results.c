@@ -23,7 +23,7 @@ static room empty_room(void) {
     assert_true(r.d == unwritten && r.e == unwritten); \
     assert_true(r.f == (float)unwritten);              \
   } while (0)
-/* The same of functions that compute in place. */
+/* As above, for functions that compute in place. */
 #define OVERFLOWS_IN_PLACE(text, call)               \
   do {                                               \
     room r = empty_room();                           \
@@ -121,7 +121,7 @@ static void metrics_overflow(void** state) {
   OVERFLOWS("would be", bdl_metric_log_predictive_density(bdl_f64(densities, 3, 1), &r.d, &r.e));
 }
 
-/* A row whose density is no number is refused before the belief moves. */
+/* A row whose density is not a number is refused before the posterior changes. */
 static void streams_overflow(void** state) {
   bdl_model* const m = line();
   bdl_posterior* const q = normal(0, 1);

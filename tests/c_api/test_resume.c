@@ -1,4 +1,4 @@
-/* Training that was interrupted, or saved and loaded, goes on to the same bits as training that never
+/* Training that was interrupted, or saved and loaded, goes on to the results of training that never
  * stopped. */
 #include <unistd.h>
 
@@ -83,7 +83,7 @@ static void test_reloaded_every_third_step(void** state) {
   }
 }
 
-/* The same for a loop of the caller's own, step by step. */
+/* As above, for a loop of the caller's own, step by step. */
 static void test_reloaded_between_steps(void** state) {
   (void)state;
   for (int k = 0; k < VARIANTS; ++k) {

@@ -1,5 +1,5 @@
-// Whatever an optimizer can be in saves, loads, is the same and goes on the same: models x families x methods
-// x options, before, in and after training.
+// In every state an optimizer can be saved and loaded, and then is and continues as before: models x families
+// x methods x options, before, in and after training.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -80,7 +80,7 @@ bool has_run_away(const std::string& now, const std::string& before) {
 
 class Check {
  public:
-  /// The state survives a file, and goes on as it would have without one unless it runs away.
+  /// The state survives a file, and training goes on from it as without one, unless it diverges.
   template <class GoOn>
   void state(bdl_optimizer* o, const Subject& subject, const std::string& what, const GoOn& go_on) {
     const std::string saved = bytes_of(o);

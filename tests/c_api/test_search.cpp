@@ -13,7 +13,7 @@ dataset data_as(bdl_dtype dtype, bdl_likelihood likelihood) {
   return data;
 }
 
-/// What the search does, by the public functions of everything else.
+/// Does a trial of the search by hand, with other public functions.
 TrialRecord by_hand(bdl_dtype dtype, bdl_likelihood likelihood, const Search& search, int64_t trial) {
   const dataset data = data_as(dtype, likelihood);
   Vector fold(ROWS), scores;

@@ -1,5 +1,5 @@
-// Folds on three threads have the scores of one, bit for bit, also where two searches run at once; user
-// models stay on the thread of the call; a stop comes from any thread.
+// Folds on three threads have exactly the scores of one, even if two searches run at once; user models stay
+// on the thread of the call; any thread may stop a search.
 #include <array>
 #include <atomic>
 #include <thread>

@@ -1,5 +1,5 @@
 // Eight threads predict from shared handles, each with a predictor of its own and by the handles themselves,
-// while three others train, save and load: answers are the same bits all along.
+// while three others train, save and load: answers stay identical.
 #include <atomic>
 #include <string>
 #include <thread>
@@ -39,7 +39,7 @@ std::string bytes_of(const Served& s) {
   return bytes;
 }
 
-/// By the handles, by a predictor, and by an ensemble of the same member twice.
+/// Predicts by the handles, by a predictor, and by an ensemble that has the same member twice.
 Vector answers(const Served& s) {
   const bdl_model* m = s.learner.model.get();
   const bdl_posterior* q = s.learner.posterior.get();

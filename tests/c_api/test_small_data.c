@@ -45,7 +45,7 @@ static void test_small_regressions(void** unused) {
 
 enum { NEW_ROWS = 100, SMALL_INPUTS = 4 };
 
-/* What is predicted of NEW_ROWS inputs: the largest of each. */
+/* The largest predictions of each kind, over NEW_ROWS inputs. */
 typedef struct largest {
   double mean, epistemic, noise, reach;
 } largest;

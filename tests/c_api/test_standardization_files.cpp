@@ -1,10 +1,10 @@
-// Standardisation in checkpoints: kept to the bit, not trusted, and nothing of it where there is none.
+// Standardisation in checkpoints: kept exactly, checked when loaded, and absent if the model has none.
 #include "file_fields.hpp"
 #include "standardized_runs.hpp"
 
 namespace {
 
-/// A fit that was stopped, saved and loaded goes on with the same bits, in the same units.
+/// A fit that was stopped, saved and loaded goes on with identical results, in the same units.
 void checkpoints_resume(void**) {
   for (const bdl_dtype dtype : {BDL_F64, BDL_F32})
     for (const bdl_likelihood likelihood : {BDL_GAUSSIAN, BDL_CATEGORICAL}) {

@@ -30,7 +30,7 @@ void assert_precisions(const Model& model, int64_t columns, std::initializer_lis
     assert_relative(covariance[3 * c], 1 / expected.begin()[columns == 1 ? 0 : c], 1e-15, "noise variance");
 }
 
-/// What nobody has set is 1 for standardised targets; what the caller has set stays.
+/// A precision that was not set is 1 for standardised targets; one that the caller has set stays.
 void precisions_keep_their_units(void**) {
   const double shared = 0.3, each[] = {0.3, 7};
   for (const bool noise_first : {true, false}) {
@@ -91,7 +91,7 @@ void covariances_keep_their_units(void**) {
   }
 }
 
-/// The same densities and draws as by hand, R_ij / (s_i s_j).
+/// Densities and draws are those with R_ij / (s_i s_j), computed by hand.
 void correlated_noise_is_used_in_its_units(void**) {
   Twins t(BDL_F64, BDL_GAUSSIAN);
   const double s[] = {t.units.y_scale(0, 0), t.units.y_scale(0, 1)};

@@ -1,4 +1,4 @@
-// Training with standardisation inside the model is training on data standardised by hand, bit for bit.
+// Training with standardisation inside the model is exactly training on data standardised by hand.
 #include "standardized_runs.hpp"
 
 namespace {
@@ -85,7 +85,7 @@ void exact_optima_are_the_same(void**) {
       }
 }
 
-/// Whatever the arrays' layout and type.
+/// Results do not depend on the arrays' layout and type.
 void layouts_are_the_same(void**) {
   Twins t(BDL_F64, BDL_GAUSSIAN);
   const Vector before = Vector(t.units.x_scale.values);

@@ -1,4 +1,4 @@
-// What a model that standardises says is what one without says of standardised data, in the caller's units.
+// Results of a model that standardises are those of one without on standardised data, in the caller's units.
 #include "standardized_runs.hpp"
 
 namespace {
@@ -114,7 +114,7 @@ void densities(void**) {
     }
 }
 
-/// Of the other likelihoods only the inputs have units.
+/// With the other likelihoods only the inputs have units.
 void class_probabilities(void**) {
   for (const bdl_likelihood likelihood : {BDL_BERNOULLI, BDL_CATEGORICAL}) {
     const Twins t = trained_twins(BDL_F32, likelihood);

@@ -60,7 +60,7 @@ static void test_pinned_numbers(void** state) {
   assert_int_equal(offsetof(bdl_model_callbacks, struct_size), 0);
 }
 
-/* Whatever is appended to an enum, its size stays. */
+/* The size of an enum does not change when values are appended. */
 static void test_sizes_of_enums(void** state) {
   (void)state;
   assert_int_equal(sizeof(bdl_status), sizeof(int32_t));

@@ -1,4 +1,4 @@
-// A stream saved anywhere and loaded again goes on to the same bits as one that never stopped; damaged fields
+// A stream saved anywhere and loaded again goes on to the results of one that never stopped; damaged fields
 // of its state are refused.
 #include <cstring>
 

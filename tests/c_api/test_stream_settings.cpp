@@ -1,4 +1,4 @@
-// What streams hold for the caller, and numbers that only a double holds.
+// Settings that streams keep for the caller, and numbers that only a double can hold.
 #include "stream_runs.hpp"
 
 namespace {

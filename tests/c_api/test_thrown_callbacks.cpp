@@ -1,5 +1,5 @@
-// What a callback in C++ throws is its failure: the status of a callback that fails, its words, and
-// everything as after any other failure.
+// An exception that a C++ callback throws is its failure: the call has the status of a callback that fails
+// and the exception's message, and leaves everything as after any other failure.
 #include <array>
 #include <cstring>
 #include <functional>
@@ -13,7 +13,7 @@ namespace {
 
 enum { N = 12 };
 
-/// What is thrown, by which callback, and how its words end.
+/// Throws an exception in callbacks of one kind.
 struct Thrower {
   std::string kind;
   std::function<void()> act;

@@ -77,7 +77,7 @@ inline bool is_stream(const char* method) {
   return stream != 0;
 }
 
-/// From where it stands to the end: what is left of a plan, or of the rows.
+/// Trains to the end, from where the optimizer stands: the rest of a plan, or of the rows.
 inline bdl_status train_on(bool stream, const StartData& data, bdl_optimizer* o) {
   int64_t step = 0, planned = 0;
   OK(bdl_optimizer_progress(o, &step, &planned, nullptr));

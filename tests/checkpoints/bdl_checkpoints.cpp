@@ -12,8 +12,8 @@ namespace {
 
 using namespace checkpoints;
 
-/// What is kept of a case: the model and the posterior after training; or these and the optimizer in the
-/// middle of it.
+/// The parts of a case that are kept: the model and the posterior after training, or these and the optimizer
+/// in the middle of it.
 enum class Kept { result, course };
 
 struct Case {
@@ -146,7 +146,7 @@ void train(const Case& c, const Handles& h) {
   if (!stops || status != BDL_STOPPED) check(status);
 }
 
-/// What the method has learned from the first half of the data.
+/// Makes the posterior of the first half of the data the prior.
 void set_prior(const Case& c, const Handles& h) {
   Handles first;
   check(create_posterior(c, h.model, &first.posterior));

@@ -1,5 +1,6 @@
-// What is stored beside a golden checkpoint, as the program that writes them and the test that loads them
-// compute it. Files that were written once are compared with it for ever: data and quantities do not change.
+// The values that are stored beside a golden checkpoint, as the program that writes them and the test that
+// loads them compute it. Files that were written once are compared with it for ever: data and quantities do
+// not change.
 #pragma once
 
 #include <cmath>

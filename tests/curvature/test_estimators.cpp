@@ -90,7 +90,7 @@ void for_each_batch(const std::function<void(Batch&)>& check) {
       }
 }
 
-/// What an estimate says, written out: the gradient, the curvature matrix, its diagonal.
+/// An estimate written out: the gradient, the curvature matrix, its diagonal.
 struct Summary {
   Dense gradient, curvature, diagonal;
   double log_likelihood;

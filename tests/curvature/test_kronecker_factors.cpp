@@ -109,7 +109,7 @@ void dense_layers_have_the_sums_of_their_examples(void**) {
     }
 }
 
-/// What filter 0 sees at a position, by the gradient of an output there.
+/// Returns the inputs of filter 0 at each position, by the gradient of an output there.
 Dense patches_of(const NaiveConvolution& naive, const Dense& in, Index example) {
   const ConvShape& shape = naive.shape;
   const Index q = shape.fan_in() + (shape.has_bias() ? 1 : 0);

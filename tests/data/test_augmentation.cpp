@@ -10,7 +10,7 @@ namespace {
 using namespace bdl;
 using namespace bdl::testing;
 
-/// By another implementation of Philox4x32-10, with the counter that rng/philox.hpp documents.
+/// Crops that another implementation of Philox4x32-10 gives, with the counter that rng/philox.hpp documents.
 void known_examples_have_known_crops(void**) {
   const Augmentation padded{.channels = 3, .rows = 32, .columns = 32, .pad = 4, .flip = true};
   const Augmentation smaller{

@@ -1,5 +1,5 @@
-// Rows from a function: the numbers it is asked for, in calls of bounded size, and the same bits as from
-// arrays.
+// Rows from a function: the numbers it is asked for, in calls of bounded size, and results identical
+// to those of arrays.
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -22,7 +22,7 @@ double y_of(Index row) {
   return std::cos(static_cast<double>(row));
 }
 
-/// What was asked for, and what to answer.
+/// The rows that were asked for, and the answer to give.
 struct Source {
   Index calls = 0, most = 0;
   std::vector<Index> asked;
@@ -109,7 +109,7 @@ void failures_come_with_their_message(void**) {
     expect_error(Status::ERROR_CALLBACK, "the data set's read callback returned 5, expected 0", fetch);
     source.message = "the disk is gone";
     expect_error(Status::ERROR_CALLBACK, "returned 5, expected 0: the disk is gone", fetch);
-    source.answer = 0;  // whoever succeeds after all has said nothing
+    source.answer = 0;  // a callback that succeeds after all has reported nothing
     fetch();
     source.answer = 1;
     source.message = nullptr;

@@ -65,7 +65,7 @@ void rows_come_by_number(void**) {
   }
 }
 
-/// What has no memory is not written.
+/// An output without memory is not written.
 void inputs_and_targets_come_alone(void**) {
   const Numbers numbers;
   ArrayData all = numbers.data(), targets({}, bdl_f64(numbers.y.data(), rows, 1));

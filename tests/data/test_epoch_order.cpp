@@ -37,7 +37,7 @@ void every_row_comes_once(void**) {
     }
 }
 
-/// From its first row to its last a block is open: at most `window` of them at a time.
+/// A block is open from its first row to its last: at most `window` blocks are open at a time.
 void rows_of_a_window_come_together(void**) {
   for (const auto& [rows, blocks] : cases)
     for (Index epoch = 0; epoch < 20; ++epoch) {

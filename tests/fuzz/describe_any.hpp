@@ -1,4 +1,4 @@
-// What must hold for any text that is given as a network's description.
+// Checks any text that is given as a network's description.
 #pragma once
 
 #include <cmath>

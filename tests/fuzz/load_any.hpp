@@ -1,4 +1,4 @@
-// What must hold for any bytes that are loaded as a checkpoint.
+// Checks any bytes that are loaded as a checkpoint.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ inline std::string saved(const Parts& parts) {
   return save(parts, bytes) == BDL_OK ? bytes : std::string();
 }
 
-/// What has loaded predicts, or says why not; its values may be absurd, and a posterior need not have the
+/// The loaded parts predict, or say why not; their values may be absurd, and a posterior need not have the
 /// points of the model that stands beside it.
 inline bool predicts(const Parts& parts) {
   const std::int64_t inputs = bdl_model_inputs(parts.model), outputs = bdl_model_outputs(parts.model);
@@ -93,7 +93,7 @@ inline bool tamed(bdl_optimizer* optimizer) {
   return true;
 }
 
-/// Whatever was loaded answers: learns an example or says why not, but not by a defect of the library.
+/// The loaded parts learn an example or say why not, but not by a defect of the library.
 inline bool learns(const Parts& parts) {
   const std::int64_t inputs = bdl_model_inputs(parts.model), targets = bdl_model_targets(parts.model);
   if (!parts.optimizer || !parts.model || inputs > 100 || targets > 100 ||

@@ -1,4 +1,4 @@
-// What must hold for any text that is given as options.
+// Checks any text that is given as options.
 #pragma once
 
 #include <cstdio>

@@ -48,8 +48,8 @@ Dense precision_of(const bdl_posterior* q) {
   throw std::runtime_error("the posterior has no precision");
 }
 
-/// By a short natural step of the library, P' = P + r H and mean' = mean - r P'^-1 g, from the normal
-/// distribution with the symmetric part of the covariance.
+/// Reads g and H from a short natural step of the library, P' = P + r H and mean' = mean - r P'^-1 g, of the
+/// normal distribution with the symmetric part of the covariance.
 Evidence evidence(bdl_model* model, const Literal& at, const std::string& estimator, const Json& eps,
                   const Dense& x, const Dense& y) {
   constexpr double rate = 1.0 / 1024;

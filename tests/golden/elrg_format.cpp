@@ -34,7 +34,7 @@ std::int64_t width(const Json& rows) {
   return static_cast<std::int64_t>(rows.front().size());
 }
 
-/// Of each parameter, weights before biases; tied: sigma_oj = sum_l exp(u_ol + t_jl).
+/// Returns log sigma of each parameter, weights before biases; if tied, sigma_oj = sum_l exp(u_ol + t_jl).
 Vector log_sigmas(const Json& parameters) {
   if (parameters.contains("log_sigma")) return parameters.at("log_sigma").get<Vector>();
   Vector out;

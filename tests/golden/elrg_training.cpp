@@ -58,7 +58,7 @@ class Training {
     compare("loss", {loss}, p_.expected().at("loss"));
   }
 
-  /// Of data_size times the loss per example.
+  /// Estimates data_size times the loss per example.
   Estimate assess() {
     const double weight = p_.data_size / static_cast<double>(p_.examples);
     if (p_.is_point()) return assess_mean(weight);

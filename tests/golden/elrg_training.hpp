@@ -1,4 +1,4 @@
-// What training makes of a problem of "elrg-golden-1".
+// Trains a problem of "elrg-golden-1" by the library.
 #pragma once
 
 #include "golden.hpp"

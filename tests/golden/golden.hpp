@@ -1,4 +1,4 @@
-// What the readers of the golden formats share.
+// Shared by the readers of the golden formats.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -28,7 +28,7 @@ inline bdl_matrix_out row_out(Vector& v) {
 
 /// Row by row.
 Vector flatten(const Json& matrix);
-/// Of any depth; the last index runs first.
+/// Returns the numbers of an array of any depth; the last index runs first.
 Vector flatten_all(const Json& array);
 
 /// Largest difference relative to the expected vector's largest entry; infinite for what is not finite.

@@ -92,7 +92,7 @@ class Problem {
     compare("output", {f.data, f.data + f.size()});
   }
 
-  /// Of all layers: means, then variances; in the file layer by layer.
+  /// Reads the statistics of all layers: means, then variances. The file has them layer by layer.
   void read_statistics() {
     for (const std::size_t of : {0, 1})
       for (const Json& layer : json_.at("running")) {
@@ -165,7 +165,7 @@ class Problem {
       }
     for (Index i = 0; i < out.size(); ++i) out.data[i] *= slopes.data[i];
   }
-  /// Of a map with so many numbers a packet and an example.
+  /// Returns the number of positions of a map with these numbers a packet and an example.
   static Index positions_of(Index packet_numbers, Index numbers) {
     for (Index positions = 1;; ++positions)
       if (numbers % positions == 0 &&

@@ -189,7 +189,7 @@ class Case {
   }
   double share(std::size_t i, double tau) const { return tau * prior_precision_[i] / data_size(); }
 
-  /// What the first step has made of g and h.
+  /// Compares the averages of g and h after the first step.
   void compare_first() {
     const double tau = number("tau", 1), b = optimizer_.options().curvature_rate;
     const auto h = json_.at("first").at("h").get<Vector>();

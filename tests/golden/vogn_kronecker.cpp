@@ -65,7 +65,7 @@ void solve_by_factors(const bdl::Buffer<double>& omega, const bdl::Buffer<double
     for (Index j = 0; j < q; ++j) x(j, c) /= std::sqrt(scale);
 }
 
-/// What one layer's entry says.
+/// The entry of one layer.
 class Layer {
  public:
   Layer(const VognProblem& problem, const Json& json, const MatrixShape& shape)

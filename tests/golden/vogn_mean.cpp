@@ -87,7 +87,7 @@ class AtMean {
     for (const double value : expected.at("losses").get<Vector>()) loss += value;
     compare("losses", {-evidence.expected_log_likelihood - constant()}, loss);
   }
-  /// Of minus the log densities of a minibatch, which the file leaves out.
+  /// Returns the constant in minus the log densities of a minibatch, which the file leaves out.
   double constant() const {
     const Json& density = json().at("likelihood");
     if (density.at("type") != "gaussian") return 0;

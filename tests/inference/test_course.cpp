@@ -178,7 +178,7 @@ void diagnosis_measures_how_far_training_went(void**) {
   assert_string_equal(diagnosis.message, "");
 }
 
-/// What training has done to an optimizer, and what the diagnosis says of it.
+/// Trains, lets spoil() change the optimizer's state, and returns the diagnosis.
 template <class Spoil>
 const char* diagnosed(Index epochs, Spoil&& spoil) {
   const Data data;

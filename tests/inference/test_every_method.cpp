@@ -1,6 +1,6 @@
 // Every row of the method table through the same tests: on a linear-Gaussian model it ends at the posterior
-// of its family, same seeds give the same bits, a run resumed from a file goes on exactly, and what it cannot
-// use changes nothing. A new method needs a line here.
+// of its family, equal seeds give identical results, a run resumed from a file goes on exactly, and input
+// that it refuses changes nothing. A new method needs a line here.
 #include <unistd.h>
 
 #include <algorithm>
@@ -366,7 +366,7 @@ Vector gradient_of_step(const Learner& l, const Vector& old, bool natural) {
 }
 
 /// A logistic regression, one step of length 1 over all data, draws that move with the mean. (Dropout draws
-/// masks: test_dropout_training.cpp; noise of layers: test_noisy_gradients.cpp.)
+/// masks: test_dropout_training.cpp; noise of layers: tests/network/test_noise.cpp.)
 void gradients_are_finite_differences(void**) {
   for_each_row([](const Row& row, Kind kind) {
     if (kind == Kind::dropout || is_noisy(kind) || is_exact(row) || !std::strcmp(row.method, "bog") ||

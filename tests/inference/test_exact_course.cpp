@@ -81,7 +81,8 @@ void iterations_are_epochs_and_rise(void**) {
   }
 }
 
-/// Stopped, limited, or both: the belief is that of the last iteration, and the optimum is the same.
+/// A fit that is stopped, limited, or both leaves the posterior of its last iteration, and continues to the
+/// same optimum.
 void stopped_fits_go_on(void**) {
   const Data data;
   for (const Index rank : {-1, 0, 2}) {
@@ -221,8 +222,8 @@ void scales_are_fixed(void**) {
   refuse("\"laplace\"", [](Options& o) { o.laplace = 1; });
 }
 
-/// At the optimum over belief and noise the two conditions hold: the precision is that of the noise, which is
-/// N / E[sum of squared errors]. Data of conjugate models, so both are known in closed form.
+/// At the optimum over posterior and noise the two conditions hold: the precision is that of the noise, which
+/// is N / E[sum of squared errors]. Data of conjugate models, so both are known in closed form.
 void noise_is_learned(void**) {
   Data data;
   Random random(97);

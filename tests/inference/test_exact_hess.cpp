@@ -64,7 +64,7 @@ void evidence_is_the_expectation(void**) {
   check_evidence<T>(Likelihood(BDL_BERNOULLI, 1), true, 1);
 }
 
-/// So many parameters that the examples come in several blocks.
+/// There are so many parameters that the examples come in several blocks.
 void blocks_of_examples_agree(void**) {
   const Index wide = 9000, count = 20;
   const auto model = make_network<double>({wide, 1}, Likelihood(BDL_BERNOULLI, 1));

@@ -84,7 +84,7 @@ struct Conditions {
   double elbo;
 };
 
-/// By the reference's integrals.
+/// Returns the conditions of the optimum by the reference's integrals.
 Conditions conditions_at(const Likelihood& likelihood, const Data& data, const Dense& mean,
                          const Dense& precision) {
   const Index size = mean.rows;
@@ -298,7 +298,7 @@ void default_tolerance_is_tight(void**) {
     }
 }
 
-/// A float model ends where the double one does, rounded; and the same seed gives the same bits.
+/// A float model ends where the double one does, rounded; and the same seed gives identical results.
 void float_models_and_repetitions(void**) {
   const Likelihood bernoulli(BDL_BERNOULLI, 1);
   const Data data(bernoulli);

@@ -32,7 +32,7 @@ std::vector<Examples> problems() {
   return out;
 }
 
-/// What one minibatch says by mc-reparam.
+/// The evidence of one minibatch by mc-reparam.
 template <class T>
 struct Reparametrized {
   Dense gradient, h;
@@ -189,7 +189,7 @@ void bbb_is_its_recursion(void**) {
         check_bbb(kind, descent, scale);
 }
 
-/// Whatever the family, which keeps its covariance.
+/// Rule map is its recursion in every family, which keeps its covariance.
 void map_is_its_recursion(void**) {
   for (const FamilyKind& kind : family_kinds)
     for (const auto descent : {DescentOption::sgd, DescentOption::adam}) {

@@ -171,7 +171,7 @@ void noise_is_learned_where_it_is(void**) {
     run(method, std::make_shared<FullPosterior<double>>(4), 1.0);
 }
 
-/// Of every method for networks, in arithmetic of 32 bits too.
+/// Courses of every method for networks, in single precision too.
 template <class T>
 void deep_networks_learn(void**) {
   const Data data;

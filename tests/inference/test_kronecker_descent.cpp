@@ -1,6 +1,6 @@
 // K-FAC's steps: Newton's where the curvature is exact, the damping of both forms, clipping, intervals,
-// points, and the same bits after a checkpoint and for any number of threads. Steps against dense references:
-// tests/golden/vogn_kronecker.cpp.
+// point parameters, and identical results after a checkpoint and for any number of threads. Steps against
+// dense references: tests/golden/vogn_kronecker.cpp.
 #include <unistd.h>
 
 #include "io/checkpoint.hpp"

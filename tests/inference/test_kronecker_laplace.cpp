@@ -92,7 +92,8 @@ struct Reference {
   Dense omega, gamma;  ///< of a dense layer
 };
 
-/// Of the layer whose parameters begin at `offset`; rows of gradients for each seed, D x n.
+/// Returns the factors of the layer whose parameters begin at `offset`; `rows` has a gradient for each seed,
+/// D x n.
 Reference factors_of(const Dense& rows, const MatrixShape& shape, Index offset, Index examples) {
   const Index q = shape.columns(), o = shape.outputs;
   Reference out{Dense(q, q), Dense(o, o)};
@@ -224,7 +225,7 @@ void a_posterior_of_the_family_can_be_the_prior(void**) {
   assert_close("twice the data", dense_precision(*q), 2.0 * once - identity_part, 1e-11);
 }
 
-/// Of a matrix's parameters.
+/// Partial traces over a matrix's parameters.
 struct PartialTraces {
   Dense inputs, outputs;
 };

@@ -167,7 +167,7 @@ Dense curvature_of(const Optimizer<double>& optimizer) {
   return out;
 }
 
-/// What of a dense matrix is diagonal in the posterior's basis.
+/// Returns the part of a dense matrix that is diagonal in the posterior's basis.
 Dense in_basis(const Posterior<double>& posterior, const Dense& whole) {
   const auto& q = as_blocks(posterior);
   Dense out(q.dimension(), q.dimension());
@@ -379,7 +379,7 @@ void bits_do_not_depend_on_threads_or_files(void**) {
     }
 }
 
-/// What has no place in such steps.
+/// Priors that such steps cannot use are refused.
 void other_priors_are_refused(void**) {
   const Likelihood likelihood(BDL_CATEGORICAL, 3);
   const auto network = network_of<double>(layers, likelihood);

@@ -1,5 +1,5 @@
 // Layerwise-full posteriors: with one block they are full ones, with a network's layers each layer has the
-// precision that a full posterior has there, and bits do not depend on the number of threads.
+// precision that a full posterior has there, and results do not depend on the number of threads.
 #include "posterior/families.hpp"
 #include "predict/predict.hpp"
 #include "support/training.hpp"

@@ -222,8 +222,8 @@ struct Course {
   double largest() const { return max_abs(column_of(std::as_const(*optimizer->posterior()).mean())); }
 };
 
-/// These rates are beyond what examples can be asked for one by one: where they run away together, training
-/// goes on more slowly from its last good state.
+/// At these rates a guard of single examples is not enough: where many examples together make training
+/// diverge, it goes on more slowly from its last good state.
 void what_runs_away_without_the_guard_is_fitted_with_it(void**) {
   for (const char* method : {"slang-ggn", "von"}) {
     Course held(1, method);
@@ -234,14 +234,14 @@ void what_runs_away_without_the_guard_is_fitted_with_it(void**) {
   }
 }
 
-/// A run-away is an error, and leaves the last good state.
+/// Divergence is an error, and leaves the last good state.
 void a_run_away_is_taken_back(void**) {
   Course free(0);
   expect_error(Status::ERROR_DIVERGED, "last good state", [&] { free.run(60); });
   const TrainingState& state = free.optimizer->state;
   assert_true(state.has_diverged && free.largest() < 100);
   assert_true(state.step > 0 && state.rate_cuts == 0 && state.watch.ratio() <= 2);
-  // Whoever goes on with other options is not marked any more.
+  // Training that continues with other options is no longer marked.
   Options options = free.optimizer->options();
   options.guard = 1;
   free.optimizer->set_options(options);
@@ -249,7 +249,7 @@ void a_run_away_is_taken_back(void**) {
   assert_false(free.optimizer->state.has_diverged);
 }
 
-/// What the caller has changed since is no part of the good state: a prior with other groups stays.
+/// The good state does not include what the caller has changed since: a prior with other groups stays.
 void changes_of_the_prior_are_not_taken_back(void**) {
   Course free(0);
   Options options = free.optimizer->options();

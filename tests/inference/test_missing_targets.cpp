@@ -58,7 +58,7 @@ void rows_without_targets_let_time_pass(void**) {
     assert_skipped<T>(kind, Likelihood(BDL_BERNOULLI, 2), EstimateKind::mc_ef, none);
     assert_skipped<T>(kind, Likelihood(BDL_POISSON, 2), EstimateKind::lin_ef, none);
     assert_skipped<T>(kind, Likelihood(BDL_CATEGORICAL, 3), EstimateKind::mc_ggn, Dense(1, 1, not_a_number));
-    // What sees the outputs of a row together needs all of them.
+    // Likelihoods and estimates that read all outputs of a row together need all targets of it.
     assert_skipped<T>(kind, correlated, EstimateKind::lin_hess, some);
     if (kind.rank == 0) assert_skipped<T>(kind, gaussian(2, {3}), EstimateKind::mc_hess, some);
   }

@@ -1,5 +1,5 @@
-// What goes together: each ability of needs.def is found missing somewhere, with its status and a filled
-// message, and what is valid stays so. That steps refuse nothing else: tests/c_api/test_combinations.cpp.
+// Combinations: each ability of needs.def is missing in some, which are refused with its status and a filled
+// message, and valid ones stay valid. tests/c_api/test_combinations.cpp tests that steps refuse nothing else.
 #include <array>
 #include <set>
 #include <string>

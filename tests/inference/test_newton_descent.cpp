@@ -121,7 +121,7 @@ void a_start_can_be_given(void**) {
   }
 }
 
-/// Of the curvature s + reg of a step at least half is left (Lin, Schmidt and Khan 2020): a million steps by
+/// A step leaves at least half of the curvature s + reg (Lin, Schmidt and Khan 2020): a million steps by
 /// random curvatures of any sign and size.
 void no_curvature_makes_ivon_indefinite(void**) {
   constexpr Index dimension = 1000;

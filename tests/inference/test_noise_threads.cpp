@@ -1,4 +1,4 @@
-// Steps by gradients through noise have the same bits on one thread and on several.
+// Steps by gradients through noise give identical results on one thread and on several.
 #include "support/likelihoods.hpp"
 #include "support/noisy_networks.hpp"
 #include "support/training.hpp"

@@ -1,5 +1,4 @@
-// What noise of every estimator makes of outputs: their expected loss, and their mean by pairs of opposite
-// signs.
+// Outputs under the noise of every estimator: their expected loss, and their mean by pairs of opposite signs.
 #include "evidence/noisy_estimator.hpp"
 #include "support/noisy_beliefs.hpp"
 #include "support/verify.hpp"

@@ -32,7 +32,9 @@ struct Reference {
   Dense mean, covariance;
   bool moment;
 
-  /// Of the loss |scaled residual|^2 / 2 with rows X: full by Bayes' rule, full moment as its step says.
+  /// Observes the loss |scaled residual|^2 / 2 with rows X: a full posterior by Bayes' rule, a full-moment
+  /// one by
+  /// its step.
   void observe(const Dense& x, const Dense& residual) {
     const Dense gradient = -1.0 * (x * residual), columns = covariance * x;
     if (moment) {

@@ -51,7 +51,7 @@ double divergence_after_training(const char* method, Index rank, const Regressio
   return kl_of(column_of(std::as_const(*q).mean()), covariance_of(*q), data.mean, data.precision);
 }
 
-/// Of D = 4 parameters: the mean field's own optimum has precisions Lambda_ii; rank 3 can be exact.
+/// There are D = 4 parameters: the mean field's own optimum has precisions Lambda_ii; rank 3 can be exact.
 void regressions_end_at_their_posterior(void**) {
   const Regression data = regression();
   double optimum = -log_det(data.precision) / 2;

@@ -37,8 +37,7 @@ void the_divergence_warms_up(void**) {
   for (int step = 0; step < 10; ++step) assert_step(course, 0.5 * std::min(1.0, step / 5.0));
 }
 
-/// By log sigma^2 the gradient is half as large, and the standard deviation's logarithm moves half as far as
-/// what is moved.
+/// The gradient by log sigma^2 is half that by log sigma, and log sigma moves half as far as log sigma^2.
 void log_variances_move_a_quarter_as_far(void**) {
   assert_step(course_of("elrg-d", 2, [](Options& o) { o.scale_parameter = ScaleParameter::log_variance; }), 1,
               0.25);

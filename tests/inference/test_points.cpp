@@ -1,5 +1,5 @@
-// Point parameters and running statistics in training: in every family they leave the belief over the other
-// parameters what it is without them; their steps; what failed steps leave; what goes with them and what not.
+// Point parameters and running statistics in training: in every family, the posterior of the other parameters
+// is what it is without them. Tests their steps, failed steps, and the options that they work with or refuse.
 #include "posterior/families.hpp"
 #include "posterior/point_parameters.hpp"
 #include "search/cross_validation.hpp"
@@ -100,7 +100,7 @@ std::vector<Index> uncertain(const PointLayout& points, Index dimension) {
   return out;
 }
 
-/// The belief over the others, by its dense precision.
+/// Returns the posterior of the other parameters, with this dense precision.
 template <class T>
 std::unique_ptr<Posterior<T>> without_points(const Posterior<T>& q, const Dense& precision) {
   const auto kept = uncertain(q.point_parameters(), q.dimension());
@@ -412,7 +412,7 @@ void what_does_not_fit_is_refused(void**) {
                [&] { first->check_use(Use::rows); });
 }
 
-/// What was learned is a prior, whose points begin where its are and have no prior.
+/// A learned posterior becomes a prior: point parameters begin where its own are, and have no prior.
 void beliefs_are_priors(void**) {
   for (const char* family : {"low_rank", "full", "layerwise_full"}) {
     Trained<double> first({"slang", family, 2}), second({"slang", family, 2});

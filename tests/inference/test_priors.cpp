@@ -108,7 +108,7 @@ void precisions_may_count_in_inputs(void**) {
   check(without_layers, 1, Dense(7, 1, 2));
 }
 
-/// Of groups that span layers of different sizes: what is learned is best for the scaled precisions.
+/// In groups that span layers of different sizes, the learned value is best for the scaled precisions.
 template <class T>
 void learned_precisions_count_in_inputs(void**) {
   const Padded<T> thetas(Random(3).normal(13, 4), 2);
@@ -133,7 +133,7 @@ void learned_precisions_count_in_inputs(void**) {
     }
 }
 
-/// Networks with hidden units and online methods; nobody else.
+/// Networks with hidden units on streams, and no others, have fan-in scaling by default.
 void streams_of_networks_begin_with_fan_in(void**) {
   for (const Method& method : method_table()) {
     for (const bool hidden : {false, true}) {

@@ -1,5 +1,5 @@
-// What ranks compare before they train together covers all numbers that go on from step to step: one that
-// differs, even in its last bit, is another state.
+// Before they train together, ranks compare all numbers that go on from step to step: a number that differs,
+// even in its last bit, is another state.
 #include <cmath>
 #include <limits>
 
@@ -41,7 +41,7 @@ struct Trained {
     std::vector<std::uint32_t> hashes(option_table().size());
     return agreement(*optimizer, Call::fit, examples, 4, 1, true, hashes).state;
   }
-  /// `number` in its last bit, and back again.
+  /// Changes the last bit of `number`, expects another state, and changes the bit back.
   void expect_counts(const double& number, const char* what) {
     auto& place = const_cast<double&>(number);
     const double before = place;

@@ -1,5 +1,5 @@
-// What ends other implementations: gradients that are all zero, dead units, more columns than rows; and what
-// a step that fails leaves behind.
+// Cases that break other implementations: gradients that are all zero, dead units, more columns than rows;
+// and the state after a step that fails.
 #include "support/likelihoods.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
@@ -105,7 +105,7 @@ void more_columns_than_rows_train_on(void**) {
     }
 }
 
-/// The same row again and again: U has rank 1 whatever its columns.
+/// One row again and again: U has rank 1, whatever its number of columns.
 template <class T>
 void repeated_rows_train_on(void**) {
   const Dense row = Random(3).normal(12, 1);

@@ -30,7 +30,7 @@ void for_each_algorithm(Check check) {
         if (exists(kind, estimate)) check(kind, rule, estimate);
 }
 
-/// The same bits, scores included, missing targets and all.
+/// Results are identical, scores and missing targets included.
 template <class T>
 void one_call_with_many_rows_is_many_calls(void**) {
   for_each_algorithm([](const FamilyKind& kind, Rule rule, EstimateKind estimate) {
@@ -50,7 +50,7 @@ void one_call_with_many_rows_is_many_calls(void**) {
   });
 }
 
-/// So does the division of a call into blocks: k rows are one observation of k outputs.
+/// A call is divided into blocks: k rows are one observation of k outputs.
 template <class T>
 void a_block_is_one_observation(void**) {
   for_each_algorithm([](const FamilyKind& kind, Rule rule, EstimateKind estimate) {
@@ -87,7 +87,7 @@ void rows_of_a_block_are_outputs_of_one_row(void**) {
                                std::shared_ptr<Posterior<double>>(prior->clone()), options);
         stream.optimizer.set_draws(std::make_shared<AntitheticDraws<double>>());
         stream.observe(x, y);
-        // The same posterior by one row whose rows b_r are sqrt(2) x_r, through the rule itself.
+        // The rule itself gives this posterior from one row whose rows b_r are sqrt(2) x_r.
         std::shared_ptr<Posterior<double>> by_hand(prior->clone());
         const Index iterations = has_kl(rule) ? options.iterations : 1;
         Scratch workspace;

@@ -1,4 +1,4 @@
-// Streams give the same bits on any number of threads.
+// Streams give identical results on any number of threads.
 #include "support/streams.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// Training steps, samples and predictions on three threads have the bits of one, also where two callers want
+// Training steps, samples and predictions on three threads have the results of one, even if two callers want
 // the threads at the same time.
 #include <array>
 #include <thread>

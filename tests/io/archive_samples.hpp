@@ -47,7 +47,7 @@ inline Bytes small_archive() {
   return serialize_archive({{"format", "bdl"}, {"note", "a \"quoted\" \xC3\xA9"}}, tensors);
 }
 
-/// The same as versions without checksums wrote it: whatever is changed in it, nothing tells.
+/// Returns that archive as versions without checksums wrote it: no change in it can be noticed.
 inline Bytes unchecked_archive() {
   const Bytes checked = small_archive();
   const std::size_t data_size = 24 + 8 + 12 + 8 + 3;

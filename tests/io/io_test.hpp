@@ -1,4 +1,4 @@
-// What the CMocka programs of this folder share.
+// Shared by the CMocka programs of this folder.
 #pragma once
 
 #include <cstdarg>

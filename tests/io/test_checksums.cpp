@@ -157,7 +157,7 @@ void test_checksums_of_other_writers(void**) {
   refused("the header is damaged: its checksum is ", R"("crc32c":"00000000")");
 }
 
-/// Whichever is missing: a damaged key must not switch the others off.
+/// Each checksum is missing once: a damaged key must not switch the others off.
 void test_a_file_has_all_checksums_or_none(void**) {
   const std::string good = hexadecimal(slow_crc32c(Bytes(1, std::byte{7})));
   const auto refused = [](const char* word, const std::string& metadata) {

@@ -142,7 +142,7 @@ std::string tensor(const char* name, const char* type, const char* shape, std::s
          R"(,"data_offsets":[)" + std::to_string(begin) + "," + std::to_string(end) + "]}";
 }
 
-/// "x" of this type behind tensors of types that nobody reads, from any address.
+/// Makes a file with "x" of this type after tensors of types that are not read, at any address.
 Bytes archive_of(const Kind& kind, std::size_t more) {
   const Bytes data = data_of(kind, false, false);
   const std::string header = "{" + tensor("a", "F8_E4M3", "[3]", 0, 3) + "," +

@@ -74,7 +74,7 @@ void test_not_a_checkpoint(void**) {
   assert_true(peak_kilobytes() - before < 16 << 10);
 }
 
-/// What a checkpoint holds is in its header.
+/// The header tells what a checkpoint holds.
 void test_contents_without_tensors(void**) {
   const SparseFile file(checkpoint, std::uint64_t{1} << 40);
   assert_false(checkpoint_contents(file.path()).model);

@@ -134,7 +134,8 @@ void files_that_do_not_fit_are_refused(void**) {
   expect_error("folder", Status::ERROR_FILE, "a directory", [&] { map_npy(folder.path().c_str(), nullptr); });
 }
 
-/// What would end the process is an error as long as nobody shortens the file while it is read.
+/// A file that has become shorter, which would end the process, is an error, unless it is shortened while it
+/// is read.
 void files_that_become_shorter_are_noticed(void**) {
   const TemporaryFolder folder;
   const std::string path =

@@ -80,7 +80,7 @@ void wrong_averages_are_refused(void**) {
                [] { through_a_file(moments_of<T>(dimension, true, not_a_number)); });
 }
 
-/// What the reader would refuse is not written, and what was there stays.
+/// A state that the reader would refuse is not written, and the old file stays.
 template <class T>
 void states_that_would_not_load_are_not_saved(void**) {
   char path[] = "/tmp/bdl-moments-XXXXXX";

@@ -15,7 +15,7 @@ using namespace bdl::testing;
 
 constexpr Index sizes[] = {0, 1, 2, 5, 17};
 
-/// Of triangular matrices: below, at and above what is solved without products, and odd halves of these.
+/// Sizes of triangular matrices: below, at and above those that are solved without products, and odd halves.
 constexpr Index triangles[] = {0, 1, 2, 5, 8, 9, 16, 17, 33, 64, 101};
 
 Dense apply(Op op, const Dense& a) {
@@ -90,7 +90,8 @@ void small_products_are_products(void**) {
         for (const T beta : {T(0), T(1), T(-0.75)}) check_gemm<T>(op_a, op_b, m, n, k, beta);
 }
 
-/// Products that are shared out in rows and columns: references, and the same bits on any number of threads.
+/// Products that are divided by rows and columns, against references; results are identical for any number of
+/// threads.
 template <class T>
 void products_in_parts_are_products(void**) {
   for (const auto& [m, n, k] : {std::array<Index, 3>{300, 60, 300},

@@ -168,7 +168,7 @@ void large_matrices_of_known_spectrum(void**) {
       }
 }
 
-/// More pairs than Krylov's method is for; the same bits on any number of threads.
+/// More pairs than Krylov's method is used for; results are identical for any number of threads.
 void large_matrices_are_reduced_on_threads(void**) {
   constexpr Index size = 600, count = 150;
   TopEigen eigen;

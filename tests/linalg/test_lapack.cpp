@@ -1,5 +1,5 @@
-// What LAPACK does: eigenpairs of tridiagonal matrices with close eigenvalues, against Jacobi rotations where
-// they are small, and against what defines them where they are not.
+// Functions of LAPACK: eigenpairs of tridiagonal matrices with close eigenvalues, against Jacobi rotations if
+// the matrices are small, and against their defining equations if not.
 #include <vector>
 
 #include "linalg/blas.hpp"

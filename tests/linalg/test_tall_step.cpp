@@ -1,5 +1,5 @@
-// The two passes of a projection against dense products; the Gram matrices that the second takes on its way
-// are those of tall_gram, bit for bit.
+// The two passes of a projection against dense products; the Gram matrices that the second computes on
+// its way are exactly those of tall_gram.
 #include "linalg/tall/tall_step.hpp"
 #include "support/verify.hpp"
 
@@ -77,7 +77,7 @@ Dense row_squares(const Dense& a) {
   return sums;
 }
 
-/// What the second pass writes; d starts as the problem's.
+/// Results of the second pass; d starts as the problem's.
 template <class T>
 struct Result {
   Padded<T> u, d, step;

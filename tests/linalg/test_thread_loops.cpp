@@ -36,7 +36,7 @@ void blocks_cover_the_range(void**) {
     }
 }
 
-/// What one loop wrote the next one reads.
+/// Each loop reads what the one before it has written.
 void loops_follow_each_other(void**) {
   const ThreadLimit threads(3);
   std::vector<Index> values(257, 0);

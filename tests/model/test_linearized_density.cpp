@@ -21,7 +21,7 @@ double density(const Likelihood& likelihood, const Dense& mean, const Dense& cov
   return got;
 }
 
-/// Of every rank, 0 included.
+/// Returns a random covariance of this rank, which may be 0.
 Dense covariance_of_rank(Index size, Index rank, Random& random) {
   const Dense root = random.normal(size, rank);
   return root * transposed(root);

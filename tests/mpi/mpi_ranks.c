@@ -1,5 +1,5 @@
 /* Ranks that are processes of MPI. usage: mpirun -n N mpi_ranks MODE
- *   train    all ranks have the bits of one process that trains, or searches, alone
+ *   train    all ranks have the results of one process that trains, or searches, alone
  *   late     a rank that does not come is noticed at the timeout
  *   killed   the launcher ends all ranks when one is killed, with a status that is not 0
  *   handles  communicators of other MPIs, and of none, are refused */

@@ -1,4 +1,4 @@
-# Ranks of MPI train with the bits of one that trains alone: mpirun -n N Rscript ranks.R N [Rmpi]
+# Ranks of MPI train with the results of one that trains alone: mpirun -n N Rscript ranks.R N [Rmpi]
 library(bdl)
 
 arguments <- commandArgs(TRUE)

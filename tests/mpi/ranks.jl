@@ -1,4 +1,4 @@
-# Ranks of MPI train with the bits of one that trains alone: mpirun -n N julia ranks.jl N
+# Ranks of MPI train with the results of one that trains alone: mpirun -n N julia ranks.jl N
 using BDL, Libdl
 
 const x = [sin(1.3i + 0.7i * j) for i in 0:95, j in 0:3]

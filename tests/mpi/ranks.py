@@ -1,4 +1,4 @@
-"""Ranks of MPI train with the bits of one that trains alone: mpirun -n N python ranks.py"""
+"""Ranks of MPI train with the results of one that trains alone: mpirun -n N python ranks.py"""
 
 import sys
 

@@ -1,5 +1,5 @@
-// Sums over shards have the same bits on any number of ranks; ranks leave a call together; what is lost on
-// the way is noticed.
+// Sums over shards are identical for any number of ranks; ranks leave a call together; lost messages are
+// noticed.
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -23,14 +23,14 @@ std::shared_ptr<Communicator> communicator_of(RankThreads::Rank& rank) {
       Communicator::Callbacks{RankThreads::all_gather, RankThreads::exchange, &rank});
 }
 
-/// Of shard v, index i: over many magnitudes, so that any other order rounds otherwise.
+/// Returns number i of shard v: numbers have many magnitudes, so that any other order rounds differently.
 template <class T>
 T value(Index v, Index i) {
   const double number = std::sin(static_cast<double>(1 + 7 * v + 13 * i));
   return static_cast<T>(std::ldexp(number, static_cast<int>((v * 5 + i * 3) % 23)));
 }
 
-/// By the definition of the tree.
+/// Returns the sum by the definition of the tree.
 template <class T>
 T tree_sum(Index first, Index end, Index i) {
   if (end - first == 1) return value<T>(first, i);
@@ -110,7 +110,7 @@ struct Outcome {
   std::string words;
 };
 
-/// What comes of work(team, rank) on each rank.
+/// Returns the outcome of work(team, rank) on each rank.
 std::vector<Outcome> outcomes_of(int ranks, const std::function<void(Team&, int)>& work) {
   RankThreads threads(ranks);
   std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
@@ -147,7 +147,7 @@ void failures_reach_all_ranks_at_the_next_message(void**) {
   }
 }
 
-/// Training that ran away is everybody's, unless something worse has happened to another rank.
+/// All ranks report divergence, unless another rank has a failure of its own.
 void common_failures_are_the_same_for_all(void**) {
   auto outcomes = outcomes_of(3, [&](Team& team, int rank) {
     team.attempt([&] {
@@ -202,8 +202,8 @@ void differences_are_named(void**) {
     }
 }
 
-/// Whatever goes wrong at whichever call of a callback: every rank ends with an error, and a communicator
-/// that has lost a message is not used again.
+/// Each fault occurs at each call of a callback: every rank ends with an error, and a communicator that has
+/// lost a message is not used again.
 void every_callback_may_go_wrong(void**) {
   for (const auto fault : {RankThreads::Fault::fails, RankThreads::Fault::garbage})
     for (const int ranks : {3, 4})

@@ -7,7 +7,7 @@ namespace {
 using namespace bdl;
 using namespace bdl::testing;
 
-/// What the family's steps change: the precision, or the variance.
+/// Returns the matrix that the family's steps change: the precision or the covariance.
 Dense stepped(Family family, const Factored& q) {
   Dense out = q.d;
   for (double& value : out.values) value = family == Family::low_rank ? value : 1 / value;

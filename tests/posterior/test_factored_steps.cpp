@@ -16,7 +16,7 @@ constexpr LossPrior priors[] = {LossPrior::none, LossPrior::posterior, LossPrior
 template <class T>
 constexpr double tolerance = sizeof(T) == 8 ? 1e-11 : 3e-5;
 
-/// The belief, and what is answered from its factorisation.
+/// Compares the posterior, and everything that is computed from its factorisation.
 template <class T>
 void assert_holds(const Posterior<T>& q, const Factored& expected) {
   const Factored got = factored_of(q);

@@ -117,7 +117,7 @@ std::unique_ptr<Posterior<double>> stepped(const Model& model, Family family, De
   return next;
 }
 
-/// What the step adds to the parameters of the family.
+/// Returns the change of the family's parameters in a step.
 Dense step_taken(const Model& model, Family family, Descent descent) {
   const auto next = stepped(model, family, descent);
   return parameters_of(family, gaussian_of(*next)) - parameters_of(family, model.q);

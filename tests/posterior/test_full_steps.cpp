@@ -17,7 +17,7 @@ constexpr FactorUpdate updates[] = {FactorUpdate::automatic, FactorUpdate::rotat
 template <class T>
 constexpr double tolerance = sizeof(T) == 8 ? 1e-12 : 2e-6;
 
-/// The belief, and everything that is answered from its factor.
+/// Compares the posterior, and everything that is computed from its factor.
 template <class T>
 void assert_holds(const Posterior<T>& q, const Gaussian& expected) {
   const Gaussian got = gaussian_of(q);

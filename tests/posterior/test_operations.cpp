@@ -1,4 +1,5 @@
-// What a posterior answers - solve, color, variances, quadratic form, log density, entropy, covariance blocks
+// Operations of a posterior - solve, color, variances, quadratic form, log density, entropy, covariance
+// blocks
 // - against its dense precision, for every family and every kind of rank.
 #include <numbers>
 

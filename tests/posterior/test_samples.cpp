@@ -1,4 +1,4 @@
-// Draws: their moments, and that they depend on nothing but posterior and key, to the bit. Every statistical
+// Draws: their moments, and that they are exactly a function of posterior and key. Every statistical
 // assertion rejects a correct sampler with a probability below 1e-6 (over the choice of the seed, which is
 // fixed).
 #include "base/simd.hpp"

@@ -1,4 +1,4 @@
-// What the tests of the linearised model's predictions share.
+// Shared by the tests of the linearised model's predictions.
 #pragma once
 
 #include "predict_test.hpp"

@@ -1,4 +1,4 @@
-// What the tests of metrics share: tables of doubles, every way to store them, random ones.
+// Shared by the tests of metrics: tables of doubles, every way to store them, random ones.
 #pragma once
 
 #include <algorithm>

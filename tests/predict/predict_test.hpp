@@ -1,4 +1,4 @@
-// What the tests of predictions share: small models, posteriors of every family, dense linear algebra.
+// Shared by the tests of predictions: small models, posteriors of every family, dense linear algebra.
 // Statistical assertions reject correct code with a probability below 1e-6 (over the choice of the seeds,
 // which are fixed).
 #pragma once

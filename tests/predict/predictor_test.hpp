@@ -1,4 +1,4 @@
-// What the tests of predictors share: settings of every likelihood and method, and all that can be predicted.
+// Shared by the tests of predictors: settings of every likelihood and method, and all predictions.
 #pragma once
 
 #include "linearized_test.hpp"
@@ -85,7 +85,7 @@ class Everything {
             fail_msg("answer %zu differs at row %lld, column %lld", k, static_cast<long long>(i),
                      static_cast<long long>(j));
   }
-  /// Of predict(), in its order.
+  /// Returns a result of predict(), by its position there.
   const Table& answer(std::size_t k) const { return tables_[k]; }
   static constexpr std::size_t mean = 0, epistemic = 1, noise = 2, quantiles = 3, probabilities = 6,
                                entropy = 7, log_density = 9, draws = 10, output_mean = 11;

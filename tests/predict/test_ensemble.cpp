@@ -1,5 +1,5 @@
 // Ensembles: their answers against the members' own, put together by the definition of a mixture; one member
-// is a predictor to the bit.
+// is exactly a predictor.
 #include <cmath>
 
 #include "predict/ensemble.hpp"
@@ -93,8 +93,7 @@ void densities_are_means_of_densities(void**) {
   });
 }
 
-/// By the members' own draws: at a quantile, as many of all lie below it. Counts exactly so: no smaller one
-/// would do.
+/// A quantile of the mixture lies between the members' own quantiles, and quantiles rise with their level.
 void quantiles_are_those_of_the_mixture(void**) {
   const Table x = inputs_table();
   for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T, BDL_POISSON})

@@ -1,4 +1,5 @@
-// What metrics refuse: the status, and a message that names the argument, what was given, what was expected.
+// Calls that metrics refuse: the status, and a message that names the argument, what was given and what was
+// expected.
 #include "metric_tables.hpp"
 #include "metrics/metrics.hpp"
 #include "metrics/ranking.hpp"

@@ -102,7 +102,8 @@ void classification_of_known_rows(void**) {
   in_every_storage<float, std::int32_t>(p, y, accuracy, 3.0 / 4);  // the tie of the last row goes to class 0
   const double brier = (0.375 + 0 + (0.0625 + 0.5625 + 0.25) + (0.390625 + 0.140625 + 0.0625)) / 4;
   in_every_storage<float, std::int32_t>(p, y, brier_score, brier);
-  // Of 4 bins: (1/4, 1/2] holds rows 0, 2 and 3 (2 of 3 right, confidences 0.5, 0.5, 0.375), (3/4, 1] row 1.
+  // With 4 bins, (1/4, 1/2] holds rows 0, 2 and 3 (2 of 3 right, confidences 0.5, 0.5, 0.375), (3/4, 1]
+  // row 1.
   const auto calibration = [](const Array& a, const Array& b) { return expected_calibration_error(a, b, 4); };
   in_every_storage<float, std::int32_t>(p, y, calibration, (2 - 1.375) / 4);
 }

@@ -1,5 +1,5 @@
 // One row that overflows: its own numbers are infinite, or say that nothing is known, and those of other rows
-// are to the bit what they are without it; whatever the likelihood, method, type and way to ask.
+// are exactly what they are without it, for every likelihood, method, type and kind of prediction.
 #include <cmath>
 
 #include "predict/ensemble.hpp"

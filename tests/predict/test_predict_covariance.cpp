@@ -19,7 +19,7 @@ Network<T> correlated(const std::vector<Index>& sizes) {
   return model;
 }
 
-/// The same marginals, independent.
+/// Returns a network whose noise has the same marginal variances, but no correlations.
 template <class T>
 Network<T> independent(const std::vector<Index>& sizes) {
   Network<T> model = network<T>(sizes, BDL_GAUSSIAN);

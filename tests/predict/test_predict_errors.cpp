@@ -1,4 +1,4 @@
-// What predictions refuse: the status, what the message names, and outputs that stay as they were.
+// Calls that predictions refuse: the status, the message, and outputs that stay as they were.
 #include "model/user_model.hpp"
 #include "predict_test.hpp"
 

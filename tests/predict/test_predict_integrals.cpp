@@ -94,8 +94,8 @@ void poisson_lognormal_is_exact(void**) {
   assert_close(log_poisson_lognormal(0, 0.04, 1000), -587.18690521828038, 1e-13);
 }
 
-/// Beliefs so wide that e^f is anything: sums of 400,001 terms over f. (The log probability is exact where
-/// the belief's mean rate is no number, too.)
+/// Posteriors so wide that e^f may have any size, against sums of 400,001 terms over f. (The log probability
+/// is exact even if the posterior's mean rate overflows.)
 void wide_poisson_lognormals_are_exact(void**) {
   struct Case {
     double m, v, count, log_probability;

@@ -123,7 +123,7 @@ void quadrature_of_regression_has_closed_forms(void**) {
   }
 }
 
-/// Of y = 1 and y = 0 under logits N(m, v): values with 40 digits.
+/// Compares the densities of y = 1 and y = 0 under logits N(m, v) with values of 40 digits.
 void quadrature_of_classification_is_exact(void**) {
   constexpr struct {
     double m, v, p, q, log_q;

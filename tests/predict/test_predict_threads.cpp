@@ -1,5 +1,5 @@
-// Const means concurrent: four threads that predict with one model and one posterior get the bits of one
-// thread.
+// Const handles may be used concurrently: four threads that predict with one model and one posterior get the
+// results of one thread.
 #include <atomic>
 #include <thread>
 

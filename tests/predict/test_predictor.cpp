@@ -1,5 +1,5 @@
-// Predictors give the bits of single predictions, whatever was predicted before and whatever becomes of model
-// and posterior.
+// Predictors give the results of single predictions, whatever was predicted before and whatever happens to
+// model and posterior.
 #include "predictor_test.hpp"
 
 namespace {

@@ -139,7 +139,7 @@ void outside_is_told_from_inside(void**) {
   const Table in = entropy_of(inside), out = entropy_of(outside);
   assert_near(report.entropy_inside, (in(0, 0) + in(1, 0) + in(2, 0)) / 3, 1e-15);
   assert_near(report.entropy_outside, (out(0, 0) + out(1, 0)) / 2, 1e-15);
-  // By entropy, (1/2, 1/4, 1/4) is less certain than (1/2, 1/2, 0), which ties no more.
+  // In entropy, (1/2, 1/4, 1/4) is less certain than (1/2, 1/2, 0): they no longer tie.
   const bdl_ood_report by_entropy = detect_outside(inside.array(), outside.array(), BDL_SCORE_ENTROPY);
   assert_near(by_entropy.auroc, 5.5 / 6, 1e-15);
   assert_near(by_entropy.threshold, -in(2, 0), 0);

@@ -1,4 +1,4 @@
-// What the CMocka programs of this folder share. Every statistical assertion rejects a correct generator with
+// Shared by the CMocka programs of this folder. Every statistical assertion rejects a correct generator with
 // a probability of 1e-6 (over the choice of the seed, which is fixed).
 #pragma once
 

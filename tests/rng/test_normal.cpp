@@ -91,7 +91,7 @@ void test_stays_inside(void**) {
   }
 }
 
-/// What a pair of normals is made of: u, and the angle of quadrant / 4 + turns full turns.
+/// The numbers that a pair of normals is made of: u, and the angle of quadrant / 4 + turns full turns.
 struct ExactPair {
   long double u, turns;
   std::size_t quadrant;

@@ -114,7 +114,7 @@ void test_neighbouring_streams(void**) {
     assert_uncorrelated<T>(neighbour.what, x, normals<T>(neighbour.key, 0, 1 << 20));
 }
 
-/// The same place of many streams is a sample, too: how a few numbers per step are used.
+/// Numbers at one place of many streams are a sample, too: steps that use a few numbers each depend on it.
 template <class T>
 void test_across_steps_and_samples(void**) {
   constexpr Index steps = 1 << 13;

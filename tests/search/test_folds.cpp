@@ -37,7 +37,7 @@ void folds_are_random(void**) {
   assert_true(std::abs(early - 5 * seeds) < 5 * std::sqrt(seeds * 2.5 * 10 / 19));
 }
 
-/// Of folds that a fold trains against, the next stand first.
+/// The folds that a fold trains on stand in order, the next ones first.
 void folds_stand_in_order(void**) {
   constexpr Index rows = 11, folds = 3;
   const Folds parts(rows, folds, 6);

@@ -1,5 +1,5 @@
-// NLopt behind one function: minima inside and at bounds, budgets, the same bits again, and what is thrown in
-// the objective.
+// NLopt behind one function: minima inside and at bounds, budgets, identical results when run again, and
+// exceptions thrown in the objective.
 #include <stdexcept>
 
 #include "optimize/minimize.hpp"

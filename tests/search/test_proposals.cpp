@@ -1,5 +1,5 @@
-// What is tried next: the optima of known functions are found, failures and outliers do no harm, and
-// proposals depend on nothing but seed and trials.
+// Proposals of the search: the optima of known functions are found, failures and outliers do no harm, and
+// proposals depend only on seed and trials.
 #include <set>
 
 #include "search/proposal.hpp"
@@ -177,7 +177,7 @@ void batches_find_optima(void**) {
   }
 }
 
-/// Of twelve points, a batch has each once.
+/// The space has twelve points: a batch proposes each once.
 void batches_do_not_repeat(void**) {
   Space space;
   space.add_choice("curvature", "mc-ef | mc-ggn | lin-hess");

@@ -92,7 +92,7 @@ void the_prior_is_recognised(void**) {
   assert_true(space.has_prior_option());
 }
 
-/// What is refused leaves no range behind.
+/// A refused range is not added.
 void bad_ranges_are_refused(void**) {
   Space space;
   const auto real = [&](const char* name, double low, double high, RangeScale scale = RangeScale::linear) {

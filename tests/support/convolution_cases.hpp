@@ -1,4 +1,4 @@
-// What tests of convolutions go through: shapes, batch_sizes, and the instruction sets of this processor.
+// Cases for tests of convolutions: shapes, batch_sizes, and the instruction sets of this processor.
 #pragma once
 
 #include <array>
@@ -115,7 +115,7 @@ Dense rounded_normal(Random& random, Index rows, Index cols) {
   return rounded<T>(random.normal(rows, cols));
 }
 
-/// What stands where there is no example and no position is finite and without effect.
+/// Numbers in places without an example, and without a position: they are finite and must have no effect.
 inline constexpr double absent = 40, gap = 50;
 
 }  // namespace bdl::testing

@@ -1,4 +1,4 @@
-// What the data say in a one-output generalised linear model under N(mean, covariance), in dense matrices and
+// Expectations of a generalised linear model with one output under N(mean, covariance), by dense matrices and
 // plain sums over the normal density.
 #pragma once
 

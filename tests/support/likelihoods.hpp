@@ -28,7 +28,7 @@ inline Likelihood correlated_gaussian(Index outputs) {
   return out;
 }
 
-/// Of as many targets as there are precisions.
+/// Returns a heteroscedastic likelihood with a target for each precision.
 inline Likelihood heteroscedastic_noise(const std::vector<double>& precision, bool free = true) {
   Likelihood out(BDL_HETEROSCEDASTIC, 2 * static_cast<Index>(precision.size()));
   out.set_noise_precision(precision);

@@ -9,7 +9,8 @@
 
 namespace bdl::testing {
 
-/// Of rank 0, a low-rank one is diagonal. A network with a layer that has no Kronecker factors fails.
+/// Returns a posterior for a network. A low-rank one of rank 0 is diagonal. A network with a layer that has
+/// no Kronecker factors fails.
 template <class T>
 std::shared_ptr<Posterior<T>> posterior_for(Family family, Index rank, const Network<T>& model) {
   PosteriorKind kind{family, model.parameters(), rank, {}, {}};

@@ -39,7 +39,7 @@ inline Course course_of(const char* method, Index rank, void (*change)(Options&)
   return out;
 }
 
-/// What is learned: means, W block by block, log standard deviations.
+/// The learned numbers: means, W block by block, log standard deviations.
 struct Numbers {
   Dense mean, w, log_sigma;
 };

@@ -146,7 +146,8 @@ std::unique_ptr<KroneckerPosterior<T>> kronecker_of(const MatrixShape& shape, Ra
   return q;
 }
 
-/// Of so many parameters: as square as can be, with a bias if there is room for one.
+/// Returns a matrix with this number of parameters, as square as possible, with a bias if there is room for
+/// one.
 inline MatrixShape matrix_of(Index dimension) {
   Index outputs = 1;
   for (Index o = 2; o * o <= dimension; ++o)

@@ -16,7 +16,7 @@ class RankThreads {
  public:
   enum class Fault { none, fails, garbage };
 
-  /// What the callbacks of a rank are given as user data.
+  /// The user data of the callbacks of a rank.
   struct Rank {
     RankThreads* all;
     int number;
@@ -85,8 +85,8 @@ class RankThreads {
   }
 
  private:
-  /// What a rank shows to others: copies of its last two messages, as one that has all of a round's may be
-  /// one round ahead of the others, and no more.
+  /// Messages that a rank shows to others: copies of its last two, since a rank that has all messages of a
+  /// round may be one round ahead of the others, and no more.
   struct Post {
     std::vector<char> messages[2];
     long round = 0;

@@ -127,8 +127,8 @@ void assert_close_belief(const Learner<A>& got, const Learner<B>& expected, doub
   assert_close("precision", got.precision(), expected.precision(), tolerance);
 }
 
-/// theta_s = mu +- L z, L L^T = Sigma in dense matrices: pairs whose mean is mu, equal for equal beliefs of
-/// any family. An odd last draw stands alone.
+/// theta_s = mu +- L z, L L^T = Sigma in dense matrices: pairs whose mean is mu, equal for equal posteriors
+/// of any family. An odd last draw has no partner.
 template <class T>
 class AntitheticDraws final : public DrawSource<T> {
  public:

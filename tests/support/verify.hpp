@@ -1,4 +1,4 @@
-// What the CMocka programs of the core share. Its name sorts it behind every other header, where cmocka.h
+// Shared by the CMocka programs of the core. Its name sorts it behind every other header, where cmocka.h
 // must be.
 #pragma once
 

@@ -2174,8 +2174,8 @@ def bdl_predictor_create_ensemble(models, method, samples, seed):
     Creates a predictor of a deep ensemble: J members that were trained independently, by any methods
     (Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is
     the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own
-    standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives the bits
-    of bdl_predictor_create(). What the functions below give for the mixture:
+    standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives results
+    identical to those of bdl_predictor_create(). What the functions below give for the mixture:
 
       moments          the epistemic variance is the members' mean one plus the variance of their means
       quantiles, intervals, log densities, class probabilities, entropies   those of the mixture
@@ -2738,8 +2738,8 @@ def bdl_save(path, model, posterior, optimizer):
 def bdl_load(path, user_model, model, posterior, optimizer):
     r"""
     Reads a checkpoint; the file is not trusted, and damage is named (BDL_ERROR_FORMAT, with the tensor). A file
-    larger than what memory holds is refused before anything is allocated. Training that goes on from it gives the
-    same bits as training that had never stopped. Since 0.1.
+    larger than what memory holds is refused before anything is allocated. Training that goes on from it gives
+    results identical to those of training that never stopped. Since 0.1.
     :type path: string
     :param path:       file to read
     :type user_model: bdl_model

@@ -303,7 +303,8 @@ class Optimizer(Handle):
         return lowlevel.bdl_optimizer_shortened_steps(self._handle)
 
     def memory(self, minibatch: int = 0) -> int:
-        """Bytes of workspace for steps on so many examples; 0: as option "minibatch" says."""
+        """Upper estimate of the bytes that steps on so many examples take, at most a quarter above what is used but for
+        some kilobytes; 0: as option "minibatch" says."""
         return lowlevel.bdl_optimizer_memory(self._handle, minibatch)
 
     @property

@@ -143,8 +143,8 @@ class _Once(_Predictions):
 class Predictor(Handle, _Predictions):
     """Predictions of one model and posterior, or of a deep ensemble, by one method, again and again, a row at a time or many.
 
-    It draws once and keeps its memory, so that predicting one row takes microseconds; each answer is the same as that of the
-    function of the method's name, to the bit. It is a snapshot: training that goes on changes no prediction, only those of the
+    It draws once and keeps its memory, so that predicting one row takes microseconds; each answer is exactly that of the
+    function of the method's name. It is a snapshot: training that goes on changes no prediction, only those of the
     next predictor. Threads take one each.
 
     >>> import bdl

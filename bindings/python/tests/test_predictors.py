@@ -1,4 +1,4 @@
-"""Predictors give the answers of the functions, bit for bit, whatever becomes of model and posterior."""
+"""Predictors give exactly the results of the functions, whatever happens to model and posterior."""
 
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""Arrays of every layout are read in place, and give the same bits."""
+"""Arrays of every layout are read in place, and give identical results."""
 
 import array
 import subprocess

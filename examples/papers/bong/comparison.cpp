@@ -60,7 +60,8 @@ void run_all(const Settings& settings, const std::vector<Run>& runs, const Judge
   });
 }
 
-/// Of each task, rule, curvature and family the prior precision and rate whose last validation score is best.
+/// For each task, rule, curvature and family: the prior precision and the rate with the best last validation
+/// score.
 using Choice = std::map<Row, std::pair<double, double>>;
 
 Choice best_of(const std::string& path) {

@@ -1,4 +1,4 @@
-// A network, a belief and an optimizer that learns online: libbdl's handles, owned.
+// Owns the handles of a network, a posterior and an optimizer that learns online.
 #ifndef BONG_LEARNER_HPP
 #define BONG_LEARNER_HPP
 

@@ -1,4 +1,4 @@
-"""Do fits run away? A grid of rates, depths and methods, with the guard and without.
+"""Do fits diverge? A grid of rates, depths and methods, with the guard and without.
 
     python3 examples/papers/defaults/grid.py RESULTS.csv [--datasets yacht,iris] [--epochs 20] [--budget SECONDS]
     python3 examples/papers/defaults/grid.py RESULTS.csv --report docs/defaults.md
@@ -34,7 +34,7 @@ LEARNING_RATES, CURVATURE_RATES, DEPTHS = [0.01, 0.03, 0.1, 0.3], [0.0005, 0.005
 
 
 def fit(split, cell, epochs):
-    """Status and test log likelihood of one fit; a mean beyond 1,000 has run away, whatever the status says."""
+    """Status and test log likelihood of one fit; a mean beyond 1,000 has diverged, whatever the status says."""
     dataset, method, learning_rate, curvature_rate, depth, guard = cell
     kind = bdl.BayesianMLPClassifier if split.classifies else bdl.BayesianMLPRegressor
     options = {"learning_rate": learning_rate, "curvature_rate": curvature_rate, "start_share": 0, "guard": guard}
@@ -73,7 +73,7 @@ def run(path, names, epochs, budget):
 def report(path):
     rows = list(csv.DictReader(path.open()))
     table = {tuple(row[field] for field in FIELDS[:6]): row for row in rows}
-    lines = ["| set | method | fits | ran away without the guard | with it | log likelihood: with less without, median and mean ± standard error of the fits that are fine both times |",
+    lines = ["| set | method | fits | diverged without the guard | with it | log likelihood: with less without, median and mean ± standard error of the fits that are fine both times |",
              "| --- | --- | --- | --- | --- | --- |"]
     for dataset, method in dict.fromkeys((row["dataset"], row["method"]) for row in rows):
         pairs = [(row, table.get((*key[:5], str(GUARDS[1])))) for key, row in table.items() if key[:2] == (dataset, method) and key[5] == str(GUARDS[0])]

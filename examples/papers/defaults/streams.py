@@ -122,7 +122,7 @@ def one_pass(x, y, likelihood, filter_options):
 
 
 def marathon(x, y, likelihood, filter_options, rows):
-    """The same rows in new orders, over and over: nothing may run away."""
+    """The same rows in new orders, over and over: no stream may diverge."""
     stream = Stream(x, y, likelihood, *filter_options)
     random, seen, weights, last = np.random.default_rng(2), 0, 0.0, []
     while seen < rows:

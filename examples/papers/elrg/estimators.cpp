@@ -1,4 +1,4 @@
-// What the estimators of the noise make of one posterior: its ELBO, its predictions, the time they take.
+// Compares the estimators of the noise on one posterior: the ELBO, the predictions, and the time they take.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -16,7 +16,7 @@ struct Bound {
   double expected_log_likelihood, kl;
 };
 
-/// By an epoch at rate 0 on the first n images: training's own estimate, of one draw an image.
+/// Estimates the bound by an epoch at rate 0 on the first n images, as training does: with one draw an image.
 Bound bound(const Learner& learner, const char* estimator, const Images& images, int64_t n, int64_t seed) {
   const char* const method = bdl_optimizer_method(learner.optimizer.get());
   bdl_optimizer* optimizer = nullptr;
@@ -73,8 +73,8 @@ Predictions predict(const Learner& learner, const Images& test, bdl_predict_meth
   return out;
 }
 
-/// By draws of the parameters with two seeds, as far from each other as chance makes them, and by local
-/// noise.
+/// Compares predictions by draws of the parameters with two seeds, which differ by chance only, with those by
+/// local noise.
 std::vector<support::Row> compare_predictions(const Learner& learner, const Images& test, bool is_quick) {
   const int64_t draws = is_quick ? 2 : 200;
   const Predictions exact = predict(learner, test, BDL_MONTE_CARLO, draws, 1);

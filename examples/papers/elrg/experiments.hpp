@@ -1,4 +1,4 @@
-// What is trained on what, and what is made of it.
+// The experiments: which methods are trained on which data, and what is reported.
 #ifndef ELRG_EXPERIMENTS_HPP
 #define ELRG_EXPERIMENTS_HPP
 

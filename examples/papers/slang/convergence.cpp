@@ -88,7 +88,7 @@ Data without_ones(const Data& data) {
   return rest;
 }
 
-/// From the usual random weights and Sigma = I, biases nearly free.
+/// Makes a learner that starts from the usual random weights and Sigma = I, with biases nearly free.
 Learner wide_learner(const DataSet& set, const Method& method, int64_t rows, int64_t seed) {
   Learner learner = network_learner(set.features, 50, BDL_BERNOULLI, method, rows);
   bdl_optimizer* const optimizer = learner.optimizer.get();
@@ -100,7 +100,7 @@ Learner wide_learner(const DataSet& set, const Method& method, int64_t rows, int
   return learner;
 }
 
-/// What is seen of a course: -ELBO / N after each epoch, and the test score after some.
+/// Records of a course: -ELBO / N after each epoch, and the test score after some.
 struct Watch {
   const Learner* learner;
   const Split* data;

@@ -57,7 +57,7 @@ Learner logistic_learner(const DataSet& set, const Method& method, int64_t rows,
 Learner network_learner(int64_t inputs, int64_t hidden, bdl_likelihood likelihood, const Method& method,
                         int64_t rows);
 
-/// What the paper's -ELBO / N lacks: the bias's share of the prior's normaliser.
+/// Returns the bias's part of the prior's normaliser, which the paper's -ELBO / N lacks.
 double bias_normaliser(const Data& train);
 
 /// -ELBO / N by exact one-dimensional integrals, or by samples.

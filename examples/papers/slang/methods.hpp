@@ -15,7 +15,7 @@ const Method& exact_method();
 Row key_of(const DataSet& set, const Method& method, int split);
 std::string posterior_file(const DataSet& set, const Method& method, int split);
 
-/// What table1 has left in the results; null if it has not.
+/// Loads the posterior that table1 has stored in the results; null if there is none.
 Posterior load_posterior(const std::string& results, const DataSet& set, const Method& method, int split);
 
 }  // namespace slang

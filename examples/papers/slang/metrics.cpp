@@ -1,5 +1,5 @@
-// What Table 1 shows of the saved posteriors: the ELBO and predictions by exact one-dimensional integrals,
-// and half the symmetric KL divergence to the exact full-Gaussian optimum of the same split.
+// Computes the scores of Table 1 for the saved posteriors: the ELBO and predictions by exact one-dimensional
+// integrals, and half the symmetric KL divergence to the exact full-Gaussian optimum of the same split.
 #include "experiments.hpp"
 #include "methods.hpp"
 

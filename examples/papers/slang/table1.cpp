@@ -65,8 +65,8 @@ int64_t train(const Learner& learner, const DataSet& set, const Method& method, 
   return steps;
 }
 
-/// What is judged against first, then the small data sets, and last what is dear: full covariances on USPS,
-/// of which a few splits must do.
+/// Orders the jobs: references first, then the small data sets, and last the expensive ones, full covariances
+/// on USPS, of which a few splits must suffice.
 int turn(const Job& job) {
   if (job.method->iterations > 0) return 0;
   if (job.set->features < 200) return 1;

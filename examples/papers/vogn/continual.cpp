@@ -83,7 +83,7 @@ Images permuted(const Images& images, int64_t task) {
   return out;
 }
 
-/// What is known after some tasks: a Gaussian as the next prior, or, of EWC, its parts.
+/// The knowledge after some tasks: a Gaussian, which is the next prior, or its parts for EWC.
 struct Belief {
   std::vector<float> mean, precision;
   bool is_empty() const { return mean.empty(); }

@@ -1,4 +1,4 @@
-// What the temperature, the prior and the number of draws do to VOGN, LeNet-5 on CIFAR-10.
+// Effects of the temperature, the prior and the number of draws on VOGN: LeNet-5 on CIFAR-10.
 #include <vector>
 
 #include "experiments.hpp"

@@ -16,7 +16,7 @@ struct Scores {
 /// Probabilities below 1e-12 count as that.
 Scores score(const std::vector<double>& probabilities, const Part& part, int64_t classes);
 
-/// What a bootstrap over images needs, each number after a space: log probabilities of the labels, and
+/// Numbers for a bootstrap over images, each after a space: log probabilities of the labels, and
 /// confidences, negative where the class is wrong.
 struct PerImage {
   std::string log_probabilities, confidences;

@@ -1,4 +1,4 @@
-// What the command line asks for.
+// Settings from the command line.
 #ifndef VOGN_SETTINGS_HPP
 #define VOGN_SETTINGS_HPP
 

@@ -39,7 +39,7 @@ trained make(const Setting& s) {
   return t;
 }
 
-/// What the call leads to when no allocation fails.
+/// Returns the state after the call if no allocation fails.
 snapshot undisturbed(const Case& c, const Setting& s) {
   trained t = make(s);
   OK(c.call(t));

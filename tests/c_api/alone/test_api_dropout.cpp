@@ -40,7 +40,7 @@ bdl_matrix in(int64_t rows, int64_t cols) {
   return bdl_f64(numbers, rows, cols);
 }
 
-/// What works, with the values that say so.
+/// Calls that dropout posteriors support, with their values.
 void test_supported(void**) {
   Net net;
   bdl_posterior* const q = net.posterior.get();
@@ -248,7 +248,7 @@ void test_bad_input(void**) {
   refused(bdl_posterior_set_dropout(q, bdl_f64(bad.data(), 1, 17)), BDL_ERROR_NOT_FINITE, "column 5");
 }
 
-/// Half a course, a file, the other half: the same bits in both types; and other seeds give others.
+/// Half a course, a file, the other half: identical results in both types; other seeds give other results.
 void test_resumed(void**) {
   for (const bdl_dtype dtype : {BDL_F32, BDL_F64}) {
     Net whole(dtype), again(dtype), half(dtype);

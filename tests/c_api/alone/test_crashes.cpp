@@ -24,7 +24,7 @@ std::vector<Operation> recorded_save(const std::string& path, const Belief& beli
   return operations;
 }
 
-/// What bdl_load() makes of a file with these contents: the bytes that it saves again; "" if it refuses.
+/// Loads a file with these contents and returns the bytes that it saves to again; "" if it is refused.
 std::string loaded_bytes(const std::string& contents) {
   bdl_posterior* q = nullptr;
   const bdl_status status =

@@ -25,7 +25,7 @@ struct Rows {
 };
 const Rows data;
 
-/// What moves the bytes has all the memory that it wants.
+/// Calls move(), which moves the bytes, without failing allocations.
 template <class Move>
 std::int32_t spared(Move move) {
   const bool before = std::exchange(allocator::is_spared, true);

@@ -1,7 +1,7 @@
 // The n-th thread that the library asks for is refused, and all after it: training and predictions give the
-// bits that they give with all threads. Each n is a process of its own, as the library asks only once. This
-// program's pthread_create stands in front of the C library's.
-// BLAS has one thread here (OPENBLAS_NUM_THREADS=1, as CTest sets it): its own would be counted too.
+// results that they give with all threads. Each n is a process of its own, as the library asks only once.
+// This program's pthread_create stands in front of the C library's. BLAS has one thread here
+// (OPENBLAS_NUM_THREADS=1, as CTest sets it): its own would be counted too.
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@ namespace {
 constexpr int threads = 4;
 constexpr int64_t rows = 400, inputs = 30;
 
-/// What training on four threads saves, as a hash, and how many threads were asked for.
+/// Trains on four threads. Returns a hash of the checkpoint, and writes how many threads were asked for.
 std::uint64_t train(int* requests) {
   fuzz::Parts parts;
   std::vector<double> x, y;

@@ -99,7 +99,7 @@ int32_t exchange_alone(void*, int32_t, const void*, int64_t, void*, int64_t) {
   return 1;
 }
 
-/// The same of a batch of two, whose points and results are sent to ranks.
+/// As above, with a batch of two trials, whose points and results are sent to ranks.
 void batches_of_ranks(void**) {
   const dataset data = data_for(BDL_GAUSSIAN);
   Learner prototype = prototype_for(BDL_F64, BDL_GAUSSIAN, 1);

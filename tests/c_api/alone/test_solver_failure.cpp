@@ -1,6 +1,6 @@
 // Every Cholesky factorisation and eigenproblem fails once in training, by every method: the library reports
-// it or does without, and training that was refused goes on to the same bits. This program has the library's
-// objects, and the linker puts its functions in front of theirs (--wrap).
+// it or does without, and training that was refused goes on to identical results. This program has the
+// library's objects, and the linker puts its functions in front of theirs (--wrap).
 #include "c_api/training_starts.hpp"
 #include "linalg/dense/cholesky.hpp"
 #include "linalg/eigen/eigenpairs.hpp"
@@ -71,14 +71,14 @@ void fail_each(const char* method, const std::string& start, Counts& counts) {
     const bdl_status status = train_on(stream, data, parts.optimizer);
     failing = 0;
     assert_finite(method, parts);
-    if (status == BDL_OK) {  // a step was shortened, a run-away taken back, or another way taken
+    if (status == BDL_OK) {  // a step was shortened, a divergence taken back, or another method used
       ++counts.recovered;
       continue;
     }
     ++counts.refused;
     if (status == BDL_STOPPED || !strstr(bdl_last_error(), ": "))
       fail_msg("%s gave %s (%s)", method, bdl_status_name(status), bdl_last_error());
-    OK(train_on(stream, data, parts.optimizer));  // training that ran away goes on from its last good state
+    OK(train_on(stream, data, parts.optimizer));  // training that diverged goes on from its last good state
     if (status != BDL_ERROR_DIVERGED && fuzz::saved(parts) != expected)
       fail_msg("%s, solver %ld: other bits after %s", method, k, bdl_last_error());
   }

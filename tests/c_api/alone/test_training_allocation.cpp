@@ -1,5 +1,5 @@
 // Every allocation of training fails once, by every method: the call reports it, leaks nothing, and training
-// that goes on gives the same bits as training that never failed.
+// that goes on gives the results of training that never failed.
 #include <climits>
 
 #include "c_api/failing_allocator.hpp"

@@ -11,7 +11,7 @@
 
 namespace fuzz {
 
-/// What the numbers of an input mean.
+/// Meanings of the numbers of an input.
 enum class Kind { real, positive, unit, probabilities, binary, label, count, covariance, sorted };
 
 /// Whether BDL_OK promises finite numbers; or_infinite: no NaN, as of predictions.
@@ -36,7 +36,7 @@ class Arrays {
   /// "" or what is wrong with the results of a call that has succeeded (failed).
   std::string written() const;
   std::string untouched() const;
-  /// Of the results' numbers and texts.
+  /// Returns a hash of the results' numbers and texts.
   std::uint64_t hash(std::uint64_t before) const;
   void clear();
 

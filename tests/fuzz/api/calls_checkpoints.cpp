@@ -53,7 +53,7 @@ struct Wanted {
 
   void keep(Session& s, bdl_status status, const Shape& user) {
     if (status != BDL_OK && (model || posterior || optimizer)) s.broken("a failure has given handles");
-    // Of an optimizer alone the model is not known: its shape is that of any other.
+    // The model of an optimizer that is loaded alone is not known: it gets the given shape.
     Shape shape = model ? shape_of(model) : user;
     if (posterior) shape.parameters = bdl_posterior_dimension(posterior);
     s.keep(optimizer, shape);

@@ -8,7 +8,7 @@
 namespace fuzz {
 namespace {
 
-/// What the callbacks are handed.
+/// The user data of the callbacks.
 struct Rank {
   Session::Callbacks* session;
   int until_failure;  ///< negative: never

@@ -120,8 +120,8 @@ std::string safetensors(const std::string& x, std::int64_t inputs, const std::st
   return file + header + x + y;
 }
 
-/// Of a faulty call perhaps cut, or with a few bytes changed. A new file: data sets may have the old one
-/// open.
+/// Writes a new file, since data sets may have the old one open. For a faulty call it may be cut, or have a
+/// few bytes changed.
 void write_file(Session& s, const std::string& path, std::string bytes) {
   if (s.faulty()) bytes.resize(bytes.size() * static_cast<std::size_t>(s.bytes.next()) / 256);
   for (int k = 0; k < 3 && s.faulty() && !bytes.empty(); ++k) {

@@ -4,7 +4,7 @@
 namespace fuzz {
 namespace {
 
-/// What all of these functions begin with.
+/// The arguments that all of these functions begin with.
 struct Query {
   Slot<bdl_model>& m;
   Slot<bdl_posterior>& q;

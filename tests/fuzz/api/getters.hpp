@@ -1,4 +1,4 @@
-// What an optimizer must answer in any state.
+// Queries that an optimizer must answer in any state.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// FNV-1a: whether two runs of a sequence gave the same bits.
+// FNV-1a hashes, which show whether two runs of a sequence gave identical results.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What training tells of its progress: now and then it is stopped, or its callbacks interfere.
+// Callbacks of progress: now and then they stop training, or interfere with the optimizer.
 #pragma once
 
 #include "fuzz/api/reentrance.hpp"

@@ -1,5 +1,5 @@
-// What callbacks do to the optimizer that is in use: what would change it is refused, what reads it is not,
-// and freed it lives until the call ends.
+// Calls that callbacks make on the optimizer in use: those that would change it are refused, those that read
+// it are not, and if it is freed it lives until the call ends.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What must hold for any bytes, read as a sequence of calls of the public API.
+// Checks any bytes, read as a sequence of calls of the public API.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace fuzz {
 
-/// Aborts with a message if anything is wrong. Half of all sequences are run twice and must give the same
-/// bits; in the others, allocations fail.
+/// Aborts with a message if anything is wrong. Half of all sequences are run twice and must give
+/// identical results; in the others, allocations fail.
 void check_sequence(const std::uint8_t* data, std::size_t size);
 
 /// Bytes at random, the same for the same number.

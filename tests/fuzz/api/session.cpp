@@ -136,7 +136,7 @@ void Session::finish(Change change, bdl_status status) {
   arrays.clear();
 }
 
-/// Of optimizers that are new or have changed.
+/// Calls the getters of optimizers that are new or have changed.
 void Session::ask_getters() {
   for (auto& slot : optimizers) {
     if (!slot.handle || slot.asked) continue;

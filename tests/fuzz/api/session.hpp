@@ -37,7 +37,7 @@ inline bool trace = false;          ///< print each call, its status, and the ha
 
 class Session {
  public:
-  /// What holds for all its calls.
+  /// Settings of all calls of a session.
   struct Setting {
     bool allocations_fail = false;
     std::int64_t shards = 0;  ///< of new optimizers; 0: as options say
@@ -50,7 +50,7 @@ class Session {
   /// All calls; what they gave, as a hash.
   std::uint64_t run();
 
-  /// What the caller's functions are handed. The next of them but `until_failure` fails.
+  /// The user data of the caller's functions, of which one fails after `until_failure` others.
   struct Callbacks {
     int until_failure = -1, failures = 0, asked = 0;
     int owned =

@@ -59,7 +59,7 @@ inline bdl_status save(bdl_optimizer* o, void* to, std::int64_t room, std::int64
   return bdl_save_bytes(nullptr, nullptr, o, to, room, size);
 }
 
-/// What there is to save; of what cannot be saved, the status.
+/// Returns the bytes that a handle saves to; if it cannot be saved, the status.
 template <class Handle>
 std::string saved(Handle* handle) {
   std::int64_t size = 0;

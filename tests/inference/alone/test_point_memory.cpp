@@ -68,8 +68,8 @@ void check_steps(const char* text, const Case& item, EigenMethod eigen_method, b
   check_held(item.method, counting::Held::now().since(before), memory_estimate(*optimizer, 30));
 }
 
-/// By the Gram matrix and by the range finder, where there are eigenpairs to find; with a prior of the
-/// family, where it says more than its diagonal.
+/// Steps by the Gram matrix and by the range finder, if there are eigenpairs to find; and with a prior of the
+/// family, if it holds more than a diagonal.
 template <class T>
 void steps_hold_what_they_state(void**) {
   for (const char* text : texts)

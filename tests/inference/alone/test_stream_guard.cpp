@@ -151,7 +151,8 @@ void conjugate_updates_are_left_alone(void**) {
       }
 }
 
-/// By the expected loss, as the update: at the mean, R-VGA's large steps down would look like a loss.
+/// The line search uses the expected loss, as the update does: at the mean, R-VGA's large steps down would
+/// seem to raise it.
 void exact_expectations_are_judged_by_the_expected_loss(void**) {
   const Likelihood poisson(BDL_POISSON, 1);
   Options options = stream_options(Rule::bong, EstimateKind::exact_hess);

@@ -48,7 +48,7 @@ void later_observations_allocate_nothing(void**) {
               try {
                 observe_block(optimizer, count,
                               std::span<double>(scores).first(static_cast<std::size_t>(count)));
-              } catch (const Error& error) {  // rates of a Poisson likelihood may run away
+              } catch (const Error& error) {  // rates of a Poisson likelihood may diverge
                 assert_true(error.status() == Status::ERROR_DIVERGED && likelihood.kind() == BDL_POISSON);
                 break;
               }

@@ -8,7 +8,7 @@ namespace {
 int allocations = 0;
 }
 
-// What Buffer asks for.
+// The allocations of Buffer.
 void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto unit = static_cast<std::size_t>(alignment);
   void* const memory = std::aligned_alloc(unit, (size + unit - 1) / unit * unit);

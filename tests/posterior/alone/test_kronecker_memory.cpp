@@ -1,5 +1,5 @@
-// What training repeats with a Kronecker-factored posterior allocates once: draws, solutions, marginal
-// variances, factors.
+// Operations that training repeats with a Kronecker-factored posterior allocate once: draws, solutions,
+// marginal variances, factors.
 #include "network/convolution/patch_rows.hpp"
 #include "network/outer_rows.hpp"
 #include "parallel/parallel.hpp"

@@ -112,7 +112,7 @@ void check_law(const Model<T>& model, const NaiveNetwork& naive, const bdl::test
     assert_close(belief.name.c_str(), got, transposed(j) * belief.covariance * j, tolerance);
     assert_same("S^T", got, transposed(got));
   }
-  // Of all examples at once: an output near 0 is a difference of what is not.
+  // Compares all examples at once: an output near 0 is a difference of larger numbers.
   assert_close("mean", dense_of(law.mean()), expected, accuracy<T>);
 }
 

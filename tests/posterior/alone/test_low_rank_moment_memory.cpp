@@ -1,5 +1,5 @@
-// What a training method repeats with a covariance diag(s) + W W^T allocates once: draws, C, gradients of the
-// KL.
+// Operations that training repeats with a covariance diag(s) + W W^T allocate once: draws, C, gradients of
+// the KL divergence.
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
 #include "posterior/low_rank_moment/low_rank_moment.hpp"

@@ -2227,8 +2227,7 @@ whenever it is asked for a row. It may say why it failed by bdl_set_callback_mes
 - `user_data`: as given to bdl_dataset_from_callback()
 - `rows`: count numbers from 0 to n - 1
 - `count`: how many rows
-- `x`: count x inputs, doubles, row-major without gaps: x.data[i * inputs Maps NumPy's files (.npy)
-  instead of reading them: the system loads and drops pages as needed, so theyj]
+- `x`: count x inputs, doubles, row-major without gaps: x.data[i * inputs + j]
 - `y`: count x targets likewise. Either has NULL data where it is not wanted
 
 # Returns
@@ -2717,8 +2716,8 @@ end
 Creates a predictor of a deep ensemble: J members that were trained independently, by any methods
 (Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is
 the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own
-standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives the bits
-of bdl_predictor_create(). What the functions below give for the mixture:
+standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives results
+identical to those of bdl_predictor_create(). What the functions below give for the mixture:
 
   moments          the epistemic variance is the members' mean one plus the variance of their means
   quantiles, intervals, log densities, class probabilities, entropies   those of the mixture
@@ -3455,8 +3454,8 @@ end
 
 """
 Reads a checkpoint; the file is not trusted, and damage is named (BDL_ERROR_FORMAT, with the tensor). A file
-larger than what memory holds is refused before anything is allocated. Training that goes on from it gives the
-same bits as training that had never stopped. Since 0.1.
+larger than what memory holds is refused before anything is allocated. Training that goes on from it gives
+results identical to those of training that never stopped. Since 0.1.
 
 # Arguments
 - `path`: file to read

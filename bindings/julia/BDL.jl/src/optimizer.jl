@@ -271,7 +271,8 @@ end
 """
     memory(optimizer; minibatch = 0)
 
-Bytes that the optimizer's workspace will hold, before anything is allocated; minibatch 0: as the option says.
+Upper estimate of the bytes that the optimizer's arrays will take, at most a quarter above what is used but for some kilobytes,
+before anything is allocated; minibatch 0: as the option says.
 
 # Examples
 ```julia

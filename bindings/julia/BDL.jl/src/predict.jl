@@ -31,8 +31,8 @@ Once(model::Model, q::Posterior, method, samples, seed) =
 
 Predictions of one model and posterior by one method, again and again, a row at a time or many: [`predict`](@ref),
 [`predict_quantiles`](@ref), [`predict_interval`](@ref), [`predict_classes`](@ref), [`predict_log_density`](@ref),
-[`predict_draws`](@ref) and [`predict_outputs`](@ref) take it in place of model, posterior and keywords, with the same
-answers to the bit.
+[`predict_draws`](@ref) and [`predict_outputs`](@ref) take it in place of model, posterior and keywords, with identical
+results.
 
 It draws once and keeps its memory, so that predicting one row takes microseconds. It is a snapshot: training that goes on
 changes no prediction, only those of the next predictor. Tasks on several threads take one each.

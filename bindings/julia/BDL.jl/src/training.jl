@@ -5,7 +5,7 @@
     fit!(optimizer, data::Dataset; epochs = 1, progress = nothing)
 
 Trains on minibatches of the data: X is n x inputs, Y n x targets (a vector if that is 1). `epochs = 0` finishes an
-interrupted fit with the same bits as if it had never been interrupted.
+interrupted fit, with the results of one that was never interrupted.
 
 `progress` is called with the optimizer after every epoch (option `progress_every`). It may read the optimizer, its
 model and posterior; if it returns `true`, training ends there. An exception in it ends training and comes

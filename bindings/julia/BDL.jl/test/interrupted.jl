@@ -51,7 +51,7 @@ Threads.@threads for k in 1:4
 end
 println("threads ", all(same))
 
-# Two ranks, each on a thread, have the bits of one; where one cannot read, the other names it.
+# Two ranks, each on a thread, have the results of one; if one cannot read, the other names it.
 function learner()
     network = Model((20, 5, 1))
     return Optimizer(network, Posterior(network; rank = 0), "vogn", 200; minibatch = 40, shards = 2)

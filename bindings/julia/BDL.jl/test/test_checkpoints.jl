@@ -1,4 +1,4 @@
-# Files and serialization: training that goes on gives the same bits.
+# Files and serialization: training that goes on gives identical results.
 
 through_bytes(object) = (io = IOBuffer(); serialize(io, object); seekstart(io); deserialize(io))
 

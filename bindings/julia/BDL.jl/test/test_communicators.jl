@@ -1,4 +1,4 @@
-# A world of one rank (of two: interrupted.jl, which has threads): the same bits, exceptions, wrong messages.
+# A world of one rank (of two: interrupted.jl, which has threads): identical results, exceptions, wrong messages.
 
 struct NoCable <: Exception end
 

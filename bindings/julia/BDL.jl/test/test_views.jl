@@ -1,4 +1,4 @@
-# One data set in every layout: used where it lies, and equal bits.
+# One data set in every layout: used without a copy, with identical results.
 let model = Model((3, 4, 1)), q = Posterior(model; rank = 2), wanted = predict(model, q, X; samples = 5)
     rows = permutedims(X)
     strided = (X, rows', transpose(rows), PermutedDimsArray(rows, (2, 1)), view(hcat(y, X), :, 2:4),

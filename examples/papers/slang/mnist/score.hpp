@@ -20,7 +20,7 @@ struct Score {
   std::vector<double> entropies;       ///< of each example's predictive distribution
 };
 
-/// By the mean of softmax over posterior draws.
+/// Scores the mean of the softmax over posterior draws.
 Score score_of(const Handles& handles, bdl_matrix x, bdl_matrix y, int samples);
 
 std::vector<double> entropies(const Handles& handles, bdl_matrix x, int samples);

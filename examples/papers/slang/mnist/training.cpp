@@ -44,7 +44,7 @@ Handles load(const std::string& path) {
   return {support::Model(model), support::Posterior(q), support::Optimizer(optimizer)};
 }
 
-/// What happens after every epoch.
+/// Records every epoch.
 struct Diary {
   const Run& run;
   const Handles& handles;
@@ -54,8 +54,8 @@ struct Diary {
   double seconds, since;  ///< CPU time of training: until this process's last mark, and that mark
 };
 
-/// The row is written first: an epoch whose checkpoint was lost is repeated bit for bit and has its row
-/// already.
+/// Writes the row first: an epoch whose checkpoint was lost is repeated with identical results, and has its
+/// row already.
 int32_t after_epoch(void* context, const bdl_optimizer* optimizer) {
   Diary& diary = *static_cast<Diary*>(context);
   diary.seconds += cpu_seconds() - diary.since;

@@ -70,7 +70,7 @@ Settings parse(int argc, char** argv) {
   return settings;
 }
 
-/// Of the posterior: its rank, or its rate for mc-dropout.
+/// Returns the posterior's rank, or the dropout rate for mc-dropout.
 std::string rank_of(const Settings& settings, const std::string& method) {
   return method == "mc-dropout" ? support::number(settings.dropout_rate) : std::to_string(settings.rank);
 }
@@ -107,7 +107,7 @@ void run_split(const Settings& settings, Row row, int split, support::Table& tab
                row[1].c_str(), split, score.rmse, score.per_point, score.seconds);
 }
 
-/// What the file holds of a method under these settings.
+/// Returns the results of a method under these settings that the file holds.
 std::vector<Row> results_of(const Settings& settings, const std::string& path, const std::string& method) {
   std::vector<Row> found;
   for (const Row& row : support::read_csv(path)) {

@@ -37,7 +37,7 @@ Outcome outcome(double gain, Figure ours, Figure theirs) {
   return gain > margin ? win : gain < -margin ? loss : tie;
 }
 
-/// Of one score against one published method, over the data sets.
+/// Counts of data sets, for one score compared with one published method.
 struct Counts {
   int of[3] = {0, 0, 0};
 

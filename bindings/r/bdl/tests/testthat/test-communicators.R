@@ -1,4 +1,4 @@
-# Ranks: a world of one, whose bits are those without; two processes, which have the bits of one.
+# Ranks: a world of one, with the results of no communicator; two processes, with the results of one.
 
 ranked <- local({
   x <- cbind(sin(1:60), cos(3 * (1:60)))
