@@ -37,7 +37,7 @@ class Release {
 template <class T>
 bool step_or_go_back(Optimizer<T>& optimizer, const StepExamples& examples, Undo<T>& undo, bool may_retry) {
   try {
-    return take_step(optimizer, examples, may_retry);
+    return train_step(optimizer, examples, may_retry);
   } catch (const Error& error) {
     if (error.status() != Status::ERROR_DIVERGED) throw;
     const bool retries = may_retry && optimizer.may_go_on();

@@ -17,7 +17,8 @@ StepBytes<T>::StepBytes(const Optimizer<T>& optimizer, Index examples)
       prior_(optimizer.prior().posterior()),
       graph_(optimizer.model() ? optimizer.model()->graph() : nullptr),
       likelihood_(optimizer.model() ? &optimizer.model()->likelihood : nullptr),
-      kind_(optimizer.method().kind == MethodKind::stream ? StepKind::natural_gradient : optimizer.step()),
+      kind_(optimizer.method().kind == MethodKind::stream ? StepKind::natural_gradient
+                                                          : optimizer.step_kind()),
       d_(static_cast<double>(q_.dimension())),
       m_(static_cast<double>(examples)),
       points_(static_cast<double>(q_.point_parameters().parameters())),

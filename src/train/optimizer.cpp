@@ -41,7 +41,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
       initial_precision_(posterior_->dimension()) {
   method.set_defaults(options_, context_);
   check_options(options_);
-  step_ = step_kind(options_, *posterior_);
+  step_kind_ = bdl::step_kind(options_, *posterior_);
   if (model_) check_masks_fit(*model_, *posterior_);
   if (model_) check_matrices_fit(*model_, *posterior_);
   check_adopts<T>(*posterior_, model_.get());
@@ -71,7 +71,7 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
     averages.tied.forget();
   options_ = options;
   checked_use_.reset();
-  step_ = step_kind(options_, *posterior_);
+  step_kind_ = bdl::step_kind(options_, *posterior_);
 }
 
 /// Rejects a posterior as prior whose structure the steps of this method cannot use.
@@ -145,7 +145,7 @@ double Optimizer<T>::kl() const {
 
 template <class T>
 const NoiseText& Optimizer<T>::noise_text() const {
-  if (step_ != StepKind::low_rank_moment)
+  if (step_kind_ != StepKind::low_rank_moment)
     fail(Status::ERROR_UNSUPPORTED, "only low-rank-moment posteriors are learned through noise of layers");
   auto& known = noise_texts_[static_cast<int>(options_.noise_estimator)];
   known.is_due.settle([&] {

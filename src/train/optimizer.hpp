@@ -76,7 +76,7 @@ class Optimizer {
   /// which also ends a prior fixed by the caller.
   void set_options(const Options& options, bool reset_prior = false);
   /// Returns the kind of step that the options take in batches.
-  StepKind step() const { return step_; }
+  StepKind step_kind() const { return step_kind_; }
   const Prior<T>& prior() const { return prior_; }
   Prior<T>& prior() { return prior_; }
   /// Fixes the prior to this posterior: its mean and whole precision. A blank posterior will start from it.
@@ -134,7 +134,7 @@ class Optimizer {
   MethodContext context_;
   Options options_;
   mutable std::optional<Use> checked_use_;  // what the options have been checked for
-  StepKind step_ = StepKind::natural_gradient;
+  StepKind step_kind_ = StepKind::natural_gradient;
   Prior<T> prior_;
   std::vector<ParameterBlock> rows_block_;  // theta as one block where there is no model
   StreamDraws<T> streams_;

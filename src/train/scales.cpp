@@ -38,7 +38,8 @@ LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps) {
   learned.noise = options.learn_noise && likelihood.has_noise_precision();
   learned.degrees = learned.noise && options.learn_degrees_of_freedom && likelihood.kind() == BDL_STUDENT_T &&
                     is_due(state, options.heteroscedastic_from, epoch_steps);
-  const bool has_samples = is_sampled(options.curvature) || optimizer.step() == StepKind::low_rank_moment;
+  const bool has_samples =
+      is_sampled(options.curvature) || optimizer.step_kind() == StepKind::low_rank_moment;
   const bool suffices_at_mean = options.rule == Rule::map && is_linearized(options.curvature);
   learned.at_samples = (learned.prior || learned.noise) && !has_samples && !suffices_at_mean;
   return learned;

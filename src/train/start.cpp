@@ -92,7 +92,7 @@ bool has_curvature_per_example(StepKind kind) {
 template <class T>
 const BlocksPosterior<T>* kronecker_prior(const Optimizer<T>& optimizer) {
   const Posterior<T>* const prior = optimizer.prior().posterior();
-  const bool is_whole = optimizer.step() == StepKind::kfac && prior && !prior->is_diagonal();
+  const bool is_whole = optimizer.step_kind() == StepKind::kfac && prior && !prior->is_diagonal();
   return is_whole ? &as_blocks(*optimizer.prior().posterior_in_family()) : nullptr;
 }
 
@@ -135,7 +135,7 @@ class Start {
       if (options_.rule == Rule::blr && given && is_of_kind(*given, posterior->kind()))
         return start_near_prior(*given);
     }
-    if (optimizer_.step() == StepKind::low_rank_moment) return start_low_rank(1 / isotropic());
+    if (optimizer_.step_kind() == StepKind::low_rank_moment) return start_low_rank(1 / isotropic());
     if (points.ranges.empty() || !posterior->is_gaussian())
       posterior->set_isotropic(isotropic());
     else
@@ -278,7 +278,7 @@ template <class T>
 void start_curvature(Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
   const TrainingState& state = optimizer.state;
-  if (!has_curvature_per_example(optimizer.step()) || !state.is_fresh) return;
+  if (!has_curvature_per_example(optimizer.step_kind()) || !state.is_fresh) return;
   if (options.initial_curvature == 0 || options.initial_precision > 0) return;
   Posterior<T>& q = *optimizer.posterior();
   const double weight =
@@ -300,7 +300,8 @@ template <class T>
 void start_tied(Optimizer<T>& optimizer) {
   TiedScales<T>& tied = optimizer.averages.tied;
   const Options& options = optimizer.options();
-  if (optimizer.step() != StepKind::low_rank_moment || options.diagonal_part != DiagonalPart::tied) return;
+  if (optimizer.step_kind() != StepKind::low_rank_moment || options.diagonal_part != DiagonalPart::tied)
+    return;
   tied.reserve(optimizer.blocks(), options.tied_rank);
   if (tied.has_values()) return;
   const Posterior<T>& q = *optimizer.posterior();

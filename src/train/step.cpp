@@ -18,7 +18,7 @@ namespace {
 template <class T>
 Options estimate_options(const Optimizer<T>& optimizer) {
   Options options = optimizer.options();
-  const StepKind kind = optimizer.step();
+  const StepKind kind = optimizer.step_kind();
   const bool by_curvature = kind == StepKind::vogn || kind == StepKind::ivon || kind == StepKind::kfac;
   if (by_curvature && optimizer.state.is_fresh && options.initial_curvature == 0 &&
       options.initial_precision == 0)
@@ -46,7 +46,7 @@ template <class T>
 class StepInProgress {
  public:
   explicit StepInProgress(Optimizer<T>& optimizer)
-      : o_(optimizer),
+      : optimizer_(optimizer),
         kept_draws_(optimizer.caller_draws()),
         threads_(optimizer.options().threads),
         frame_(optimizer.memory.scratch) {
@@ -55,105 +55,110 @@ class StepInProgress {
 
   /// Fails for every reason that does not depend on the data.
   void prepare(const StepExamples& examples, Index epoch_steps) {
-    o_.check_use(Use::step);
-    if (o_.posterior()->is_blank()) initialize(o_);
+    optimizer_.check_use(Use::step);
+    if (optimizer_.posterior()->is_blank()) initialize(optimizer_);
     check_loop();
-    if (is_due(o_.state, o_.options().heteroscedastic_from, epoch_steps)) freed_->free();
-    start_step(o_);
-    if (o_.caller_draws() && o_.step() == StepKind::low_rank_moment)
+    if (is_due(optimizer_.state, optimizer_.options().heteroscedastic_from, epoch_steps)) freed_->free();
+    start_step(optimizer_);
+    if (optimizer_.caller_draws() && optimizer_.step_kind() == StepKind::low_rank_moment)
       fail(Status::ERROR_UNSUPPORTED,
            "a low-rank-moment posterior draws its noise itself: the draws callback is for others");
-    if (!o_.watch.knows_good_state()) o_.watch.remember(o_);
-    learned_ = learned_scales(o_, epoch_steps);
+    if (!optimizer_.watch.knows_good_state()) optimizer_.watch.remember(optimizer_);
+    scales_ = learned_scales(optimizer_, epoch_steps);
     memory().scales.clear();
-    memory().scales.prior.reserve(o_.prior().groups().size());
-    memory().scales.noise.reserve(at(o_.model()->likelihood.targets()));
+    memory().scales.prior.reserve(optimizer_.prior().groups().size());
+    memory().scales.noise.reserve(at(optimizer_.model()->likelihood.targets()));
     examples_ = examples.all;
     epoch_steps_ = epoch_steps;
   }
 
   /// Estimates the evidence of the minibatch, in one piece or shard by shard.
   void estimate(const StepExamples& examples) {
-    const double weight = static_cast<double>(o_.data_size()) / static_cast<double>(examples.all);
-    const Options options = estimate_options(o_);
-    const EvidenceRequest<T> request{*o_.posterior(), o_.prior(), options,         o_.step(),
-                                     learned_,        o_.draws(), memory().scratch};
+    const double weight = static_cast<double>(optimizer_.data_size()) / static_cast<double>(examples.all);
+    const Options options = estimate_options(optimizer_);
+    const EvidenceRequest<T> request{
+        *optimizer_.posterior(), optimizer_.prior(), options, optimizer_.step_kind(), scales_,
+        optimizer_.draws(),      memory().scratch};
     const Index here = examples.here();
-    const Minibatch<T> batch{o_.batch_x(here), o_.batch_y(here), weight, {o_.state.step, 0}};
-    found_ = o_.state.shards > 1
-                 ? memory().sharded->estimate(request, batch, examples, o_.state.shards, o_.team)
-                 : memory().evidence->estimate(request, batch);
+    const Minibatch<T> batch{
+        optimizer_.batch_x(here), optimizer_.batch_y(here), weight, {optimizer_.state.step, 0}};
+    estimate_ =
+        optimizer_.state.shards > 1
+            ? memory().sharded->estimate(request, batch, examples, optimizer_.state.shards, optimizer_.team)
+            : memory().evidence->estimate(request, batch);
   }
 
   void update() {
-    const TrainingState& state = o_.state;
-    o_.watch.check(state.watch, found_.misfits, epoch_steps_, state.step + 1);
-    result_ = step_from(found_.evidence, &o_.model()->likelihood);
-    if (learned_.any()) {
+    const TrainingState& state = optimizer_.state;
+    optimizer_.watch.check(state.watch, estimate_.misfits, epoch_steps_, state.step + 1);
+    result_ = step_from(estimate_.evidence, &optimizer_.model()->likelihood);
+    if (scales_.any()) {
       first_learning_ = state.learning_step ? state.learning_step : state.step + 1;
-      memory().scales.learn(learned_, found_, o_.model()->likelihood, o_.prior(), examples_,
-                            scale_weight(o_.options().scale_rate, state.step + 2 - first_learning_));
+      memory().scales.learn(scales_, estimate_, optimizer_.model()->likelihood, optimizer_.prior(), examples_,
+                            scale_weight(optimizer_.options().scale_rate, state.step + 2 - first_learning_));
     }
-    const double part = static_cast<double>(examples_) / static_cast<double>(o_.data_size());
-    running_ = next_log_likelihood(found_.evidence.expected_log_likelihood / part);
+    const double part = static_cast<double>(examples_) / static_cast<double>(optimizer_.data_size());
+    next_log_likelihood_ = next_log_likelihood(estimate_.evidence.expected_log_likelihood / part);
   }
 
   StepResult step_from(const Evidence<T>& evidence, const Likelihood* likelihood) {
     auto& next = memory().next;
-    if (!next && o_.step() != StepKind::mean) next = o_.posterior()->clone();
-    const StepInput<T> in{*o_.posterior(),   o_.prior(),        likelihood,
-                          o_.options(),      rates_of(o_),      static_cast<double>(o_.data_size()),
-                          o_.state.step + 1, o_.state.is_fresh, memory().scratch};
-    result_ = bdl::take_step(o_.step(), in, evidence, o_.averages, next.get());
+    if (!next && optimizer_.step_kind() != StepKind::mean) next = optimizer_.posterior()->clone();
+    const StepInput<T> in{
+        *optimizer_.posterior(),   optimizer_.prior(),        likelihood,
+        optimizer_.options(),      rates_of(optimizer_),      static_cast<double>(optimizer_.data_size()),
+        optimizer_.state.step + 1, optimizer_.state.is_fresh, memory().scratch};
+    result_ = take_step(optimizer_.step_kind(), in, evidence, optimizer_.averages, next.get());
     return result_;
   }
 
   /// Commits the posterior and the averages of the step; nothing fails here.
   void commit_posterior() {
-    Posterior<T>& q = *o_.posterior();
-    if (o_.step() == StepKind::mean)
-      std::ranges::copy(o_.averages.mean.first(q.dimension()), q.mean().begin());
+    Posterior<T>& q = *optimizer_.posterior();
+    if (optimizer_.step_kind() == StepKind::mean)
+      std::ranges::copy(optimizer_.averages.mean.first(q.dimension()), q.mean().begin());
     else
       q.swap(*memory().next);
-    if (!found_.evidence.statistics.empty())
-      std::ranges::copy(found_.evidence.statistics, q.statistics().begin());
+    if (!estimate_.evidence.statistics.empty())
+      std::ranges::copy(estimate_.evidence.statistics, q.statistics().begin());
     q.set_blank(false);
-    o_.averages.commit(o_.step(), !q.point_parameters().ranges.empty() && o_.options().rule == Rule::blr);
-    TrainingState& state = o_.state;
+    optimizer_.averages.commit(optimizer_.step_kind(), !q.point_parameters().ranges.empty() &&
+                                                           optimizer_.options().rule == Rule::blr);
+    TrainingState& state = optimizer_.state;
     state.start_weight *= result_.kept;
     if (result_.fraction < 1) ++state.shortened_steps;
     if (result_.held) ++state.guarded_steps;
     state.has_diverged = false;
-    state.watch = o_.watch.next();
+    state.watch = optimizer_.watch.next();
     state.is_fresh = false;
     ++state.step;
   }
 
   void commit() {
-    TrainingState& state = o_.state;
-    Likelihood& likelihood = o_.model()->likelihood;
+    TrainingState& state = optimizer_.state;
+    Likelihood& likelihood = optimizer_.model()->likelihood;
     commit_posterior();
-    if (!memory().scales.prior.empty()) o_.prior().set_groups(memory().scales.prior);
+    if (!memory().scales.prior.empty()) optimizer_.prior().set_groups(memory().scales.prior);
     if (!memory().scales.noise.empty()) likelihood.learn_noise_precision(memory().scales.noise);
     if (memory().scales.degrees > 0) likelihood.learn_degrees_of_freedom(memory().scales.degrees);
     freed_->keep();
     ++state.running_steps;
-    state.running_log_likelihood = running_;
+    state.running_log_likelihood = next_log_likelihood_;
     // Newly learned scales change the level that the expected log likelihood can reach.
-    const bool begins_scales = learned_.any() && state.learning_step != first_learning_;
-    if (learned_.any()) state.learning_step = first_learning_;
-    if ((freed_->is_new() && likelihood.kind() == BDL_HETEROSCEDASTIC) || (begins_scales && learned_.noise))
+    const bool begins_scales = scales_.any() && state.learning_step != first_learning_;
+    if (scales_.any()) state.learning_step = first_learning_;
+    if ((freed_->is_new() && likelihood.kind() == BDL_HETEROSCEDASTIC) || (begins_scales && scales_.noise))
       state.convergence = {};
     state.convergence.add(state.running_log_likelihood);
   }
 
-  StepMemory<T>& memory() { return o_.memory; }
+  StepMemory<T>& memory() { return optimizer_.memory; }
 
  private:
   /// Returns the running average after this step. Huge errors have squares that are not finite: then it
   /// fails.
   double next_log_likelihood(double value) const {
-    const TrainingState& state = o_.state;
+    const TrainingState& state = optimizer_.state;
     const double weight = 1 / static_cast<double>(std::min(state.running_steps + 1, epoch_steps_)),
                  running = state.running_log_likelihood, next = running + weight * (value - running);
     if (!std::isfinite(next))
@@ -162,29 +167,29 @@ class StepInProgress {
     return next;
   }
 
-  Optimizer<T>& o_;
+  Optimizer<T>& optimizer_;
   std::shared_ptr<DrawSource<T>> kept_draws_;  // the caller's callback may replace them
   ThreadLimit threads_;
   Scratch::Frame frame_;
   std::optional<FreedLogPrecision> freed_;
-  LearnedScales learned_;
+  LearnedScales scales_;
   Index examples_ = 0, epoch_steps_ = 0, first_learning_ = 0;
-  StepEvidence<T> found_;
+  StepEvidence<T> estimate_;
   StepResult result_;
-  double running_ = 0;
+  double next_log_likelihood_ = 0;
 };
 
 }  // namespace
 
 template <class T>
-void take_step(Optimizer<T>& optimizer, Index examples) {
+void train_step(Optimizer<T>& optimizer, Index examples) {
   const ShardRange all{0, examples};
   optimizer.state.shards = 1;
-  take_step(optimizer, {examples, {&all, 1}}, false);
+  train_step(optimizer, {examples, {&all, 1}}, false);
 }
 
 template <class T>
-bool take_step(Optimizer<T>& optimizer, const StepExamples& examples, bool may_ask) {
+bool train_step(Optimizer<T>& optimizer, const StepExamples& examples, bool may_ask) {
   Team& team = optimizer.team;
   const Index epoch_steps = optimizer.state.batches > 0
                                 ? optimizer.state.batches
@@ -229,9 +234,9 @@ void step_on_rows(Optimizer<T>& optimizer) {
   optimizer.watch.forget();
 }
 
-#define BDL_INSTANTIATE(T)                                           \
-  template void take_step(Optimizer<T>&, Index);                     \
-  template bool take_step(Optimizer<T>&, const StepExamples&, bool); \
+#define BDL_INSTANTIATE(T)                                            \
+  template void train_step(Optimizer<T>&, Index);                     \
+  template bool train_step(Optimizer<T>&, const StepExamples&, bool); \
   template void step_on_rows(Optimizer<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

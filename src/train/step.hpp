@@ -32,11 +32,11 @@ class FreedLogPrecision {
 /// Takes one step on the minibatch in batch_x() and batch_y(). Each of several ranks has its shards'
 /// examples there, and all take the step or none does. Returns true if a rank asks to stop, and may.
 template <class T>
-bool take_step(Optimizer<T>& optimizer, const StepExamples& examples, bool may_ask);
+bool train_step(Optimizer<T>& optimizer, const StepExamples& examples, bool may_ask);
 
 /// Takes one step alone, on one shard.
 template <class T>
-void take_step(Optimizer<T>& optimizer, Index examples);
+void train_step(Optimizer<T>& optimizer, Index examples);
 
 /// Takes one step on the rows that the caller has put into memory.rows.
 template <class T>

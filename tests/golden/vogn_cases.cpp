@@ -64,7 +64,7 @@ class Case {
       const auto x = problem_.inputs(t), y = problem_.targets(t);
       std::copy_n(x.data, x.size(), optimizer_.batch_x(x.cols).data);
       std::copy_n(y.data, y.size(), optimizer_.batch_y(y.cols).data);
-      bdl::take_step(optimizer_, x.cols);
+      bdl::train_step(optimizer_, x.cols);
       if (t > 0) continue;
       if (json_.contains("after_1")) compare("after_1", "mean", mean());
       if (json_.contains("first")) compare_first();

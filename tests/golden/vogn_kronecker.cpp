@@ -339,7 +339,7 @@ double compare_case(const Json& file, const VognProblem& problem, const std::str
     const auto x = problem.inputs(t), y = problem.targets(t);
     std::copy_n(x.data, x.size(), optimizer.batch_x(x.cols).data);
     std::copy_n(y.data, y.size(), optimizer.batch_y(y.cols).data);
-    bdl::take_step(optimizer, x.cols);
+    bdl::train_step(optimizer, x.cols);
     nu.push_back(optimizer.averages.kfac.shortening());
   }
   check("mean", {q->mean().begin(), q->mean().end()}, json.at("after_3").at("mean"));

@@ -125,7 +125,7 @@ void failed_steps_leave_them_held(void**) {
     fill(o.batch_x(20), columns_of(data.x, 0, 20));
     fill(o.batch_y(20), columns_of(data.y, 0, 20));
     for (Index i = 0; i < 20; ++i) o.batch_y(20)(0, i) *= scale;
-    take_step(o, 20);
+    train_step(o, 20);
   };
   while (o.state.step < 2) step(1);
   assert_false(learner.model->likelihood.log_precision_is_free());

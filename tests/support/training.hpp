@@ -56,7 +56,7 @@ template <class T>
 void step_on(Optimizer<T>& optimizer, const Dense& x, const Dense& y) {
   fill(optimizer.batch_x(x.cols), x);
   fill(optimizer.batch_y(y.cols), y);
-  take_step(optimizer, x.cols);
+  train_step(optimizer, x.cols);
 }
 
 /// One slang step in dense matrices. Rank < 0: the full covariance, nothing is truncated.

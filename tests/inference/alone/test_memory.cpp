@@ -170,7 +170,7 @@ void later_steps_allocate_nothing(void**) {
       fill(optimizer->batch_x(item.examples), data.x);
       fill(optimizer->batch_y(item.examples), data.y);
       const std::size_t before = counting::calls;
-      take_step(*optimizer, item.examples);
+      train_step(*optimizer, item.examples);
       if (step > 1 && counting::calls != before)
         fail_msg("%s: %zu allocations in step %d", item.name, counting::calls - before, step);
     }
@@ -193,7 +193,7 @@ void learning_and_smaller_minibatches_allocate_nothing(void**) {
       fill(optimizer->batch_x(examples), columns_of(data.x, 0, examples));
       fill(optimizer->batch_y(examples), columns_of(data.y, 0, examples));
       const std::size_t before = counting::calls;
-      take_step(*optimizer, examples);
+      train_step(*optimizer, examples);
       if (step > 1 && counting::calls != before)
         fail_msg("curvature %d: %zu allocations in step %d", static_cast<int>(item.curvature),
                  counting::calls - before, step);
@@ -215,7 +215,7 @@ void check_memory_with(const Case& item, std::shared_ptr<const Posterior<T>> pri
     fill(optimizer->batch_x(item.examples), data.x);
     fill(optimizer->batch_y(item.examples), data.y);
     const std::size_t calls = counting::calls;
-    take_step(*optimizer, item.examples);
+    train_step(*optimizer, item.examples);
     if (step > 1 && counting::calls != calls)
       fail_msg("rank %d: %zu allocations in step %d", static_cast<int>(item.rank), counting::calls - calls,
                step);
@@ -248,7 +248,7 @@ void check_memory_of(const Variation& variation, Index rank) {
     fill(optimizer->batch_x(examples), columns_of(data.x, 0, examples));
     fill(optimizer->batch_y(examples), columns_of(data.y, 0, examples));
     const std::size_t calls = counting::calls;
-    take_step(*optimizer, examples);
+    train_step(*optimizer, examples);
     if (step > 2 && counting::calls != calls)
       fail_msg("%s, rank %d: %zu allocations in step %d", item.name, static_cast<int>(rank),
                counting::calls - calls, step);

@@ -118,7 +118,7 @@ void later_steps_allocate_nothing(void**) {
       fill(optimizer->batch_x(count), columns_of(problem.data.x, 0, count));
       fill(optimizer->batch_y(count), columns_of(problem.data.y, 0, count));
       const std::size_t before = counting::calls;
-      take_step(*optimizer, count);
+      train_step(*optimizer, count);
       if (step > 1 && counting::calls != before)
         fail_msg("%s: %zu allocations in step %d", name_of(setting).c_str(), counting::calls - before, step);
     }

@@ -59,7 +59,7 @@ void check_steps(const char* text, const Case& item, EigenMethod eigen_method, b
     const std::size_t calls = counting::calls;
     fill(optimizer->batch_x(30), x);
     fill(optimizer->batch_y(30), y);
-    take_step(*optimizer, 30);
+    train_step(*optimizer, 30);
     if (step > 1 && counting::calls != calls)
       fail_msg("%s, %s, %s: %zu allocations in step %d", text, item.method, family_word(item.family),
                counting::calls - calls, step);
