@@ -1,15 +1,17 @@
-// An optimizer: a posterior that is learned by a method, with all that goes on from step to step. It is a
-// place for its parts, each with a file of its own; what happens is in free functions:
+// An optimizer: a posterior, the method that trains it, and everything that is kept from step to step. The
+// class holds the parts, each of which has a file of its own; free functions do the work:
 //
 //   start.hpp     where training starts: posterior, prior, moving averages
-//   units.hpp     what the targets say about units before a step: noise and scales to start from, limits
+//   units.hpp     units that are estimated from the targets before a step: initial noise, scales, limits
 //   step.hpp      one step on a minibatch, or on the caller's rows
 //   watch.hpp     divergence, and the last good state
 //   scales.hpp    prior and noise precisions that are learned with the steps
 //   course.hpp    epochs; fit.hpp the loop over them, on the caller's data
-//   stream.hpp    observations, one after the other
-//   laplace.hpp, swag.hpp, exact_fit.hpp     posteriors that are found by other ways than steps
+//   stream/stream.hpp       observations, one after the other
+//   approximate/laplace.hpp, approximate/swag.hpp, exact/exact_fit.hpp
+//                 posteriors that are found in other ways than by steps on minibatches
 //   sharding.hpp  training by several processes
+//   memory.hpp    an estimate of the memory; diagnose.hpp advice about training that has not worked
 #pragma once
 
 #include <atomic>
@@ -75,7 +77,7 @@ class Optimizer {
   /// Sets options. The prior starts anew if an option that defines it changes or was set (reset_prior),
   /// which also ends a prior fixed by the caller.
   void set_options(const Options& options, bool reset_prior = false);
-  /// Returns the kind of step that the options take in batches.
+  /// Returns the kind of step that the options mean for methods that train in batches.
   StepKind step() const { return step_; }
   const Prior<T>& prior() const { return prior_; }
   Prior<T>& prior() { return prior_; }
@@ -86,7 +88,7 @@ class Optimizer {
   Combination combination(const Options& options) const {
     return {options, method_, context_, posterior_->family(), posterior_->rank()};
   }
-  /// Fails unless these options go together for the use of this optimizer.
+  /// Fails unless these options can be combined with each other and with method, model and posterior.
   void check_options(const Options& options) const;
   /// Fails unless this optimizer supports this use.
   void check_use(Use use) const;
@@ -99,7 +101,7 @@ class Optimizer {
   const std::shared_ptr<DrawSource<T>>& caller_draws() const { return caller_draws_; }
   DrawSource<T>& draws();
 
-  /// Posterior moments at the start, which the diagnosis compares with.
+  /// Mean and diagonal of the precision at the start, with which the diagnosis compares.
   ConstSpan<T> initial_mean() const { return initial_mean_.first(posterior_->dimension()); }
   ConstSpan<T> initial_precision() const { return initial_precision_.first(posterior_->dimension()); }
   void set_start(ConstSpan<T> mean, ConstSpan<T> precision);
@@ -133,7 +135,7 @@ class Optimizer {
   PointLayout points_;  // the model's, and the posterior's unless the caller has changed it
   MethodContext context_;
   Options options_;
-  mutable std::optional<Use> checked_use_;  // what the options have been checked for
+  mutable std::optional<Use> checked_use_;  // use that the present options have been checked for
   StepKind step_ = StepKind::natural_gradient;
   Prior<T> prior_;
   std::vector<ParameterBlock> rows_block_;  // theta as one block where there is no model

@@ -12,7 +12,7 @@
 namespace bdl {
 namespace {
 
-constexpr double of_biases = 0.01;  // standard deviation of their V
+constexpr double of_biases = 0.01;  // standard deviation of V in biases
 
 template <class T>
 double deviation(ConstSpan<T> values) {
@@ -50,7 +50,7 @@ struct LowRankStart {
   double scale;  ///< a of W = sqrt(a) V; 0: 1 / K
 };
 
-/// Writes W of q's blocks; factorize() must follow.
+/// Draws W of each low-rank-moment block of q; the caller must call factorize() afterwards.
 template <class T>
 void draw_low_rank(const std::vector<ParameterBlock>& blocks, ConstSpan<T> mean, const LowRankStart& start,
                    Posterior<T>& q) {
@@ -88,7 +88,7 @@ bool has_curvature_per_example(StepKind kind) {
   return kind == StepKind::vogn || kind == StepKind::ivon || kind == StepKind::kfac;
 }
 
-/// Returns the prior as a posterior of K-FAC's family; null if it is diagonal.
+/// Returns the prior as a posterior of K-FAC's family; null if it is diagonal, or for other steps.
 template <class T>
 const BlocksPosterior<T>* kronecker_prior(const Optimizer<T>& optimizer) {
   const Posterior<T>* const prior = optimizer.prior().posterior();
@@ -123,7 +123,7 @@ class Start {
   }
   std::span<T> precision_to_fill() { return precision_.first(posterior->dimension()); }
 
-  /// Starts in batches, such that first samples stay near the mean.
+  /// Sets the start of training in batches: a precision at which the first samples stay near the mean.
   void start_batch() {
     const PointLayout& points = posterior->point_parameters();
     const auto precision = precision_to_fill();
@@ -142,7 +142,7 @@ class Start {
       posterior->set_diagonal(precision, {});
   }
 
-  /// Starts a stream from its prior.
+  /// Sets the start of a stream: its prior.
   void start_stream() {
     const auto precision = precision_to_fill();
     if (prior_.posterior()) {
@@ -158,8 +158,8 @@ class Start {
                             plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
   }
 
-  /// Starts near a prior that is a posterior of the same kind: at half of its precision, without which long
-  /// steps would forget what it knows, plus the isotropic precision.
+  /// Starts near a prior that is a posterior of the same kind, at half of its precision plus the isotropic
+  /// one. Without the former, long first steps would forget the prior.
   void start_near_prior(const Posterior<T>& given) {
     const Index dimension = posterior->dimension();
     Buffer<T> numbers(2 * dimension + 1);
