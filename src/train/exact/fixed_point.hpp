@@ -9,7 +9,7 @@
 
 namespace bdl {
 
-/// Called after each iteration with the better posterior; true ends the search.
+/// Function that is called after each iteration with the new posterior; it returns true to end the search.
 using Iterated = std::function<bool(const Posterior<double>& q, const ExactElbo::Value& value)>;
 
 /// Ends of a search: the optimum, the caller's wish, or no further progress.
@@ -53,8 +53,8 @@ class FixedPoint {
   double length_ = 0;
 };
 
-/// Takes steps until they are shorter than the tolerance, for families that can hold Lambda_0 + H. Stuck if
-/// steps gain little and get no shorter, or if only tiny fractions of a step raise the ELBO.
+/// Takes steps until they are shorter than the tolerance, for families that can hold Lambda_0 + H. Returns
+/// `stuck` if steps gain little and get no shorter, or if only tiny fractions of a step raise the ELBO.
 SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q, const Iterated& iterated);
 
 }  // namespace bdl

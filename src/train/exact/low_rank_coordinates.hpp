@@ -1,4 +1,4 @@
-// Coordinates of low-rank posteriors: their chart, and derivatives by its coordinates.
+// Coordinates of low-rank posteriors: their chart, and the derivatives of the loss by its coordinates.
 #pragma once
 
 #include "train/exact/coordinates.hpp"
