@@ -50,7 +50,8 @@ void RowMessages<T>::write(const Form& form, const Estimate<T>& estimate, ConstM
     append(static_cast<const DenseRows<T>&>(*estimate.rows).matrix());
 }
 
-/// Reads the outputs, c and w; returns where the rest of the message begins.
+/// Reads the outputs, c and w of examples first .. first + count - 1 of all; returns the rest of the
+/// message.
 template <class T>
 const T* RowMessages<T>::read_coefficients(const Form& form, Index first, Index count, Index examples,
                                            const T* from) {

@@ -41,11 +41,11 @@ class ShardedEvidence {
   /// rank's shards, one shard after the other.
   StepEvidence<T> estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                            const StepExamples& examples, Index shards, Team& team);
-  /// Must be called after the team has changed: sizes are agreed on again.
+  /// Must be called after the team has changed: the next estimate agrees on sizes again.
   void forget_ranks() { reserved_ = {}; }
 
  private:
-  /// Sizes of the sums: numbers of T, and doubles.
+  /// Sizes of the sums (of numbers of T, and of doubles), and the number of shards.
   struct Layout {
     Index values = 0, numbers = 0, shards = 0;
     bool operator==(const Layout&) const = default;
