@@ -25,7 +25,7 @@ void check_family(const Combination& c) {
          c.method.name, words_of(c.method.families), words_of(family));
 }
 
-/// Images alone are augmented, and where they are seen more than once.
+/// Fails if options augment inputs that are no images, or that training reads only once or whole.
 void check_augmentation(const Combination& c, Use use) {
   if (!augments(c.options)) return;
   const bool pads = c.options.augment_pad > 0;
@@ -47,7 +47,8 @@ void check_augmentation(const Combination& c, Use use) {
          value, static_cast<long long>(input.rows), static_cast<long long>(input.columns));
 }
 
-/// The optimum is sought for a fixed prior, in models whose expectations are known.
+/// Fails unless the methods exact-* can find the optimum: for a fixed prior, in models with exact
+/// expectations.
 void check_exact(const Combination& c) {
   const char* const refused = c.options.learn_prior ? "learn_prior" : c.options.laplace ? "laplace" : nullptr;
   if (refused)
@@ -65,7 +66,7 @@ void check_has_steps(const Combination& c) {
          "method \"%s\" takes no single steps: fit it, on all data until it has converged", c.method.name);
 }
 
-/// Can the model be asked so?
+/// Fails unless the model has the derivatives and expectations that the estimate needs.
 void check_model(const Combination& c) {
   if (!c.model.has_gradients)
     fail(Status::ERROR_UNSUPPORTED, "the user model was created without a gradients callback");
@@ -78,7 +79,7 @@ void check_model(const Combination& c) {
          "a user model has no second derivatives: its Hessian is not known (curvature \"mc-hess\")");
 }
 
-/// Can the network's layers give what is asked of them?
+/// Fails unless the network's layers support the estimate.
 void check_layers(const Combination& c, Use use) {
   const EstimateKind kind = c.options.curvature;
   const auto need = [&](const std::string& without, const char* what) {
@@ -89,16 +90,17 @@ void check_layers(const Combination& c, Use use) {
   if (kind == EstimateKind::mc_hess) need(c.model.without_second_derivatives, "exact second derivatives");
   const bool at_mean = kind == EstimateKind::lin_hess || kind == EstimateKind::lin_ef;
   const bool of_its_own = c.options.rule == Rule::map || descends_newton(c) ||
-                          descends_kronecker(c);  // whatever the outputs depend on
+                          descends_kronecker(c);  // true: layers may draw noise or normalise
   if (use == Use::stream || (at_mean && !of_its_own) || kind == EstimateKind::exact_hess)
     need(c.model.without_one_function, "the same outputs whenever it is asked for them");
-  // The gradient of an example is no combination of its rows where each row is of all examples.
+  // If layers couple examples, a row depends on all of them: no combination of rows is one example's
+  // gradient.
   if (use != Use::stream && (kind == EstimateKind::mc_ggn || kind == EstimateKind::lin_hess))
     need(c.model.without_separate_examples,
          "outputs of an example that depend on no other one (curvature \"mc-ggn\" and \"lin-hess\")");
 }
 
-/// Can the posterior use what the estimate gives?
+/// Fails unless posteriors of this family can use the gradient and curvature of the estimate.
 void check_estimate(const Combination& c) {
   const EstimateKind kind = c.options.curvature;
   const bool pathwise = kind == EstimateKind::mc_reparam, exact_hessian = kind == EstimateKind::mc_hess;
@@ -124,8 +126,8 @@ void check_estimate(const Combination& c) {
          pathwise ? "mc-reparam" : "mc-hess");
 }
 
-/// Where the precision is what steps change, and they are natural. G S^-1 G has no low rank; a covariance
-/// that is to shrink by far too much would grow.
+/// Fails unless steps are natural and change a precision of full rank. The second order G S^-1 G has no low
+/// rank, and in a step of the covariance that is too long, it would let the covariance grow.
 void check_improved(const Combination& c) {
   const auto refuse = [](const char* why) {
     fail(Status::ERROR_UNSUPPORTED,
@@ -138,7 +140,8 @@ void check_improved(const Combination& c) {
     refuse("that is for natural gradients, of rules \"bong\" and \"blr\"");
 }
 
-/// Low-rank-moment posteriors are learned by gradients through noise, or stay and let their mean be moved.
+/// Fails unless a low-rank-moment posterior has such steps: by gradients through noise, or of its mean
+/// alone.
 void check_low_rank_moment(const Combination& c, Use use) {
   const Options& options = c.options;
   const bool pathwise = options.curvature == EstimateKind::mc_reparam;
@@ -161,7 +164,7 @@ void check_low_rank_moment(const Combination& c, Use use) {
          static_cast<long long>(options.samples));
 }
 
-/// The points that the mean comes by become a posterior that has room for them.
+/// Fails unless the posterior can hold the Gaussian that SWAG fits to snapshots of its mean.
 void check_swag(const Combination& c) {
   if (c.options.rule != Rule::map || c.family != Family::low_rank_moment)
     fail(Status::ERROR_UNSUPPORTED,
@@ -173,8 +176,8 @@ void check_swag(const Combination& c) {
          static_cast<long long>(c.rank));
 }
 
-/// Kronecker-factored posteriors have steps of their own, or let their mean be moved and become Laplace's
-/// approximation of a data set.
+/// Fails unless a Kronecker-factored posterior has such steps: by descent kfac, or of its mean alone
+/// (before Laplace's approximation).
 void check_kronecker(const Combination& c, Use use) {
   const Options& options = c.options;
   if (use == Use::stream || use == Use::rows)
@@ -187,7 +190,8 @@ void check_kronecker(const Combination& c, Use use) {
          "\"kfac\"");
 }
 
-/// The noise's, which divides.
+/// Fails unless the KL weight is above 0 in all steps: it is the temperature of the noise, which is a
+/// divisor.
 void check_temperature(const Options& options, const char* descent) {
   const double least =
       options.kl_warmup > 0 ? std::min(options.kl_start, options.kl_weight) : options.kl_weight;
@@ -197,7 +201,7 @@ void check_temperature(const Options& options, const char* descent) {
          options.kl_weight > 0 ? "kl_start" : "kl_weight", descent);
 }
 
-/// Steps by Kronecker factors.
+/// Fails unless the other options and the posterior suit descent kfac.
 void check_kfac(const Combination& c) {
   const Options& options = c.options;
   if (options.rule != Rule::blr || c.family != Family::kronecker)
@@ -210,7 +214,7 @@ void check_kfac(const Combination& c) {
   check_temperature(options, "kfac");
 }
 
-/// The family's own natural gradients know of no other weight than 1.
+/// Fails if the KL weight is not 1 in steps that do not use it.
 void check_tempering(const Combination& c) {
   const Options& options = c.options;
   const bool weighs = options.rule == Rule::map || descends_newton(c) || descends_kronecker(c) ||
@@ -221,7 +225,7 @@ void check_tempering(const Combination& c) {
          "low-rank-moment posteriors, and for descents \"vogn\", \"ivon\" and \"kfac\"");
 }
 
-/// Steps that have a curvature per example of their own.
+/// Fails unless the other options and the posterior suit descents vogn and ivon.
 void check_newton(const Combination& c) {
   const Options& options = c.options;
   const bool is_vogn = options.descent == DescentOption::vogn;
@@ -243,7 +247,8 @@ void check_newton(const Combination& c) {
   check_temperature(options, name);
 }
 
-/// Without a fixed prior in its loss, a data set seen again would count again.
+/// Fails unless the rule has steps in batches. Rules bong and bog have no fixed prior in their loss, so
+/// data that are read again would count again.
 void check_batch(const Combination& c, bool ends_with_laplace) {
   const Rule rule = c.options.rule;
   if (rule == Rule::bong || rule == Rule::bog)

@@ -1,12 +1,13 @@
-// Which methods, options, models and posteriors go together: the one place that knows, asked when an
-// optimizer is created, when options are set, and before each use.
+// Checks which methods, options, models and posteriors can be combined. All such rules are here; they are
+// applied when an optimizer is created, when options are set, and before each use.
 #pragma once
 
 #include "methods/method.hpp"
 
 namespace bdl {
 
-/// fit() over epochs, single steps on minibatches, observations of a stream, or steps on the caller's rows.
+/// Uses of an optimizer: fit() over epochs, single steps on minibatches, observations of a stream, or steps
+/// on the caller's rows.
 enum class Use { fit, step, stream, rows };
 
 struct Combination {
@@ -22,20 +23,19 @@ struct Combination {
   bool is_low_rank() const { return family == Family::low_rank && rank > 0; }
 };
 
-/// What an optimizer of this combination is there for: fit() by methods for batches, unless their rule has
-/// become one for streams; the caller's rows, if there is no model that has gradients.
+/// Returns the use that an optimizer of this combination is meant for: fit() for batch methods, unless
+/// options set a rule for streams; the caller's rows if there is no model with gradients.
 Use intended_use(const Combination& c);
 
-/// Fails, saying what does not go with what, unless the combination can be used so: with ERROR_UNSUPPORTED,
-/// or ERROR_INVALID_ARGUMENT where it is the value of an option. Nothing is refused later for what it depends
-/// on.
+/// Fails, naming what cannot be combined, unless the combination supports this use: with ERROR_UNSUPPORTED,
+/// or ERROR_INVALID_ARGUMENT for the value of an option. Nothing else that training needs depends on these.
 void check_combination(const Combination& c, Use use);
 
-/// Fails with ERROR_UNSUPPORTED, saying why, unless shards of a minibatch may be seen apart, by several
+/// Fails with ERROR_UNSUPPORTED, saying why, unless steps can work on shards of a minibatch, on several
 /// ranks.
 void check_sums(const Combination& c);
 
-/// Fails with ERROR_UNSUPPORTED unless ranks may do this together.
+/// Fails with ERROR_UNSUPPORTED unless several ranks can do this together.
 void check_together(Use use);
 
 /// Fails with ERROR_UNSUPPORTED unless Laplace's approximation gives a posterior of this family.

@@ -1,4 +1,4 @@
-// What the defaults of methods, and what fits together, depend on.
+// The properties of model and data on which the defaults of methods and the checks of combinations depend.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 namespace bdl {
 
 struct MethodContext {
-  bool has_model = false;     ///< without one there are steps on the caller's rows only
-  bool is_network = false;    ///< not a model of the user's
-  bool has_gradients = true;  ///< a user's model may lack them
-  bool has_hidden = false;    ///< a network with hidden units
-  bool is_deep = false;       ///< in two layers or more
-  bool is_linear = false;     ///< a generalised linear model
-  bool has_maps = false;      ///< convolutions or pools
-  Shape input{};              ///< a network's
-  bool is_exact = false;      ///< its expectations are one-dimensional integrals (exact_estimator.hpp)
+  bool has_model = false;     ///< false: only steps on the caller's rows work
+  bool is_network = false;    ///< false for a user's model
+  bool has_gradients = true;  ///< false for a user's model without gradients callback
+  bool has_hidden = false;    ///< true for a network with hidden units
+  bool is_deep = false;       ///< true for a network with two hidden layers or more
+  bool is_linear = false;     ///< true for a generalised linear model
+  bool has_maps = false;      ///< true for a network with convolutions or pools
+  Shape input{};              ///< input of a network
+  bool is_exact = false;      ///< true if expectations are one-dimensional integrals (exact_estimator.hpp)
   std::string without_second_derivatives{};  ///< the first layer that has none; empty: all have
   std::string without_one_function{};        ///< the first layer that draws masks or noise, or normalises
   std::string without_separate_examples{};   ///< the first layer that normalises by the minibatch
@@ -27,7 +27,7 @@ struct MethodContext {
   bool has_classes() const { return likelihood == BDL_BERNOULLI || likelihood == BDL_CATEGORICAL; }
 };
 
-/// `model` may be null.
+/// Returns the context of a model, which may be null.
 template <class T>
 MethodContext context_of(const Model<T>* model, Index data_size);
 

@@ -19,7 +19,7 @@ void set(Options& options, Rule rule, EstimateKind kind) {
   options.curvature = kind;
 }
 
-/// Online: one step length for everything, no momentum, no schedule.
+/// Sets the options of methods for streams: a constant step length, no momentum, and no learned scales.
 template <Rule rule, EstimateKind kind>
 void online(Options& options, const MethodContext& context) {
   set(options, rule, kind);
@@ -27,23 +27,24 @@ void online(Options& options, const MethodContext& context) {
   options.iterations = rule == Rule::blr ? 4 : rule == Rule::bbb ? 10 : 1;
   options.momentum = 0;
   options.learn_prior = options.learn_noise = 0;
-  // N(0, 1) weights would give hidden units inputs, and outputs, of the root of their number.
+  // With N(0, 1) weights, inputs of hidden units, and outputs, would be as large as the root of their
+  // fan-in.
   const PriorScaling scaling = context.has_hidden ? PriorScaling::fan_in : PriorScaling::unit;
   options.prior_scaling = scaling;
-  // Classes are learned sooner from outputs that differ already; numbers from outputs near 0
+  // Classifiers learn sooner if outputs differ at the start, regressions if they start near 0
   // (docs/streams.md).
   if (context.has_hidden && context.has_classes()) options.initialization = Initialization::he;
 }
 
-/// Classifiers start with long steps, lose their initial precision just by the end of the plan, and keep
-/// their prior: the one that the ELBO would choose costs accuracy (docs/defaults.md).
+/// Sets the options of methods for batches. Classifiers start with long steps, lose their initial precision
+/// by the end of the plan, and keep their prior, since a learned one costs accuracy (docs/defaults.md).
 template <EstimateKind kind>
 void batch(Options& options, const MethodContext& context) {
   set(options, Rule::blr, kind);
   options.mean_update = MeanUpdateOption::projected;
   if (!(context.has_hidden && context.has_classes())) {
-    // Weights that no example moves go to their prior: N(0, 1) ones, layer after layer, would drown the
-    // outputs of samples.
+    // Weights that no example moves go to their prior. With N(0, 1) in each of several layers, their noise
+    // would drown the outputs at samples.
     if (context.is_deep) options.prior_scaling = PriorScaling::fan_in;
     return;
   }
@@ -53,19 +54,21 @@ void batch(Options& options, const MethodContext& context) {
   options.learn_prior = 0;
 }
 
-/// Empirical Fisher rows grow with the residuals, so steps are short where a regression does not fit yet.
+/// Sets the options of SLANG. Rows of the empirical Fisher grow with the residuals, so regressions that do
+/// not fit yet have short steps, and can use a high rate.
 void slang(Options& options, const MethodContext& context) {
   batch<EstimateKind::mc_ef>(options, context);
   if (context.has_hidden && context.likelihood == BDL_GAUSSIAN) options.learning_rate = 0.1;
 }
 
-/// Of the ELBO for the prior and the noise that are given.
+/// Sets the options of methods that find the optimum of the ELBO for a given prior and given noise.
 void optimum(Options& options, const MethodContext& context) {
   batch<EstimateKind::exact_hess>(options, context);
   options.learn_prior = options.learn_noise = 0;
 }
 
-/// By gradients alone, as neural networks are trained. The mode has no scales: its covariance stays a point.
+/// Sets the options of steps by gradients alone, as neural networks are trained. The mode (rule map) has no
+/// covariance, so it starts and stays almost a point, and its prior cannot be learned.
 template <Rule rule, EstimateKind kind>
 void first_order(Options& options, const MethodContext&) {
   set(options, rule, kind);
@@ -76,8 +79,8 @@ void first_order(Options& options, const MethodContext&) {
   options.learn_prior = 0;
 }
 
-/// Noise of each example's own leaves little of it in the gradient: one draw is enough. A prior that is
-/// learned collapses, and the network with it (docs/training.md).
+/// Sets the options of low-rank-moment methods. One draw is enough, since noise that each example draws for
+/// itself averages out; a learned prior would collapse, and the network with it (docs/training.md).
 template <DiagonalPart part>
 void low_rank_vi(Options& options, const MethodContext&) {
   set(options, Rule::bbb, EstimateKind::mc_reparam);
@@ -112,8 +115,8 @@ void one_sample(Options& options, const MethodContext& context) {
   options.momentum = 0;
 }
 
-/// As batch(), but for momentum that sums up and a curvature that starts as it is per example. Classifiers by
-/// VOGN are tempered (docs/training.md); regressions are not: their intervals would be too narrow.
+/// Sets the options of VOGN and IVON: those of batch(), with momentum that sums up and an initial
+/// curvature. VOGN tempers classifiers (docs/training.md); regressions would have too narrow intervals.
 template <DescentOption descent, EstimateKind kind>
 void newton(Options& options, const MethodContext& context) {
   constexpr bool is_vogn = descent == DescentOption::vogn;
@@ -133,16 +136,15 @@ void newton(Options& options, const MethodContext& context) {
   }
   options.learning_rate = is_vogn ? 0.01 : 0.003;
   options.curvature_rate = 0.005;
-  options.damping = is_vogn ? 0.01 : 0.1;  // curvatures by IVON are noisy: less, and some courses run off
+  options.damping = is_vogn ? 0.01 : 0.1;  // IVON's curvatures are noisy: with less, some courses diverge
   options.damping_in = is_vogn ? DampingIn::both : DampingIn::step;
   options.kl_start = 0.1;
   options.kl_warmup = 0.15;
   options.learn_prior = 0;
 }
 
-/// K-FAC begins with an isotropic curvature, since a few minibatches say nothing of most directions, and is
-/// kept near by the length of its steps. Its damping is the step's alone: the posterior's precision is that
-/// of the factors and the prior.
+/// Sets the options of K-FAC. It starts with an isotropic curvature, since few minibatches do not inform
+/// most directions, and with short steps (kl_clip). Damping does not enter the posterior's precision.
 template <EstimateKind kind>
 void kfac(Options& options, const MethodContext& context) {
   batch<kind>(options, context);
@@ -184,7 +186,7 @@ constexpr Method all_methods[] = {
 #undef BDL_METHOD
 };
 
-/// Bit by bit: low rank, diagonal, and the other families by their numbers.
+/// Returns the words of the families in the order of their bits: low rank, diagonal, the others by number.
 std::vector<const char*> bit_words() {
   std::vector<const char*> words{"low_rank", "diagonal"};
   const auto others = family_words().subspan(1);
@@ -192,14 +194,14 @@ std::vector<const char*> bit_words() {
   return words;
 }
 
-/// The words of every set, as static strings.
+/// Returns the words of each set of families, in the order of the sets' numbers.
 std::vector<std::string> all_set_words() {
   const std::vector<const char*> words = bit_words();
   std::vector<std::string> sets(std::size_t{1} << words.size());
   std::vector<std::size_t> order(words.size());
   std::iota(order.begin(), order.end(), 0);
   const auto moments = order.begin() + static_cast<int>(Family::low_rank_moment);
-  std::swap(moments[0], moments[1]);  // of low-rank moments the layerwise one first
+  std::swap(moments[0], moments[1]);  // the layerwise low-rank-moment family comes first
   for (std::size_t set = 0; set < sets.size(); ++set)
     for (const std::size_t i : order)
       if (set >> i & 1) sets[set] += (sets[set].empty() ? "" : " | ") + std::string(words[i]);

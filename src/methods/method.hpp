@@ -7,8 +7,8 @@
 
 namespace bdl {
 
-/// Sets of posteriors: the bits of families are their numbers, but low-rank ones have rank 1 or more, and 0
-/// is diagonal.
+/// Sets of families, as bits. A family's number is that of its bit, except that low-rank posteriors have
+/// bit 0 (rank 1 or more) or bit 1 (rank 0: diagonal).
 enum class Families : unsigned {
   low_rank = 1 << 0,
   diagonal = 1 << 1,
@@ -22,34 +22,34 @@ enum class Families : unsigned {
   kronecker = 1 << 9,
   dense = full | layerwise_full,
   low_rank_moments = low_rank_moment | layerwise_low_rank_moment,
-  precisions = low_rank | diagonal | dense,              ///< parametrised by the precision
-  laplaces = precisions | kronecker,                     ///< that Laplace's approximation gives
-  gaussian = precisions | full_moment | diagonal_moment  ///< with natural-gradient steps
+  precisions = low_rank | diagonal | dense,              ///< families parametrised by the precision
+  laplaces = precisions | kronecker,                     ///< families for Laplace's approximation
+  gaussian = precisions | full_moment | diagonal_moment  ///< families with natural-gradient steps
 };
 
-/// The one family that a posterior is of.
+/// Returns the family of a posterior as a set of one.
 Families family_of(Family family, Index rank);
 inline bool contains(Families set, Families family) {
   return (static_cast<unsigned>(set) & static_cast<unsigned>(family)) != 0;
 }
-/// "low_rank | diagonal": the words of a set, the one to take without a wish first; static.
+/// Returns the words of a set, such as "low_rank | diagonal", the default family first. The string is
+/// static.
 const char* words_of(Families set);
-/// The family of a word. Fails with ERROR_INVALID_ARGUMENT listing the words.
+/// Returns the family that the word names. Fails with ERROR_INVALID_ARGUMENT, listing the words.
 Families find_family(const char* word);
 
-/// In steps on minibatches; from one observation after the other, an untouched posterior starting as the
-/// prior; or by iterations over all data to the optimum.
+/// Ways in which methods learn: by steps on minibatches; from one observation after the other, where a
+/// blank posterior starts as the prior; or by iterations over all data to the optimum.
 enum class MethodKind { batch, stream, exact };
 
-/// How predictions from what a method has learned are best made. The mode is a point, of which draws say
-/// nothing; Laplace's Gaussian is one of the linearised model, and its draws are far from the mode in the
-/// network itself.
+/// Best kinds of predictions with the posterior of a method. A mode is a point, so draws add nothing;
+/// Laplace's Gaussian belongs to the linearised model: at its draws the network itself fits badly.
 enum class Forecast { monte_carlo, plug_in, linearized };
 
 struct Method {
   const char* name;
   Families families;
-  bool is_online, is_exact;  // by MethodKind
+  bool is_online, is_exact;  // true for MethodKind stream, exact
   void (*set_defaults)(Options& options, const MethodContext& context);
   Forecast forecast;
   const char *doc, *source;
@@ -57,10 +57,10 @@ struct Method {
 
 std::span<const Method> method_table();
 
-/// Of the posterior that suits it best, of those that have one.
+/// Returns the default rank of the method's posteriors; 0 if none of them has a rank.
 Index usual_rank(const Method& method);
 
-/// Fails with ERROR_INVALID_ARGUMENT listing the names.
+/// Returns the method of this name. Fails with ERROR_INVALID_ARGUMENT, listing the names.
 const Method& find_method(const char* name);
 
 }  // namespace bdl

@@ -15,7 +15,7 @@ struct Preset {
 
 std::span<const Preset> preset_table();
 
-/// Fails with ERROR_INVALID_ARGUMENT listing the names.
+/// Returns the preset of this name. Fails with ERROR_INVALID_ARGUMENT, listing the names.
 const Preset& find_preset(const char* name);
 
 }  // namespace bdl

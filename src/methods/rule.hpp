@@ -1,4 +1,4 @@
-// What the rules have in common (docs/mathematics/streams.md, "The four rules").
+// Properties that several rules share (docs/mathematics/streams.md, "The four rules").
 #pragma once
 
 #include "options/options.hpp"
@@ -6,7 +6,7 @@
 
 namespace bdl {
 
-/// blr, bbb: the loss has the KL divergence to the prior.
+/// True for rules whose loss has the KL divergence to the prior: blr and bbb.
 inline bool has_kl(Rule rule) {
   return rule == Rule::blr || rule == Rule::bbb;
 }

@@ -23,7 +23,7 @@ double planned_curvature_rate(const Options& options, const Plan& plan) {
 Index swag_begin(const Options& options, const Plan& plan) {
   const Index steps = plan.end - plan.begin,
               before = static_cast<Index>(std::ceil(options.swag_from * static_cast<double>(steps)));
-  // Where points come of themselves, two of them do, however short the course.
+  // Without swag_every, at least two steps are left for snapshots, however short the course is.
   return plan.begin + (options.swag_every > 0 ? before : std::min(before, std::max<Index>(0, steps - 2)));
 }
 

@@ -7,15 +7,15 @@
 namespace bdl {
 namespace {
 
-// Exact methods hold a copy of the data in double, and a full covariance costs little: in a few iterations
-// over all data up to more parameters than in thousands of steps.
+// Limits of exact methods, which copy the data in double, and of full covariances: a few iterations over
+// all data are affordable for more parameters than thousands of steps.
 constexpr Index most_copied_numbers = Index{1} << 25, most_full_parameters = 1000,
                 most_stepped_parameters = 200;
 
-// Of linear models there are no hidden units that share what the rank has to say.
+// Default rank for linear models; it is higher than for networks, since no hidden units share its columns.
 constexpr Index linear_rank = 10;
 
-/// Moment parameters have no filter of their own name.
+/// Returns the filter for a family. Families with moment parameters have no filter of their own.
 const char* stream_method(Families family) {
   switch (family) {
     case Families::full:
@@ -30,7 +30,7 @@ const char* stream_method(Families family) {
   }
 }
 
-/// Of a generalised linear model: the optimum, where there is one to go to and it costs little.
+/// Returns the method for a generalised linear model: an exact one if the optimum exists and costs little.
 const Method& linear_method(const MethodContext& model, const TrainingWish& wish) {
   if (wish.has_family && wish.family == Families::dropout) return find_method("mc-dropout");
   if (wish.has_family && contains(Families::low_rank_moments, wish.family)) return find_method("elrg-d");
@@ -48,7 +48,8 @@ const Method& method_for(const MethodContext& model, const TrainingWish& wish) {
   return suggested_method(model, family, wish.in_blocks && family != Families::dropout);
 }
 
-/// The first of the method's families; of linear models a full covariance where it costs little.
+/// Returns the first of the method's families, but a full covariance for linear models where it costs
+/// little.
 Families family_for(const MethodContext& model, const TrainingWish& wish, const Method& method) {
   if (wish.has_family) return wish.family;
   if (model.is_linear && wish.parameters <= most_stepped_parameters &&
@@ -60,13 +61,13 @@ Families family_for(const MethodContext& model, const TrainingWish& wish, const 
   return static_cast<Families>(set & (0U - set));
 }
 
-/// Linear models: a standard normal prior of the standardised coefficients and hardly any of intercepts; no
-/// random start, of which a filter would keep what the data do not say. Convolutions have few inputs a
-/// filter: with an initial precision that suits wide layers, draws of natural gradients would be nothing but
-/// noise; VOGN and IVON start tighter anyway.
+/// Returns the options that suit the model. Linear models have a standard normal prior of the standardised
+/// coefficients and a weak one of intercepts; filters start at 0, since they would keep a random start.
 const char* options_for(const MethodContext& model, const Method& method) {
   Options options;
   method.set_defaults(options, model);
+  // Convolutions have few inputs per filter: at the initial precision for wide layers, draws of natural
+  // gradients would be only noise. VOGN and IVON start with a higher precision.
   if (model.has_maps && options.descent == DescentOption::vogn) return "initialization=he";
   if (model.has_maps && options.descent == DescentOption::ivon) return "initialization=he learning_rate=0.02";
   if (model.has_maps && !method.is_online) return "initialization=he start_share=0";

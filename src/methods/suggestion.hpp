@@ -1,4 +1,4 @@
-// What to take where the caller has no wish: the defaults that depend on the model, once for all languages.
+// Defaults that depend on the model, for callers who choose nothing. All languages use them.
 #pragma once
 
 #include "bdl/predict.h"
@@ -6,31 +6,33 @@
 
 namespace bdl {
 
-/// The method for a posterior that is there already. Fails with ERROR_UNSUPPORTED for a stream's dropout.
+/// Returns the method for a posterior of this family. Fails with ERROR_UNSUPPORTED for families that no
+/// method for streams learns.
 const Method& suggested_method(const MethodContext& model, Families family, bool is_stream);
 
-/// What an estimator trains a model with.
+/// The method, posterior and options with which an estimator trains a model.
 struct Training {
   const Method* method;
   Families family;
-  Index rank;           ///< of a low-rank posterior; 0 of others
-  const char* options;  ///< for set_option_text()
+  Index rank;           ///< rank of a low-rank posterior; 0 for others
+  const char* options;  ///< text for set_option_text()
 };
 
+/// Sizes of data and model, and choices that the caller has made.
 struct TrainingWish {
-  Index examples = 0, inputs = 0, parameters = 0;  ///< of data and model
-  bool in_blocks = false;          ///< the data come block by block: there is no optimum to go to
-  const Method* method = nullptr;  ///< null: as suits
+  Index examples = 0, inputs = 0, parameters = 0;  ///< sizes of data and model
+  bool in_blocks = false;          ///< true if the data come block by block: no optimum can be found
+  const Method* method = nullptr;  ///< null: the one that suits the model
   bool has_family = false;
   Families family{};
 };
 
 Training suggested_training(const MethodContext& model, const TrainingWish& wish);
 
-/// How a model that this method has trained predicts best: linear ones exactly where they can.
+/// Returns how a model that this method has trained predicts best: exactly, for linear models that can.
 bdl_predict_method suggested_prediction(const MethodContext& model, const Method& method);
 
-/// What estimators have that depends on nothing.
+/// A default of the estimators that does not depend on the model.
 struct EstimatorDefault {
   const char* name;
   double value;
@@ -38,7 +40,7 @@ struct EstimatorDefault {
 };
 std::span<const EstimatorDefault> estimator_defaults();
 
-/// Epochs of a course where nobody says how many.
+/// Default number of epochs of a course.
 inline constexpr Index usual_epochs = 120;
 
 }  // namespace bdl
