@@ -26,8 +26,7 @@ class BlockedRows : public ExampleRows<T> {
   Index dimension() const override { return dimension_; }
   Index count() const override { return count_; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
-  /// Writes the sum over range number `part` of `parts` equal ranges of the rows, such as one sample's
-  /// rows.
+  /// Writes the sum over range `part` of `parts` equal ranges of the rows, such as the rows of a sample.
   void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out);
   /// Writes sum_r w_r b_r^2 of the point parameters, without gaps between them.
   void point_squares(ConstSpan<T> w, std::span<T> out) const;
@@ -75,8 +74,8 @@ class BlockedRows : public ExampleRows<T> {
  private:
   struct Part {
     Index offset, size;
-    std::unique_ptr<BlockedRows> blocks;  ///< if the range consists of whole blocks
-    std::unique_ptr<RowsPart<T>> cut;     ///< otherwise
+    std::unique_ptr<BlockedRows> blocks;  ///< null unless the range consists of whole blocks
+    std::unique_ptr<RowsPart<T>> cut;     ///< null if it does
   };
   Part make_part(Index offset, Index size);
 

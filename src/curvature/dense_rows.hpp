@@ -26,8 +26,7 @@ class DenseRows final : public ExampleRows<T> {
   Index dimension() const override { return matrix_.rows; }
   Index count() const override { return matrix_.cols; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
-  /// Writes the sum over range number `part` of `parts` equal ranges of the rows, such as one sample's
-  /// rows.
+  /// Writes the sum over range `part` of `parts` equal ranges of the rows, such as the rows of a sample.
   void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out);
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
   void gram(MatrixView<double> out) override;

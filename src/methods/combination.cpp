@@ -47,8 +47,7 @@ void check_augmentation(const Combination& c, Use use) {
          value, static_cast<long long>(input.rows), static_cast<long long>(input.columns));
 }
 
-/// Fails unless the methods exact-* can find the optimum: for a fixed prior, in models with exact
-/// expectations.
+/// Fails unless methods exact-* find the optimum: for a fixed prior, in models with exact expectations.
 void check_exact(const Combination& c) {
   const char* const refused = c.options.learn_prior ? "learn_prior" : c.options.laplace ? "laplace" : nullptr;
   if (refused)
@@ -93,8 +92,7 @@ void check_layers(const Combination& c, Use use) {
                           descends_kronecker(c);  // true: layers may draw noise or normalise
   if (use == Use::stream || (at_mean && !of_its_own) || kind == EstimateKind::exact_hess)
     need(c.model.without_one_function, "the same outputs whenever it is asked for them");
-  // If layers couple examples, a row depends on all of them: no combination of rows is one example's
-  // gradient.
+  // If layers couple examples, rows depend on all of them, and no sum of rows is one example's gradient.
   if (use != Use::stream && (kind == EstimateKind::mc_ggn || kind == EstimateKind::lin_hess))
     need(c.model.without_separate_examples,
          "outputs of an example that depend on no other one (curvature \"mc-ggn\" and \"lin-hess\")");
@@ -140,8 +138,8 @@ void check_improved(const Combination& c) {
     refuse("that is for natural gradients, of rules \"bong\" and \"blr\"");
 }
 
-/// Fails unless a low-rank-moment posterior has such steps: by gradients through noise, or of its mean
-/// alone.
+/// Fails unless a low-rank-moment posterior has such steps: by gradients through noise, or of the mean
+/// only.
 void check_low_rank_moment(const Combination& c, Use use) {
   const Options& options = c.options;
   const bool pathwise = options.curvature == EstimateKind::mc_reparam;
@@ -190,8 +188,7 @@ void check_kronecker(const Combination& c, Use use) {
          "\"kfac\"");
 }
 
-/// Fails unless the KL weight is above 0 in all steps: it is the temperature of the noise, which is a
-/// divisor.
+/// Fails unless the KL weight is above 0 in all steps, which divide by it: the temperature of their noise.
 void check_temperature(const Options& options, const char* descent) {
   const double least =
       options.kl_warmup > 0 ? std::min(options.kl_start, options.kl_weight) : options.kl_weight;

@@ -28,11 +28,10 @@ struct Combination {
 Use intended_use(const Combination& c);
 
 /// Fails, naming what cannot be combined, unless the combination supports this use: with ERROR_UNSUPPORTED,
-/// or ERROR_INVALID_ARGUMENT for the value of an option. Nothing else that training needs depends on these.
+/// or ERROR_INVALID_ARGUMENT for the value of an option. Training never fails later for such a reason.
 void check_combination(const Combination& c, Use use);
 
-/// Fails with ERROR_UNSUPPORTED, saying why, unless steps can work on shards of a minibatch, on several
-/// ranks.
+/// Fails with ERROR_UNSUPPORTED, saying why, unless steps can work on shards of a minibatch.
 void check_sums(const Combination& c);
 
 /// Fails with ERROR_UNSUPPORTED unless several ranks can do this together.

@@ -27,8 +27,7 @@ void online(Options& options, const MethodContext& context) {
   options.iterations = rule == Rule::blr ? 4 : rule == Rule::bbb ? 10 : 1;
   options.momentum = 0;
   options.learn_prior = options.learn_noise = 0;
-  // With N(0, 1) weights, inputs of hidden units, and outputs, would be as large as the root of their
-  // fan-in.
+  // With N(0, 1) weights, the inputs of units would be as large as the root of their number.
   const PriorScaling scaling = context.has_hidden ? PriorScaling::fan_in : PriorScaling::unit;
   options.prior_scaling = scaling;
   // Classifiers learn sooner if outputs differ at the start, regressions if they start near 0

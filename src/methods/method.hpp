@@ -32,8 +32,7 @@ Families family_of(Family family, Index rank);
 inline bool contains(Families set, Families family) {
   return (static_cast<unsigned>(set) & static_cast<unsigned>(family)) != 0;
 }
-/// Returns the words of a set, such as "low_rank | diagonal", the default family first. The string is
-/// static.
+/// Returns the words of a set as a static string, such as "low_rank | diagonal", the default family first.
 const char* words_of(Families set);
 /// Returns the family that the word names. Fails with ERROR_INVALID_ARGUMENT, listing the words.
 Families find_family(const char* word);

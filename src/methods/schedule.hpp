@@ -34,8 +34,7 @@ struct MomentumTerms {
 /// Returns the terms after so many gradients, the present one included.
 MomentumTerms momentum_terms(const Options& options, Index gradients);
 
-/// Returns curvature_rate, or the lower rate at which the product of all 1 - beta_t of the plan is
-/// start_share.
+/// Returns curvature_rate, or the lower rate for which the plan's product of all 1 - beta_t is start_share.
 double planned_curvature_rate(const Options& options, const Plan& plan);
 
 }  // namespace bdl

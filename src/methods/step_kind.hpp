@@ -6,8 +6,8 @@
 
 namespace bdl {
 
-/// The files of steps/ that have them: slang.cpp, first_order.cpp (twice), elrg.cpp, vogn.cpp, ivon.cpp,
-/// kfac.cpp.
+/// Kinds of steps, which are in these files of steps/: slang.cpp, first_order.cpp (mean and diagonal),
+/// elrg.cpp, vogn.cpp, ivon.cpp, kfac.cpp.
 enum class StepKind { natural_gradient, mean, diagonal, low_rank_moment, vogn, ivon, kfac };
 
 /// Returns the kind of step that these options mean for posteriors like q.

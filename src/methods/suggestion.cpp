@@ -48,8 +48,7 @@ const Method& method_for(const MethodContext& model, const TrainingWish& wish) {
   return suggested_method(model, family, wish.in_blocks && family != Families::dropout);
 }
 
-/// Returns the first of the method's families, but a full covariance for linear models where it costs
-/// little.
+/// Returns the method's first family, but a full covariance for linear models where it costs little.
 Families family_for(const MethodContext& model, const TrainingWish& wish, const Method& method) {
   if (wish.has_family) return wish.family;
   if (model.is_linear && wish.parameters <= most_stepped_parameters &&

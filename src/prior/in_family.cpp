@@ -20,8 +20,7 @@ namespace {
        static_cast<long long>(rank));
 }
 
-/// True if posteriors of this family can be made only from posteriors of their kind and diagonal
-/// precisions.
+/// True if posteriors of this family can be made only from their own kind and from diagonal precisions.
 bool holds_diagonals(Family family) {
   return family == Family::low_rank_moment || family == Family::layerwise_low_rank_moment ||
          family == Family::kronecker;

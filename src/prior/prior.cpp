@@ -12,8 +12,8 @@
 namespace bdl {
 namespace {
 
-/// Returns the group of a block. Before it come `index` blocks with a prior, and `points` layers of point
-/// parameters.
+/// Returns the group of a block, with `index` blocks with a prior and `points` layers of point parameters
+/// before it.
 std::size_t group_of(const ParameterBlock& block, std::size_t index, Index points, PriorGroups grouping) {
   switch (grouping) {
     case PriorGroups::shared:

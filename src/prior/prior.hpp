@@ -52,8 +52,8 @@ class Prior {
   /// Writes factor gradient + Lambda_0 (mean - mu_0): the gradient of a loss with the KL divergence. Point
   /// parameters have no prior.
   void slope(ConstSpan<T> mean, T factor, ConstSpan<T> gradient, std::span<T> out, Scratch& scratch) const;
-  /// Writes gradient + Lambda_0 (mean - mu_0). `diagonal` replaces a diagonal Lambda_0, as dropout weighs
-  /// it.
+  /// Writes gradient + Lambda_0 (mean - mu_0). `diagonal` replaces a diagonal Lambda_0, which dropout
+  /// weighs.
   void slope(ConstSpan<T> mean, ConstSpan<T> gradient, ConstSpan<T> diagonal, std::span<T> out,
              Scratch& scratch) const;
   /// Adds Lambda_0 (mean - mu_0).

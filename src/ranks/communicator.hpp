@@ -18,7 +18,7 @@ enum class Message : std::uint32_t { agreement = 1, options, vote, reason, part,
 struct Prefix {
   std::uint64_t sequence;
   std::uint32_t message;
-  std::int32_t signal;  ///< the sender's: 0, or a value whose meaning the caller of the collective defines
+  std::int32_t signal;  ///< signal of the sender: 0, or a value that has a meaning for the caller (Team)
 };
 inline constexpr Index prefix_bytes = 16;
 static_assert(sizeof(Prefix) == prefix_bytes);

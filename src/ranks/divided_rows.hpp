@@ -14,8 +14,7 @@ namespace bdl {
 
 /// The rows of a network, divided: each shard has a range of the outputs of every dense layer; any other
 /// layer belongs whole to one shard. All ranks call the same operations in the same order. A divided
-/// operation begins with a vote, so that a rank which has failed since the last message can tell the
-/// others.
+/// operation begins with a vote, by which a rank tells the others if it has failed since the last message.
 template <class T>
 class DividedRows final : public ExampleRows<T> {
  public:

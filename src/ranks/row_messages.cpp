@@ -50,8 +50,7 @@ void RowMessages<T>::write(const Form& form, const Estimate<T>& estimate, ConstM
     append(static_cast<const DenseRows<T>&>(*estimate.rows).matrix());
 }
 
-/// Reads the outputs, c and w of examples first .. first + count - 1 of all; returns the rest of the
-/// message.
+/// Reads outputs, c and w of the `count` examples from `first` on; returns the rest of the message.
 template <class T>
 const T* RowMessages<T>::read_coefficients(const Form& form, Index first, Index count, Index examples,
                                            const T* from) {

@@ -1,6 +1,5 @@
 // The curvature rows of a shard's examples as a message to the other ranks. It holds the numbers that the
-// rows are computed from, since rows have D numbers each; the rows of all shards are joined from their
-// messages.
+// rows are computed from, since rows have D numbers each. The messages of all shards are joined to rows.
 #pragma once
 
 #include <memory>

@@ -10,7 +10,7 @@
 //   this file            the evidence of a minibatch, estimated shard by shard and added up
 //   row_messages.hpp     curvature rows as messages (tape_numbers.hpp), through shard_exchange.hpp
 //   divided_rows.hpp     work on the rows of all shards, divided among the ranks
-//   sharded_rows.hpp     rows of a whole data set, for Laplace's approximation and the exact methods
+//   sharded_rows.hpp     rows of a whole data set, for Laplace's approximation
 //
 // Steps that need only sums over examples exchange these sums. Steps by curvature rows get the rows of all
 // shards on every rank, and the ranks divide the work.

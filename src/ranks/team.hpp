@@ -71,9 +71,8 @@ class Team {
     attempt(checks);
     if (has_failed()) agree({}, {}, nullptr);
   }
-  /// Calls work(). Tells the others of a failure that only this rank has by a vote, so their next message
-  /// must be a vote. ERROR_DIVERGED needs no message, since all ranks find the divergence in the same
-  /// results.
+  /// Calls work(), and tells the other ranks by a vote if it fails on this rank alone: their next message
+  /// must be a vote. ERROR_DIVERGED needs no message, since all ranks find it in the same results.
   template <class Work>
   auto telling(Work&& work) {
     try {
@@ -86,9 +85,9 @@ class Team {
     }
   }
 
-  // All ranks call these messages. Each throws on every rank if one has failed: the rank that failed throws
-  // its error, the others ERROR_PEER with the rank's number and message. ERROR_DIVERGED and STOPPED
-  // (interrupted) are thrown on all ranks alike.
+  // Messages that all ranks send together. Each throws on every rank if one has failed: the rank that
+  // failed throws its error, the others ERROR_PEER with the rank's number and message. ERROR_DIVERGED and
+  // STOPPED (interrupted) are thrown on all ranks alike.
 
   /// Returns true if any rank wants to stop after this step.
   bool vote(bool wants_to_stop = false);

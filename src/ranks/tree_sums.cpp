@@ -65,8 +65,7 @@ void TreeSums<T>::reserve(Index rank, Index ranks, Index shards, Index values, I
   if (!halves()) others_.reserve(all_nodes_ * largest_slice_);
 }
 
-/// True if ranks can exchange halves: each then has one node, whose sibling is its neighbour's, and so on
-/// up.
+/// True if ranks can exchange halves: each has one node, whose sibling is its neighbour's, and so on up.
 template <class T>
 bool TreeSums<T>::halves() const {
   return std::has_single_bit(static_cast<std::uint64_t>(ranks_)) &&

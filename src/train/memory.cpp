@@ -64,8 +64,7 @@ double StepBytes<T>::copies() const {
   return count * posterior(q_) + (widens ? (count + 1) * wide * squared(d_) : 0);
 }
 
-/// Bytes of the moments at the start, and of the averages that the kind of step keeps: present and next
-/// ones.
+/// Bytes of the moments at the start, and of the present and next averages that the kind of step keeps.
 template <class T>
 double StepBytes<T>::averages() const {
   const double start = 3 * d_ * t_;
@@ -184,7 +183,7 @@ double StepBytes<T>::exact() {
 template <class T>
 Index memory_estimate(const Optimizer<T>& optimizer, Index minibatch) {
   constexpr Index most_rows = INT32_MAX;       // largest number of rows of a step
-  constexpr double spare = 2048, more = 1.04;  // for small arrays that are not counted
+  constexpr double spare = 2048, more = 1.04;  // bytes, and a factor, for small arrays that are not counted
   StepBytes<T> bytes(optimizer, std::min(minibatch, most_rows));
   const double sum = optimizer.method().is_exact ? bytes.exact() : bytes.all();
   return static_cast<Index>(std::min(spare + more * sum, 9e18));

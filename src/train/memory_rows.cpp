@@ -53,8 +53,7 @@ double StepBytes<T>::estimator(Index examples) const {
   return bytes + tape(m, s_ * k_);
 }
 
-/// Bytes of the noise of each layer's outputs or weights, and of the gradient by the posterior's
-/// parameters.
+/// Bytes of the noise of each layer's outputs or weights, and of the gradient by means, W and s.
 template <class T>
 double StepBytes<T>::noise(double m) const {
   const double rank = static_cast<double>(moment_rank(q_)), columns = m * s_,
@@ -123,8 +122,7 @@ double StepBytes<T>::hessian(Index examples) const {
          wide * (outputs_ * m + (q_.takes_matrix() ? 0 : d_)) + 2 * one_sample;
 }
 
-/// Bytes of products of rows with so many vectors at a time, or of a Gram matrix, in the layer with the
-/// most.
+/// Bytes of products of rows with so many vectors at a time, or of a Gram matrix, in the largest layer.
 template <class T>
 double StepBytes<T>::layer_rows(double m, Index n, Index vectors, bool grams) const {
   const auto count = static_cast<double>(n);

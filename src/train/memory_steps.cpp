@@ -158,8 +158,7 @@ double StepBytes<T>::update(const Posterior<T>& q, Index n) const {
   return 2 * t_ * static_cast<double>(q.dimension());
 }
 
-/// Bytes of the guard: leverages and fractions of the examples, and gradients of those that it may hold
-/// back.
+/// Bytes of the guard: leverages and fractions of the examples, and gradients that it may hold back.
 template <class T>
 double StepBytes<T>::guard() const {
   if (!guards_) return 0;

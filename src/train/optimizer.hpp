@@ -145,7 +145,7 @@ class Optimizer {
   mutable struct {
     Deferred is_due{true};
     NoiseText text;
-  } noise_texts_[static_cast<int>(NoiseEstimator::shared) + 1];  // for each estimator
+  } noise_texts_[static_cast<int>(NoiseEstimator::shared) + 1];  // one for each NoiseEstimator
 };
 
 }  // namespace bdl

@@ -25,8 +25,7 @@ std::uint64_t hash_option(const Options& options, const OptionInfo& info) {
   return hash.value();
 }
 
-/// Returns the hash of all options, and writes one per option. Ranks may differ in their numbers of
-/// threads.
+/// Returns the hash of all options, and writes one per option. The number of threads may differ.
 std::uint64_t hash_options(const Options& options, std::span<std::uint32_t> each) {
   Hash all;
   const auto table = option_table();

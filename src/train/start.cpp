@@ -116,7 +116,7 @@ class Start {
  private:
   bool is_given() const {
     return options_.initial_precision >= 1e-30;
-  }  // the smallest precision that a float can hold
+  }  // smaller numbers, which a float hardly holds, count as 0: not given
   double isotropic() const {
     const double times = options_.start_share > 0 ? 0.1 : 10;
     return is_given() ? options_.initial_precision : times * static_cast<double>(optimizer_.data_size());

@@ -39,7 +39,7 @@ struct TrainingState {
   Index learning_step = 0;  ///< first step that learned scales; 0: none yet
   Plan plan;
   Index epoch = 0, batch = 0;         ///< position of fit: completed epochs, minibatches within
-  Index examples = 0, batches = 0;    ///< of an epoch of fit
+  Index examples = 0, batches = 0;    ///< numbers of examples and minibatches in an epoch of fit
   Index fit_end_epoch = 0;            ///< epoch at which the current fit ends
   double running_log_likelihood = 0;  ///< moving average, scaled to N, of standardised targets
   Index running_steps = 0;

@@ -16,12 +16,11 @@ namespace bdl {
 namespace {
 
 constexpr double most_counts = 10;           // largest rate, in units of 1 + the largest count
-constexpr double most_noise_variance = 100;  // in units of the targets' variance
+constexpr double most_noise_variance = 100;  // largest noise variance, in units of the targets' variance
 constexpr double most_scales = 3;            // largest root mean square of a target that stays constant
 constexpr Index block_rows = 256;            // number of rows that are read at a time
 
-/// Adds an example to `out`: the largest count or the sum of squares of each target, then numbers of
-/// values.
+/// Adds an example to `out`: largest counts or sums of squares of each target, then numbers of values.
 template <class T>
 void add_example(const Likelihood& likelihood, ConstSpan<T> y, std::span<double> out) {
   for (std::size_t c = 0; c < y.size(); ++c) {

@@ -26,7 +26,7 @@ template <class T>
 void start_noises(Optimizer<T>& optimizer, DataSet& data);
 
 /// Updates target scales and limits from the targets of a data set, of the minibatch in batch_y(), or of a
-/// block of a stream. Returns true if scales changed: then fill the targets again.
+/// block of a stream. Returns true if scales changed: the caller must then fill the targets again.
 template <class T>
 bool start_units(Optimizer<T>& optimizer, DataSet& data);
 template <class T>

@@ -81,7 +81,7 @@ bool Watch<T>::go_back(Optimizer<T>& optimizer) {
   optimizer.posterior()->assign(*posterior_);
   if (!optimizer.prior().is_fixed()) optimizer.prior().set_groups(prior_);
   Likelihood& likelihood = optimizer.model()->likelihood;
-  const double of_all_targets = likelihood.limit();  // also of those read since the good state
+  const double of_all_targets = likelihood.limit();  // includes targets read since the good state
   likelihood = *likelihood_;
   likelihood.set_limit(of_all_targets);
   optimizer.averages.forget();

@@ -29,18 +29,16 @@ class Watch {
   /// every 20 steps apart).
   void keep_good_state(const Optimizer<T>& optimizer, Index epoch_steps);
   void remember(const Optimizer<T>& optimizer);
-  /// True if a good state is known. Changes other than by steps must forget it, since go_back() would undo
-  /// them.
+  /// True if a good state is known. Other changes than steps must forget() it: go_back() would undo them.
   bool knows_good_state() const { return is_known_; }
   void forget() noexcept { is_known_ = false; }
-  /// Forgets an old state unless training is diverging: the caller may have changed posterior and scales
-  /// since.
+  /// Forgets an old state, since the caller may have changed posterior and scales; but not while training
+  /// diverges.
   void forget_older(const WatchState& now) {
     if (is_good(now)) forget();
   }
   /// Restores posterior, scales and averages of the last good state after a failed step. The step number
-  /// stays, and averages of gradients begin anew. Returns false if no good state is known or training fits
-  /// well.
+  /// stays, and averages of gradients begin anew. Returns false if none is known or training fits well.
   bool go_back(Optimizer<T>& optimizer);
 
  private:

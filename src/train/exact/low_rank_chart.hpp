@@ -20,8 +20,7 @@ class LowRankChart {
   Index size() const { return dimension_ * (rank_ + 2); }
   /// Makes q the origin. A d below its bound counts as being at the bound.
   void center(const LowRankPosterior<double>& q);
-  /// Sets q to the point with coordinates scale * z. Fails with ERROR_DIVERGED if there is no such
-  /// posterior.
+  /// Sets q to the point scale * z. Fails with ERROR_DIVERGED if that point is no posterior.
   void place(ConstSpan<double> z, double scale, LowRankPosterior<double>& q);
   /// Turns derivatives by mu, U and d at the last point placed into derivatives by (e, E, f).
   void pull_back(ConstSpan<double> mean, ConstMatrixView<double> u, ConstSpan<double> d,

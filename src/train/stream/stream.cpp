@@ -70,8 +70,8 @@ void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> sc
   for (const double score : scores)
     if (options.score != ScoreKind::none && !(std::abs(score) <= largest_score))
       fail(Status::ERROR_DIVERGED, "the log density of an observation would be %g", score);
-  // Limits follow the scores, which are predictions. Scales of constants were settled before the rows were
-  // read.
+  // Limits change after the scores, which are predictions. observe() has settled scales of constants
+  // before.
   if (!model.standardization.has_constant()) start_units(optimizer, observation.y);
   const auto kept_draws = optimizer.caller_draws();  // kept alive, as the callback may replace them
   const auto [next, shortened, held] = optimizer.filter.update(
