@@ -1,6 +1,6 @@
 // Training by several processes (ranks). The data are divided into shards, each rank has some of them, and
-// results are identical for any number of ranks. Only this folder and train/ know that there may be several
-// ranks. In the order to read it:
+// results are identical for any number of ranks. Only this folder, train/ and search/ know that there may be
+// several ranks. In the order to read it:
 //
 //   communicator.hpp     two callbacks of the host that move bytes between ranks
 //   team.hpp             the ranks of a collective call: votes, failures, agreement on the arguments

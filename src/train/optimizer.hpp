@@ -48,8 +48,8 @@ struct StepMemory {
   DenseRows<T> rows;                   ///< rows of the caller
   std::unique_ptr<Posterior<T>> next;  ///< the result of a step until it is committed
   Scratch scratch;
-  Scales scales;                   ///< learned in a step, until it is committed
-  TreeSums<double> shard_numbers;  ///< sums over shards before a step, about targets
+  Scales scales;                   ///< scales learned in a step, until it is committed
+  TreeSums<double> shard_numbers;  ///< sums of targets over shards, before a step
 };
 
 /// Description of the noise that each layer makes, and whether all layers' noise is exact.
@@ -113,7 +113,7 @@ class Optimizer {
   MatrixView<T> batch_y(Index examples) { return memory.y.matrix(model_->likelihood.targets(), examples); }
   double kl() const;
   /// Describes the noise of each layer. The text lives as long as the optimizer. Fails with
-  /// ERROR_UNSUPPORTED unless the posterior is a low-rank-moment one that is learned by noise.
+  /// ERROR_UNSUPPORTED unless the posterior is a low-rank-moment one that is learned through noise.
   const NoiseText& noise_text() const;
 
   TrainingState state;

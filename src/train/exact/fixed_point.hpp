@@ -1,5 +1,6 @@
-// Natural-gradient steps of length 1 on the exact ELBO: Lambda' = Lambda_0 + H, mu' = mu - Sigma' m,
-// projected to the family if necessary. A fixed point is a stationary point of the ELBO.
+// Natural-gradient steps on the exact ELBO, or fractions of them. A whole step is Lambda' = Lambda_0 + H
+// and mu' = mu - Sigma' m, projected to the family if necessary; without projection, its fixed points are
+// the stationary points of the ELBO.
 #pragma once
 
 #include <functional>
