@@ -244,8 +244,8 @@ void check_newton(const Combination& c) {
   check_temperature(options, name);
 }
 
-/// Fails unless the rule has steps in batches. Rules bong and bog have no fixed prior in their loss, so
-/// data that are read again would count again.
+/// Fails unless rule and family have steps in batches. Rules bong and bog have no fixed prior in their loss,
+/// so data that are read again would count again.
 void check_batch(const Combination& c, bool ends_with_laplace) {
   const Rule rule = c.options.rule;
   if (rule == Rule::bong || rule == Rule::bog)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double moved = 0.1;       // least mean_shift or precision_shift of a posterior that has moved
 constexpr double old_weight = 0.5;  // fraction of the initial precision that is left in the present one
-constexpr double lowest_share = 0.01, highest_growth = 1e12;  // times the prior's, the initial precision
+constexpr double lowest_share = 0.01, highest_growth = 1e12;  // factors on the prior's, the initial precision
 constexpr double near = 1e-4;  // posterior standard deviations from the optimum
 // The expected log likelihood still rises if it is so many nats per example above its average, and by this
 // fraction of the whole rise. Healthy fits have up to 0.1 nats.
