@@ -129,7 +129,7 @@ void BlockedRows<T>::write_row(Index r, Index first, std::span<T> out) const {
   }
 }
 
-/// Writes out some rows at a time.
+/// Writes some rows at a time to scratch memory, and adds their outer products.
 template <class T>
 void BlockedRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
   const Index most = std::min(most_outer_rows, count_);
@@ -169,7 +169,7 @@ std::unique_ptr<BlockedRows<T>> BlockedRows<T>::of_blocks(std::vector<Block> blo
   return rows;
 }
 
-/// A range of whole blocks in a row becomes rows of blocks; any other range is cut out of written rows.
+/// Makes the rows of a range: of its blocks if it consists of whole blocks, else cut out of written rows.
 template <class T>
 typename BlockedRows<T>::Part BlockedRows<T>::make_part(Index offset, Index size) {
   auto part = std::make_unique<BlockedRows>();

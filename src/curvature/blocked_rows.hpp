@@ -26,7 +26,7 @@ class BlockedRows : public ExampleRows<T> {
   Index dimension() const override { return dimension_; }
   Index count() const override { return count_; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
-  /// Sums over fraction number `part` of `parts` equal ranges of the rows: the rows of one sample.
+  /// Writes the sum over range `part` of `parts` equal ranges of the rows, such as the rows of a sample.
   void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out);
   /// Writes sum_r w_r b_r^2 of the point parameters, without gaps between them.
   void point_squares(ConstSpan<T> w, std::span<T> out) const;
@@ -45,7 +45,7 @@ class BlockedRows : public ExampleRows<T> {
 
   struct Block {
     BlockRows<T>* rows;
-    Index offset;  ///< of its first parameter
+    Index offset;  ///< number of its first parameter
   };
   /// Writes sum_r c_r b_r of the point parameters, where c_r belongs to row `first` + r; 0 for the other
   /// parameters.
@@ -74,15 +74,15 @@ class BlockedRows : public ExampleRows<T> {
  private:
   struct Part {
     Index offset, size;
-    std::unique_ptr<BlockedRows> blocks;  ///< if the range consists of whole blocks
-    std::unique_ptr<RowsPart<T>> cut;     ///< otherwise
+    std::unique_ptr<BlockedRows> blocks;  ///< null unless the range consists of whole blocks
+    std::unique_ptr<RowsPart<T>> cut;     ///< null if it does
   };
   Part make_part(Index offset, Index size);
 
   Index dimension_ = 0, count_ = 0;
   RowsSize size_;
   RowsCost cost_;
-  std::shared_ptr<Scratch> scratch_ = std::make_shared<Scratch>();  // shared by all ranges
+  std::shared_ptr<Scratch> scratch_ = std::make_shared<Scratch>();  // shared with the rows of ranges
   std::unique_ptr<BlockedRows> gradients_;
   std::vector<Part> parts_;  // the ranges that part() has made
 };

@@ -30,7 +30,7 @@ class DataChunks {
   void for_each(Visit&& visit) {
     for_each({0, data_.rows()}, visit);
   }
-  /// Does so for a range of examples, whose chunks start at its first example.
+  /// Calls visit() for each chunk of a range of examples; the chunks start at its first example.
   template <class Visit>
   void for_each(const IndexRange& some, Visit&& visit) {
     for (Index k = 0; k * examples_ < some.count(); ++k) {
@@ -50,8 +50,8 @@ class DataChunks {
   Buffer<T> x_columns_, y_columns_;
 };
 
-/// Sums over a range of the examples; weights and matrix columns are numbered as the rows of all examples
-/// are.
+/// Sums over a range of the examples; weights and matrix columns are numbered like the rows of all
+/// examples.
 template <class T>
 class DataSums {
  public:
@@ -90,6 +90,7 @@ class DataRows final : public Rows<T> {
   DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
            ConstSpan<double> statistics = {});
 
+  /// True if so many examples fit one chunk, so that gram() works.
   static bool has_gram(const Model<T>& model, Index examples);
 
   /// Returns the weights w_r of all rows.
@@ -99,7 +100,7 @@ class DataRows final : public Rows<T> {
   Index count() const override { return cost_.count; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
   void sum_squares(ConstSpan<T> w, std::span<T> out) override { sums_.sum_squares(all_, w, out); }
-  /// Works only if all examples fit one chunk (has_gram()).
+  /// Fails unless all examples fit one chunk (has_gram()).
   void gram(MatrixView<double> out) override;
   void project(ConstMatrixView<T> u, MatrixView<T> out) override { sums_.project(all_, u, out); }
   void combine(ConstMatrixView<T> w, MatrixView<T> out) override { sums_.combine(all_, w, out); }

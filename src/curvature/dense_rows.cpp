@@ -54,7 +54,7 @@ void DenseRows<T>::sum_squares(ConstSpan<T> w, std::span<T> out) {
   });
 }
 
-/// With few rows, one pass at the speed of memory is faster than BLAS; with many, BLAS is.
+/// True if there are so few rows and vectors that one pass at the speed of memory is faster than BLAS.
 template <class T>
 bool DenseRows<T>::are_few(Index count, Index others) {
   return count <= most_tall && others <= most_tall;
@@ -146,9 +146,8 @@ void take_rows(const Array& array, DenseRows<T>& rows) {
     gather(array, 0, rows.resize(array.cols, array.rows));
 }
 
-/// Writes columns sqrt(
-/// w_r
-/// ) b_r: those with w_r > 0 from the left, the others from the right.
+/// Writes columns sqrt|w_r| b_r, those with w_r > 0 from the left and the others from the right, and adds
+/// the products of the former and subtracts those of the latter.
 template <class T>
 void add_weighted_outer(ConstMatrixView<T> columns, ConstSpan<T> w, MatrixView<double> out,
                         Scratch& scratch) {

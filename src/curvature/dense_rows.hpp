@@ -26,7 +26,7 @@ class DenseRows final : public ExampleRows<T> {
   Index dimension() const override { return matrix_.rows; }
   Index count() const override { return matrix_.cols; }
   void sum(ConstSpan<T> c, std::span<T> out) override;
-  /// Sums over fraction number `part` of `parts` equal ranges of the rows: the rows of one sample.
+  /// Writes the sum over range `part` of `parts` equal ranges of the rows, such as the rows of a sample.
   void sum_part(Index part, Index parts, ConstSpan<T> c, std::span<T> out);
   void sum_squares(ConstSpan<T> w, std::span<T> out) override;
   void gram(MatrixView<double> out) override;
@@ -56,7 +56,7 @@ class DenseRows final : public ExampleRows<T> {
   std::vector<std::pair<Index, std::unique_ptr<DenseRows>>> parts_;  // sorted by their offsets
 };
 
-/// Makes rows of the caller's n x D array: points at it if its rows are contiguous and of type T, else
+/// Sets `rows` to the caller's n x D array: points at it if its rows are contiguous and of type T, else
 /// copies it.
 template <class T>
 void take_rows(const Array& array, DenseRows<T>& rows);

@@ -10,7 +10,7 @@
 namespace bdl {
 namespace {
 
-/// Names the example and sample of the first non-finite output.
+/// Fails if an output at some sample is not finite, naming the output and its example.
 template <class T>
 void check_batch_finite(ConstMatrixView<T> f, Index examples) {
   for (Index s = 0; s * examples < f.cols; ++s) check_outputs_finite<T>(f.columns(s * examples, examples));

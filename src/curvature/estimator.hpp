@@ -26,17 +26,16 @@ enum class CurvatureKind {
 struct BatchSize {
   Index examples = 0, samples = 0;
   CurvatureKind kind = CurvatureKind::empirical_fisher;
-  bool apart = false;  ///< rows of single-index models are not merged
+  bool apart = false;  ///< true if the rows of single-index models are not merged
 };
 
-/// Kind of seeds, their scale N / (M S), and what a forward pass needs.
+/// Kind of seeds, their scale N / (M S), and the arguments of a forward pass.
 struct SeedSpec {
   CurvatureKind kind = CurvatureKind::empirical_fisher;
   double scale = 1;
   /// Key of layers that are random in training; null: the network is evaluated without noise.
   const StreamKey* noise = nullptr;
-  /// True to keep one row per sample and example, even if the rows of an example are multiples of each
-  /// other.
+  /// True if each sample and example has a row of its own, even if an example's rows are multiples of x_i.
   bool apart = false;
   /// Running statistics of layers that normalise.
   Statistics statistics{};
@@ -50,7 +49,7 @@ struct Estimate {
   ExampleRows<T>* rows = nullptr;
   ConstSpan<T> c, w;                   // scaled by N / (M S)
   double expected_log_likelihood = 0;  // (1/S) sum_is log p(y_i | x_i, theta_s), constants included
-  bool merged = false;                 // row i is x_i itself, and c_i has the seeds of all its samples
+  bool merged = false;  // true if row i is x_i itself, and c_i and w_i have the seeds of all its samples
 };
 
 template <class T>
@@ -66,7 +65,7 @@ class Estimator {
   /// from.
   virtual const BlockedRows<T>* blocks() const { return nullptr; }
   virtual const Tape<T>* tape() const { return nullptr; }
-  /// Returns number and cost of the rows that a batch of this size makes.
+  /// Returns the number and the cost of the rows of a batch of this size.
   virtual RowsCost cost(const BatchSize& size) const = 0;
   /// True if the rows compute sums and sums of squares faster together.
   virtual bool has_sums_together() const { return false; }

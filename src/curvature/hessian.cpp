@@ -8,7 +8,7 @@
 namespace bdl {
 namespace {
 
-constexpr Index most_examples = 1024;  // per pass
+constexpr Index most_examples = 1024;  // largest number of examples of a pass
 
 template <class T>
 const Graph<T>& graph_of(const Model<T>& model) {
@@ -40,7 +40,7 @@ template <class T>
 void HessianEstimator<T>::reserve(Index examples, HessianForm form) {
   const Index part = std::min(examples, most_examples), dimension = graph_.parameters();
   if (form == HessianForm::dense && is_linear()) return linear_.reserve(part);
-  if (part > reserved_examples_) {  // smaller parts later on take no more directions, or they would allocate
+  if (part > reserved_examples_) {  // smaller batches keep the number of directions: more would allocate
     reserved_examples_ = part;
     together_ = directions(part);
   }

@@ -9,9 +9,8 @@ namespace bdl {
 
 enum class HessianForm { dense = 0, diagonal = 1, probes = 2, products = 3 };
 
-/// Of sum_s sum_i -d^2 log p(y_i | f(x_i; theta_s)) / dtheta^2, for thetas (D x S), x (inputs x M) and y
-/// (targets x M); scale is N / (M S), as of Estimator. Batches are taken in parts of bounded size. Nothing is
-/// allocated once reserved.
+/// Estimates sum_s sum_i -d^2 log p(y_i | f(x_i; theta_s)) / dtheta^2, for thetas (D x S), x (inputs x M)
+/// and y (targets x M), times N / (M S). Large batches are divided. Nothing is allocated once reserved.
 template <class T>
 class HessianEstimator {
  public:
@@ -32,7 +31,7 @@ class HessianEstimator {
   /// H is diagonal and they are signs. O(S M D P): diagonal() costs less unless U is larger than P.
   void diagonal_by_probes(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
                           ConstMatrixView<T> probes, std::span<T> out);
-  /// Writes scale times the sum, times V (D x K).
+  /// Writes the product of scale times the sum with V (D x K).
   void products(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
                 ConstMatrixView<T> v, MatrixView<T> out);
 
@@ -48,7 +47,7 @@ class HessianEstimator {
   const Graph<T>& graph_;
   HessianProducts<T> products_;
   LinearHessian<T> linear_;
-  Index reserved_examples_ = 0, together_ = 0;  // together_: directions at a time
+  Index reserved_examples_ = 0, together_ = 0;  // together_: number of directions at a time
   Buffer<T> units_, images_;
   Buffer<double> sums_;
 };

@@ -60,7 +60,7 @@ void HessianProducts<T>::assign(ConstMatrixView<T> theta, ConstMatrixView<T> x, 
   examples_ = x.cols;
   const Likelihood& likelihood = model_.likelihood;
   const Index outputs = graph_.outputs();
-  const auto f = change(graph_.output(), 1);  // not needed yet
+  const auto f = change(graph_.output(), 1);  // the outputs, in memory that changes do not need yet
   graph_.forward(theta, x, tape_, f);
   check_outputs_finite<T>(f);
   const auto e = graph_.seeds(tape_, examples_);
@@ -130,7 +130,7 @@ void HessianProducts<T>::change_output_gradient(Index count) {
   });
 }
 
-/// Adds a layer's block of H V: R{E} a^T + E R{a}^T, and the sums of R{E} for the bias.
+/// Writes a layer's block of H V: R{E} a^T + E R{a}^T, and the sums of R{E} for the bias.
 template <class T>
 void HessianProducts<T>::write_products(std::size_t k, MatrixView<T> out) {
   const DenseShape& shape = graph_.dense()[k];

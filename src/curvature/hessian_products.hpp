@@ -14,13 +14,13 @@ class HessianProducts {
   /// The model must be a network, and must outlive this.
   explicit HessianProducts(const Model<T>& model);
 
-  /// For batches of at most so many examples and directions.
+  /// Makes room for batches of at most so many examples and directions.
   void reserve(Index examples, Index directions);
 
   /// Back-propagates at theta (D x 1), which like x (inputs x M) must stay until the products are done. Fails
   /// with ERROR_DIVERGED unless the outputs are finite.
   void assign(ConstMatrixView<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> y);
-  /// out = H V (D x K) for as many directions as are reserved at most.
+  /// Writes H V (D x K), for at most as many directions as are reserved.
   void multiply(ConstMatrixView<T> v, MatrixView<T> out);
   /// Adds factor diag(H). W enters only through z = W a + b, so d^2 L / dW_oi^2 is the sum over the examples
   /// of a_i^2 d^2 L / dz_o^2: one direction per hidden unit, none for outputs.
@@ -51,12 +51,12 @@ class HessianProducts {
   Index examples_ = 0, directions_ = 0;
   ConstMatrixView<T> theta_;
   Tape<T> tape_;
-  std::vector<Buffer<T>> changes_;    // R{values} by wire, column k M + i
-  std::vector<Buffer<T>> e_changes_;  // R{E} by place
+  std::vector<Buffer<T>> changes_;    // R{values} of each wire: column k M + i for direction k, example i
+  std::vector<Buffer<T>> e_changes_;  // R{E} of each place
   std::vector<bool> moved_,
       written_;  // per wire: true if it changes with the directions; true if its R{E} has been written
   Buffer<double> terms_;                   // the likelihood's Hessians
-  Buffer<T> squares_, second_, products_;  // for the diagonal
+  Buffer<T> squares_, second_, products_;  // memory of add_diagonal()
 };
 
 }  // namespace bdl

@@ -15,10 +15,10 @@ class JacobianRows {
   explicit JacobianRows(const Model<T>& model) : model_(model) {
     if (model.graph()) rows_.emplace(*model.graph());
   }
-  /// Memory for batches of that many examples: compute() allocates nothing then.
+  /// Makes room for the seeds of so many examples in a user's model.
   void reserve(Index examples);
-  /// Writes F = f(X; theta) (C x M), and df_c(x_i) / dtheta to column c M + i of rows (D x C M): 0 for point
-  /// parameters.
+  /// Writes F = f(X; theta) (C x M), and df_c(x_i) / dtheta to column c M + i of rows (D x C M), with 0 for
+  /// point parameters.
   void compute(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, MatrixView<T> rows,
                ConstSpan<double> statistics = {});
 

@@ -7,7 +7,7 @@
 
 namespace bdl {
 
-/// Returns the number of output pairs c >= k that have different F.
+/// Returns the number of pairs c >= k of outputs for which F(c, k) may differ from 0.
 template <class T>
 Index LinearHessian<T>::pairs() const {
   const Index outputs = model_.outputs();

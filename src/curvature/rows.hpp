@@ -25,8 +25,8 @@ namespace bdl {
 /// Costs by which the algorithm for eigenpairs is chosen.
 struct RowsCost {
   Index count = 0;           ///< n
-  double gram_flops = 0;     ///< of gram()
-  double product_flops = 0;  ///< of one column of project() or combine()
+  double gram_flops = 0;     ///< flops of gram()
+  double product_flops = 0;  ///< flops of one vector in project() or combine()
 };
 
 /// Largest number of rows of a step: BLAS counts in 32 bits, and the square must fit 64 bits.
@@ -76,12 +76,12 @@ class Rows {
   virtual RowsCost cost() const = 0;
 };
 
-/// Rows of a minibatch, which are at hand one by one. Row r = k n + j is seed k of column j < n, an example
-/// at a sample; g_j = sum_k z_r b_r is its gradient.
+/// Rows of a minibatch, which can be written one by one. Row r = k n + j is seed k of column j < n, an
+/// example at a sample; g_j = sum_k z_r b_r is its gradient.
 template <class T>
 class ExampleRows : public Rows<T> {
  public:
-  /// Writes the parameters of b_r from `first` on.
+  /// Writes out.size() elements of b_r from parameter `first` on.
   virtual void write_row(Index r, Index first, std::span<T> out) const = 0;
   /// Returns these rows restricted to parameters offset .. offset + size - 1, in memory of these rows: they
   /// are valid until these rows change.

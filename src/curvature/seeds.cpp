@@ -11,8 +11,8 @@ bool is_classification(const Likelihood& likelihood) {
   return likelihood.kind() == BDL_CATEGORICAL || likelihood.kind() == BDL_BERNOULLI;
 }
 
-/// Probabilities far below the rounding of 1 - p carry no information, and their products would be subnormal
-/// numbers, which are many times slower.
+/// Sets probabilities far below the rounding of 1 - p to 0: they carry no information, and their products
+/// would be subnormal numbers, which are many times slower.
 template <class T>
 void drop_negligible(MatrixView<T> e) {
   constexpr T rounding = std::numeric_limits<T>::epsilon(), least = rounding * rounding;
@@ -28,8 +28,8 @@ void fill_gradients(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMat
   if (is_classification(likelihood)) drop_negligible(e);
 }
 
-/// Fills the rows behind the gradients: those of log noise precisions that are held, which the gradient
-/// leaves out.
+/// Fills the seeds after the gradients: those of log noise precisions that are held, which the gradient
+/// leaves out. Their weight is 0 if none is held.
 template <class T>
 void fill_held_rows(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, MatrixView<T> e,
                     std::span<T> c, std::span<T> w) {
@@ -42,9 +42,8 @@ void fill_held_rows(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMat
   }
 }
 
-/// Writes the columns of the root of each output's Hessian, the first columns of all outputs first. For
-/// classes it writes the gradient for each label, weighted by the label's probability: batch norm couples
-/// examples, so each backward pass has one label for all.
+/// Writes column k of a root of each example's Hessian, k by k; for classes, the gradient for label k,
+/// weighted by its probability. Batch norm couples examples, so a backward pass has one label for all.
 template <class T>
 void fill_labels(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
                  ConstMatrixView<T> y, MatrixView<T> e, std::span<T> w) {
@@ -82,9 +81,8 @@ Index drawn_class(const Likelihood& likelihood, const T* f, double share) {
   return k;
 }
 
-/// Writes gradients for one label of each output, drawn from the model: of a class, or else a random
-/// combination of the root's columns, as Gaussian targets would give; its covariance is the Hessian of any
-/// likelihood. Overwrites `columns`.
+/// Writes the gradient for one label per example, drawn from the model: a class, or else a random
+/// combination of the root's columns, whose covariance is the Hessian. Overwrites `columns`.
 template <class T>
 void fill_label_gradients(const Likelihood& likelihood, const StreamKey& key, ConstMatrixView<T> f,
                           ConstMatrixView<T> y, MatrixView<T> columns, MatrixView<T> e) {

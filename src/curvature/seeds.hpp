@@ -6,9 +6,9 @@
 
 namespace bdl {
 
-/// Seeds per example and sample: C for Gauss-Newton, and behind the gradient C or 1; 1 for the empirical
-/// Fisher, and one per log noise precision, whose curvature it has while it is held (no gradient says
-/// anything of it then); sums over one sample are of gradients only.
+/// Returns the number of seeds per example and sample: C for Gauss-Newton; the gradient and C or 1 others
+/// for the kinds with labels. The empirical Fisher has the gradient and one seed per log noise precision,
+/// since a held one has curvature but no gradient; sums over one sample (`apart`) need the gradient only.
 inline Index seed_count(const Likelihood& likelihood, const BatchSize& size) {
   if (size.kind == CurvatureKind::gauss_newton) return likelihood.outputs();
   if (size.kind == CurvatureKind::gradient_and_all_labels) return 1 + likelihood.outputs();

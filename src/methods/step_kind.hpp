@@ -1,4 +1,4 @@
-// Which step a method takes in batches: decided once, when options are set.
+// The kinds of steps in batches. The kind is chosen once, when options are set.
 #pragma once
 
 #include "options/options.hpp"
@@ -6,11 +6,11 @@
 
 namespace bdl {
 
-/// The files of steps/ that have them: slang.cpp, first_order.cpp (twice), elrg.cpp, vogn.cpp, ivon.cpp,
-/// kfac.cpp.
+/// Kinds of steps, which are in these files of steps/: slang.cpp, first_order.cpp (mean and diagonal),
+/// elrg.cpp, vogn.cpp, ivon.cpp, kfac.cpp.
 enum class StepKind { natural_gradient, mean, diagonal, low_rank_moment, vogn, ivon, kfac };
 
-/// Returns the step that these options take for posteriors like q.
+/// Returns the kind of step that these options mean for posteriors like q.
 template <class T>
 StepKind step_kind(const Options& options, const Posterior<T>& q) {
   const bool learns_noise = is_low_rank_moment(q.family()) && options.curvature == EstimateKind::mc_reparam;

@@ -1,4 +1,4 @@
-// A prior posterior as a posterior of another family, as steps and streams of that family take it.
+// Converts a posterior that is a prior to another family, for steps and streams of that family.
 #include <algorithm>
 #include <vector>
 
@@ -20,7 +20,7 @@ namespace {
        static_cast<long long>(rank));
 }
 
-/// True if the family holds, beside its own kind, only diagonal precisions.
+/// True if posteriors of this family can be made only from their own kind and from diagonal precisions.
 bool holds_diagonals(Family family) {
   return family == Family::low_rank_moment || family == Family::layerwise_low_rank_moment ||
          family == Family::kronecker;
@@ -32,7 +32,7 @@ bool holds_diagonals(Family family) {
        family_word(family));
 }
 
-/// Visits column j of Sigma^-1 in double, for the parameters first .. first + size - 1.
+/// Calls visit(j, column j of Sigma^-1) for the parameters j = first .. first + size - 1.
 template <class Visit>
 void for_each_column(const Posterior<double>& q, Index first, Index size, Visit&& visit) {
   Buffer<double> unit(q.dimension()), column(q.dimension());
@@ -46,7 +46,7 @@ void for_each_column(const Posterior<double>& q, Index first, Index size, Visit&
   }
 }
 
-/// Returns the block of Sigma^-1 of these parameters.
+/// Returns the block of Sigma^-1 (size x size) of the parameters from `first` on.
 Buffer<double> precision_block(const Posterior<double>& q, Index first, Index size) {
   Buffer<double> block(size * size);
   for_each_column(q, first, size, [&](Index j, ConstSpan<double> column) {
@@ -68,7 +68,7 @@ void write_low_rank(const Posterior<T>& prior, LowRankPosterior<T>& out) {
   out.set_precision(low_rank.u(), low_rank.d());
 }
 
-/// Writes the matrices of full families, in the order of their tensors.
+/// Writes the matrices of full families: blocks of the prior's precision, or the inverse of each.
 template <class T>
 void write_matrices(const Posterior<T>& prior, Posterior<T>& out) {
   const auto wide = converted<double>(prior);
@@ -121,7 +121,7 @@ std::unique_ptr<Posterior<T>> in_family(const Posterior<T>& prior, const Posteri
 
 template <class T>
 void check_holds(const Posterior<T>& q, const Posterior<T>& prior) {
-  if (!q.is_diagonal() && q.family() != Family::layerwise_full) return;  // in_family() has refused the others
+  if (!q.is_diagonal() && q.family() != Family::layerwise_full) return;  // in_family() has checked these
   if (q.is_diagonal() && prior.is_diagonal()) return;
   const PosteriorKind kind = q.kind();
   if (prior.family() == kind.family && prior.rank() <= q.rank() && prior.kind().blocks == kind.blocks) return;

@@ -6,7 +6,7 @@
 
 namespace bdl {
 
-/// out += of_columns.
+/// Adds of_columns to out.
 template <class T>
 void JoinedRows<T>::add(ConstMatrixView<T> of_columns, MatrixView<T> out) {
   for (Index k = 0; k < out.cols; ++k) {

@@ -1,4 +1,4 @@
-// Curvature rows with the columns of a low-rank prior after them: H + U_0 U_0^T is one factor.
+// Curvature rows with the columns of a low-rank prior after them, so that H + U_0 U_0^T has one factor.
 #pragma once
 
 #include "curvature/dense_rows.hpp"

@@ -12,8 +12,8 @@
 namespace bdl {
 namespace {
 
-/// Returns the group of a block that `index` blocks with a prior and `points` layers of point parameters
-/// precede.
+/// Returns the group of a block, with `index` blocks with a prior and `points` layers of point parameters
+/// before it.
 std::size_t group_of(const ParameterBlock& block, std::size_t index, Index points, PriorGroups grouping) {
   switch (grouping) {
     case PriorGroups::shared:
@@ -38,7 +38,7 @@ double scale_of(const ParameterBlock& block, PriorScaling scaling) {
   }
 }
 
-/// Fails unless q can be the prior of posteriors like those.
+/// Fails unless q can be the prior of posteriors of this kind.
 template <class T>
 void check_posterior(const Posterior<T>& q, const PosteriorKind& learned) {
   if (!q.is_gaussian())
@@ -74,7 +74,7 @@ template <class T>
 Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Options& options) {
   const bool biases_apart =
       options.prior_groups == PriorGroups::weights_biases || options.prior_groups == PriorGroups::blocks;
-  std::size_t number = 0;  // blocks that have a prior
+  std::size_t number = 0;  // number of blocks that have a prior
   Index points_before = 0, layer = -1;
   for (const ParameterBlock& block : blocks_of_theta) {
     if (block.is_point) {
@@ -145,8 +145,8 @@ void Prior<T>::mean_squares(ConstMatrixView<T> thetas, std::span<double> out) co
     out[g] /= static_cast<double>(group_sizes_[g]) * static_cast<double>(thetas.cols);
 }
 
-/// Low-rank posteriors of a rank above 0 take the columns of a low-rank prior; other families than diagonal
-/// ones take a posterior of their own.
+/// Low-rank posteriors of a rank above 0 use the columns of a low-rank prior, and diagonal ones the
+/// diagonal of any prior; other families use a posterior of their own family.
 template <class T>
 void Prior<T>::fix(std::shared_ptr<const Posterior<T>> posterior, const PosteriorKind& learned) {
   check_posterior(*posterior, learned);

@@ -1,8 +1,8 @@
 // The prior N(mu_0, Lambda_0^-1). It is one of three: mean 0 and one precision per group of parameters,
 // perhaps times the inputs of each parameter's layer, which may be learned; mean 0 and one precision per
-// parameter, fixed by the caller; or a posterior, with its mean and its whole precision. What a loss with the
-// KL divergence to it adds to its gradient (slope()) and to the curvature of a step (enter()) is written
-// here, and nowhere else.
+// parameter, fixed by the caller; or a posterior, with its mean and its whole precision. Only this class
+// knows what the KL divergence to the prior adds to the gradient of a loss (slope()) and to the curvature of
+// a step (enter()).
 //
 // A posterior enters a step in the way that suits the family that is learned: as a posterior of that family
 // (in_family.cpp), by the columns of its low-rank factor after the curvature rows (joined_rows.hpp), or by
@@ -28,13 +28,13 @@ class Prior {
   void reset(const std::vector<ParameterBlock>& blocks, const Options& options) {
     *this = Prior(blocks, options);
   }
-  /// Mean 0 and these precisions, without groups.
+  /// Returns a fixed prior with mean 0 and these precisions, without groups.
   static Prior fixed(ConstSpan<T> precision);
-  /// Fixes lambda parameter by parameter; learning ends.
+  /// Fixes the mean to 0 and the precision of each parameter; the prior is not learned any more.
   void fix(ConstSpan<T> precision);
-  /// Fixes it to a Gaussian posterior, for posteriors of this kind to be learned.
+  /// Fixes the prior to a Gaussian posterior; `learned` is the kind of the posterior that is learned.
   void fix(std::shared_ptr<const Posterior<T>> posterior, const PosteriorKind& learned);
-  /// Fixes it as another one is, for the same kind of posteriors.
+  /// Fixes the prior to `other`, if the posterior that is learned has the same kind.
   void fix(const Prior& other);
   /// Returns the same prior, fixed, in double.
   Prior<double> widened(const PosteriorKind& learned) const;
@@ -42,39 +42,41 @@ class Prior {
   bool is_fixed() const { return fixed_; }
   /// Returns the posterior that the prior is, or null.
   const Posterior<T>* posterior() const { return posterior_.get(); }
-  /// Returns it as one of the family that is learned; null where steps take it otherwise.
+  /// Returns that posterior in the family that is learned; null if steps use it in another way.
   const Posterior<T>* posterior_in_family() const { return in_family_.get(); }
   /// Returns the diagonal of Lambda_0.
   ConstSpan<T> precision() const { return precision_.first(dimension_); }
-  /// Fails with ERROR_UNSUPPORTED where enter() would: a low-rank posterior has no room for a dense Lambda_0.
+  /// Fails with ERROR_UNSUPPORTED if enter() would: a low-rank posterior has no room for a dense Lambda_0.
   void check_enters() const;
 
-  /// out = factor gradient + Lambda_0 (mean - mu_0): the gradient of a loss with the KL.
+  /// Writes factor gradient + Lambda_0 (mean - mu_0): the gradient of a loss with the KL divergence. Point
+  /// parameters have no prior.
   void slope(ConstSpan<T> mean, T factor, ConstSpan<T> gradient, std::span<T> out, Scratch& scratch) const;
-  /// out = gradient + Lambda_0 (mean - mu_0); a diagonal Lambda_0 may be another one, as dropout weighs it.
+  /// Writes gradient + Lambda_0 (mean - mu_0). `diagonal` replaces a diagonal Lambda_0, which dropout
+  /// weighs.
   void slope(ConstSpan<T> mean, ConstSpan<T> gradient, ConstSpan<T> diagonal, std::span<T> out,
              Scratch& scratch) const;
-  /// out += Lambda_0 (mean - mu_0).
+  /// Adds Lambda_0 (mean - mu_0).
   void add_slope(ConstSpan<T> mean, std::span<T> out, Scratch& scratch) const;
-  /// out += Lambda_0 x.
+  /// Adds Lambda_0 x.
   void add_product(ConstSpan<T> x, std::span<T> out, Scratch& scratch) const;
-  /// Completes a step that has the curvature of the data, for a loss with the KL to this prior. What it
-  /// points at lives until the next call.
+  /// Adds the prior to a step that has the curvature of the data, for a loss with the KL divergence. Views
+  /// in the step live until the next call.
   void enter(PosteriorStep<T>& step);
   double kl(const Posterior<T>& q, Scratch& scratch) const;
 
   ConstSpan<double> groups() const { return groups_; }
   void set_groups(ConstSpan<double> values);
 
-  /// Writes the mean of scale theta^2 over each group and the samples (columns of thetas), one per group: 1
-  /// over the precision of the group, before its scale, that suits them best.
+  /// Writes the mean of scale theta^2 over each group and the samples (columns of thetas). Its inverse is
+  /// the group's precision, before scales, that suits the samples best.
   void mean_squares(ConstMatrixView<T> thetas, std::span<double> out) const;
 
  private:
   struct Range {
     Index offset, size;
     std::size_t group;
-    double scale;  ///< of the group's precision
+    double scale;  ///< factor on the group's precision
   };
   void write_precision();
   ConstSpan<T> product(ConstSpan<T> shift, Scratch& scratch) const;
@@ -89,19 +91,19 @@ class Prior {
   Index dimension_ = 0;
   PointLayout points_;  // parameters without prior: precision 1, and no slope
   bool fixed_ = false;
-  // A posterior as prior, and how it gets into steps: as a posterior of their family, by its columns after
-  // the curvature's rows, by its diagonal if there is neither, or not at all.
+  // A posterior as prior, and how it enters steps: as a posterior of their family, by its columns after the
+  // curvature's rows (joined_), by its diagonal if there is neither, or not at all (enters_ is false).
   std::shared_ptr<const Posterior<T>> posterior_, in_family_;
   bool enters_ = true;
   std::unique_ptr<JoinedRows<T>> joined_;
-  Buffer<T> weights_;  // of the joined rows
+  Buffer<T> weights_;  // weights w_r of the joined rows
 };
 
-/// Returns a posterior of the kind with the precision of `q`; families of blocks and diagonals have only what
-/// they can hold of it. Fails with ERROR_UNSUPPORTED for low-rank ones that have no room for it.
+/// Returns a posterior of this kind with the precision of `q`; families of blocks and diagonals keep only
+/// the elements that they have. Fails with ERROR_UNSUPPORTED for families that have no room for it.
 template <class T>
 std::unique_ptr<Posterior<T>> in_family(const Posterior<T>& q, const PosteriorKind& kind);
-/// True if it is in the family already, with the same rank or blocks.
+/// True if q has this family, with the same rank, blocks and matrices.
 template <class T>
 bool is_of_kind(const Posterior<T>& q, const PosteriorKind& kind);
 

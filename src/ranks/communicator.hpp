@@ -18,14 +18,14 @@ enum class Message : std::uint32_t { agreement = 1, options, vote, reason, part,
 struct Prefix {
   std::uint64_t sequence;
   std::uint32_t message;
-  std::int32_t signal;  ///< the sender's: 0, or a value whose meaning the caller of the collective defines
+  std::int32_t signal;  ///< signal of the sender: 0, or a value that has a meaning for the caller (Team)
 };
 inline constexpr Index prefix_bytes = 16;
 static_assert(sizeof(Prefix) == prefix_bytes);
 
 struct CommunicatorStatistics {
   Index calls = 0, sent = 0,
-        received = 0;  ///< callbacks; bytes, counted once for each rank that receives them
+        received = 0;  ///< number of callbacks; bytes, counted once for each rank that receives them
   double seconds = 0;
 };
 
@@ -52,19 +52,19 @@ class Communicator {
   const CommunicatorStatistics& statistics() const { return statistics_; }
 
   /// Sends the message of every rank (sizes[rank] bytes) to every rank; they stand in `receive` in the order
-  /// of the ranks, each after room for its prefix. Fails on all with ERROR_COMMUNICATION; the communicator
-  /// cannot be used afterwards.
+  /// of the ranks. `send` and each message received begin with room for the prefix. After a failure
+  /// (ERROR_COMMUNICATION) the communicator cannot be used any more.
   void all_gather(Message message, std::int32_t signal, std::span<std::byte> send,
                   std::span<std::byte> receive, ConstSpan<std::int64_t> sizes);
   /// Gathers messages of one size.
   void all_gather(Message message, std::int32_t signal, std::span<std::byte> send,
                   std::span<std::byte> receive);
-  /// Swaps messages with rank `peer`, which must call this too.
+  /// Swaps messages with rank `peer`, which must call exchange() with this rank.
   void exchange(Message message, std::int32_t signal, Index peer, std::span<std::byte> send,
                 std::span<std::byte> receive);
-  /// Counts an exchange in which this rank has no message to swap.
+  /// Counts an exchange in which this rank swaps no message, so that all ranks number messages alike.
   void skip_exchange() { ++sequence_; }
-  /// Returns the signal that this rank attached to its message of the last all_gather().
+  /// Returns the signal that rank `rank` attached to its message of the last all_gather().
   std::int32_t signal(Index rank) const { return signals_.data()[rank]; }
   /// Fails if an earlier message has failed.
   void check_works() const;

@@ -6,17 +6,17 @@
 namespace bdl {
 namespace {
 
-/// The only input of a bias, which counts as a layer.
+/// The input of a bias, which counts as a layer with one input.
 template <class T>
 constexpr T one = 1;
 
-/// Calls work(first parameter, count) for each block.
+/// Calls work(first parameter, number of parameters) for each block.
 template <class T, class Work>
 void for_each_share(const BlockedRows<T>& rows, Work&& work) {
   for (const auto& block : rows.blocks()) work(block.offset, block.rows->parameters());
 }
 
-/// Returns columns of a lower triangle such that each shard has about the same number of elements.
+/// Returns a shard's columns of a lower triangle, such that shards have about equal numbers of elements.
 ShardRange columns_of(Index shard, Index shards, Index count) {
   const auto start = [&](Index v) {
     const double above = 1 - static_cast<double>(v) / static_cast<double>(shards);
@@ -78,7 +78,8 @@ void DividedRows<T>::divide(const BlockedRows<T>& rows, const RowsSize& size, In
   divided_ = &rows;
 }
 
-/// A bias is treated as a layer whose only input is 1. Writes shapes only: assign() gives them numbers.
+/// Gives a shard the weights to these outputs of a layer and, if has_bias, the bias as a layer whose only
+/// input is 1. Makes shapes only: assign() points them at numbers.
 template <class T>
 void DividedRows<T>::cut(const OuterRows<T>& layer, Index offset, const ShardRange& outputs, bool has_bias,
                          Shard& shard, std::vector<Block>& blocks) {
@@ -109,7 +110,7 @@ void DividedRows<T>::size_exchange(ShardExchange<U>& exchange, const Team& team,
   exchange.reserve(team.rank(), team.size());
 }
 
-/// Runs the work; among several ranks a failure is kept until the next message.
+/// Runs the work. Among several ranks a failure is kept until the next message.
 template <class T>
 template <class Work>
 void DividedRows<T>::attempt(Work&& work) {

@@ -12,9 +12,9 @@
 
 namespace bdl {
 
-/// The rows of a network, divided: a shard has a range of the outputs of each dense layer, and other layers
-/// whole. All ranks call the same operations in the same order. Each operation begins with a vote, so that a
-/// rank which has failed since the last message can tell the others.
+/// The rows of a network, divided: each shard has a range of the outputs of every dense layer; any other
+/// layer belongs whole to one shard. All ranks call the same operations in the same order. A divided
+/// operation begins with a vote, by which a rank tells the others if it has failed since the last message.
 template <class T>
 class DividedRows final : public ExampleRows<T> {
  public:
@@ -31,7 +31,7 @@ class DividedRows final : public ExampleRows<T> {
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, std::span<double> out) override;
   RowsCost cost() const override { return rows_->cost(); }
 
-  // These are not divided: every rank computes them whole.
+  // Every rank computes these operations whole.
   void add_outer(ConstSpan<T> w, MatrixView<double> out) override { rows_->add_outer(w, out); }
   void write_row(Index r, Index first, std::span<T> out) const override { rows_->write_row(r, first, out); }
   Rows<T>& part(Index offset, Index size) override { return rows_->part(offset, size); }
@@ -70,7 +70,7 @@ class DividedRows final : public ExampleRows<T> {
   const BlockedRows<T>* divided_ = nullptr;  // the rows that shards_ were made from
   Team* team_ = nullptr;
   std::vector<Shard> shards_;
-  bool divides_gram_ = false;  // true if all layers are dense
+  bool divides_gram_ = false;  // true if gram() is divided, since all layers are dense
   TreeSums<T> sums_;
   ShardExchange<T> parameters_;
   ShardExchange<double> columns_;

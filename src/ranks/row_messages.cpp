@@ -50,7 +50,7 @@ void RowMessages<T>::write(const Form& form, const Estimate<T>& estimate, ConstM
     append(static_cast<const DenseRows<T>&>(*estimate.rows).matrix());
 }
 
-/// Reads the outputs, c and w; returns where the rest of the message begins.
+/// Reads outputs, c and w of the `count` examples from `first` on; returns the rest of the message.
 template <class T>
 const T* RowMessages<T>::read_coefficients(const Form& form, Index first, Index count, Index examples,
                                            const T* from) {

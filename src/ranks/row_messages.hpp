@@ -1,5 +1,5 @@
-// The curvature rows of a shard's examples as a message to the other ranks: not the rows, which would be D
-// numbers each, but what they are made of, and the rows of all shards from their messages.
+// The curvature rows of a shard's examples as a message to the other ranks. It holds the numbers that the
+// rows are computed from, since rows have D numbers each. The messages of all shards are joined to rows.
 #pragma once
 
 #include <memory>
@@ -17,24 +17,24 @@ class RowMessages {
   /// The model must outlive it.
   explicit RowMessages(const Model<T>& model);
 
-  /// Number of rows that an estimate makes per example, and their kind.
+  /// Numbers of samples and seeds, for each of which an example has a row, and the kind of the rows.
   struct Form {
     Index samples = 1, seeds = 1;
-    bool is_merged = false;   ///< one row x_i for each example, of a generalised linear model
+    bool is_merged = false;   ///< true if each example has only one row x_i: generalised linear models
     bool has_outputs = true;  ///< false for integrals over the posterior
     Index sections() const { return is_merged ? 1 : samples * seeds; }
   };
   Form form(const BatchSize& size) const;
-  /// The form of exact estimates (evidence/exact_estimator.hpp).
+  /// Returns the form of exact estimates (evidence/exact_estimator.hpp).
   static Form exact_form() { return {1, 1, true, false}; }
 
-  /// Returns the length of a message about so many examples.
+  /// Returns how many numbers a message about so many examples has.
   Index count(const Form& form, Index examples) const;
   /// Writes the message of an estimate at inputs x, with the outputs there; `tape` is the estimator's.
   void write(const Form& form, const Estimate<T>& estimate, ConstMatrixView<T> x, ConstMatrixView<T> outputs,
              const Tape<T>* tape, std::span<T> out) const;
-  /// Returns the estimate of all examples by the messages of the shards, of which shard v has sizes[v]
-  /// examples; its log likelihood is not known. It lives until the next call.
+  /// Returns the estimate of all examples from the messages of the shards, of which shard v has sizes[v]
+  /// examples; its log likelihood is 0. It lives until the next call.
   Estimate<T> join(const Form& form, ConstSpan<Index> sizes, ConstSpan<const T*> messages);
   /// Returns the outputs that the last join() has read.
   ConstMatrixView<T> outputs() const { return outputs_.matrix(model_.outputs(), columns_); }

@@ -1,4 +1,4 @@
-// Sends an array of numbers of each shard from its rank to all ranks.
+// An exchange that sends an array of numbers of each shard from its rank to all ranks.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,7 @@ class ShardExchange {
   std::span<T> own(Index shard);
   /// Exchanges the messages; all ranks call it, and it fails on all of them if one has failed.
   void gather(Team& team);
-  /// Returns, after gather(), the numbers of each shard.
+  /// Returns the numbers of each shard, after gather().
   std::span<const T*> shards() { return shards_; }
 
   /// Does a whole exchange, for results whose work is divided: work(shards) computes the local shards,
@@ -47,7 +47,7 @@ class ShardExchange {
 
  private:
   Index rank_ = 0, ranks_ = 1;
-  std::vector<Index> numbers_;  // count of each shard
+  std::vector<Index> numbers_;  // count of each shard's numbers
   std::vector<Index> sizes_;    // bytes of each rank's message
   std::vector<const T*> shards_;
   Buffer<std::byte> send_, receive_;

@@ -7,8 +7,8 @@
 
 namespace bdl {
 
-/// Calls add(shard, numbers) for each shard of this rank, with numbers that are 0 at first; returns their
-/// sums over all shards, added up in the order of the tree. They live in `sums` until the next call.
+/// Returns sums over all shards, added up in the order of the tree; they live in `sums` until the next
+/// call. Calls add(shard, out) for each shard of this rank, where `out` has `numbers` zeros to add to.
 template <class Add>
 ConstSpan<double> sum_over_shards(Team& team, TreeSums<double>& sums, Index shards, Index numbers,
                                   Add&& add) {

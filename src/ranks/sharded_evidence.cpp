@@ -8,7 +8,7 @@
 namespace bdl {
 namespace {
 
-/// Positions of the sums in double; sums of targets, prior groups and statistics follow.
+/// Positions of the sums in double; sums per target, per prior group and per statistic follow them.
 enum Number : Index { log_likelihood, misfit, zero_misfit, columns, noise_slope, slope_count, first_vector };
 
 std::span<double> range(std::span<double> numbers, Index first, Index count) {
@@ -110,7 +110,7 @@ void ShardedEvidence<T>::add_shard(const EvidenceRequest<T>& request, const Mini
   std::optional<Scratch::Frame> frame;
   Samples<T> samples;
   if (options.sample_groups == 1 && shares_samples)
-    samples = draw(request, part.place);  // which outlive the frame
+    samples = draw(request, part.place);  // shared samples must outlive the frame
   frame.emplace(request.scratch);
   StepEvidence<T> found;
   if (options.sample_groups > 1) {
@@ -166,8 +166,8 @@ void ShardedEvidence<T>::write_values(const EvidenceRequest<T>& request, const E
   }
 }
 
-/// Reads the sums in double. Mean squares of the prior's groups come from all samples; each shard has the
-/// same number of them.
+/// Returns the sums in double as evidence. Mean squares of the prior's groups are averaged over the shards,
+/// all of which have the same number of samples.
 template <class T>
 StepEvidence<T> ShardedEvidence<T>::result(const EvidenceRequest<T>& request,
                                            const StepExamples& examples) const {
@@ -222,8 +222,8 @@ void ShardedEvidence<T>::write_rows(const EvidenceRequest<T>& request, const Min
                   local_.estimator().rows().tape(), out.subspan(static_cast<std::size_t>(to - out.data())));
 }
 
-/// Joins the rows of all shards on every rank. Samples, and the statistics of layers that normalise, are
-/// those of the shards.
+/// Joins the rows of all shards on every rank. Each shard's rows are those at its samples, and layers that
+/// normalise do so with the statistics of the shard.
 template <class T>
 void ShardedEvidence<T>::join_rows(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                                    const StepExamples& examples, Team& team, Evidence<T>& evidence) {

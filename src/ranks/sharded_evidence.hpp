@@ -1,6 +1,6 @@
 // Training by several processes (ranks). The data are divided into shards, each rank has some of them, and
-// results are identical for any number of ranks. Only this folder and train/ know that there may be several
-// ranks. In the order to read it:
+// results are identical for any number of ranks. Only this folder, train/ and search/ know that there may be
+// several ranks. In the order to read it:
 //
 //   communicator.hpp     two callbacks of the host that move bytes between ranks
 //   team.hpp             the ranks of a collective call: votes, failures, agreement on the arguments
@@ -10,7 +10,7 @@
 //   this file            the evidence of a minibatch, estimated shard by shard and added up
 //   row_messages.hpp     curvature rows as messages (tape_numbers.hpp), through shard_exchange.hpp
 //   divided_rows.hpp     work on the rows of all shards, divided among the ranks
-//   sharded_rows.hpp     rows of a whole data set, for Laplace's approximation and the exact methods
+//   sharded_rows.hpp     rows of a whole data set, for Laplace's approximation
 //
 // Steps that need only sums over examples exchange these sums. Steps by curvature rows get the rows of all
 // shards on every rank, and the ranks divide the work.
@@ -41,11 +41,11 @@ class ShardedEvidence {
   /// rank's shards, one shard after the other.
   StepEvidence<T> estimate(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                            const StepExamples& examples, Index shards, Team& team);
-  /// Must be called after the team has changed: sizes are agreed on again.
+  /// Must be called after the team has changed: the next estimate agrees on sizes again.
   void forget_ranks() { reserved_ = {}; }
 
  private:
-  /// Sizes of the sums: numbers of T, and doubles.
+  /// Sizes of the sums (of numbers of T, and of doubles), and the number of shards.
   struct Layout {
     Index values = 0, numbers = 0, shards = 0;
     bool operator==(const Layout&) const = default;

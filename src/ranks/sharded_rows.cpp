@@ -18,8 +18,8 @@ ShardedRows<T>::ShardedRows(const Model<T>& model, ConstSpan<T> theta, DataSet& 
                 [&](const ShardRange& examples) { sums_.write_weights(examples, weights_.first(count())); });
 }
 
-/// Calls fill(examples), which makes columns for the rows of a local shard; other shards' columns come from
-/// their ranks.
+/// Calls fill(examples), which writes the columns of `all` for the rows of a local shard; other shards'
+/// columns come from their ranks.
 template <class T>
 template <class Fill>
 void ShardedRows<T>::share_columns(MatrixView<T> all, Fill&& fill) {
@@ -42,7 +42,7 @@ void ShardedRows<T>::share_columns(MatrixView<T> all, Fill&& fill) {
       });
 }
 
-/// Calls fill(examples, out) for each shard that has examples.
+/// Returns the sum over all shards. Calls fill(examples, out) for each local shard that has examples.
 template <class T>
 template <class S, class Fill>
 ConstSpan<S> ShardedRows<T>::add_shards(TreeSums<S>& sums, Index values, Fill&& fill) {
@@ -89,7 +89,7 @@ void ShardedRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
     for (Index i = j; i < dimension(); ++i) out(i, j) += from(i, j);
 }
 
-/// Returns the cost over all shards: every rank must choose the same algorithm.
+/// Returns the cost of the rows of all shards, since every rank must choose the same algorithm.
 template <class T>
 RowsCost ShardedRows<T>::cost() const {
   const DataChunks<T>& chunks = sums_.chunks();

@@ -1,5 +1,5 @@
 // Gauss-Newton rows of a whole data set of which each rank reads its shards. Sums over rows are added up
-// over the shards by their tree; results that have a column per row are sent to all ranks.
+// over the shards in the order of their tree; results that have a column per row are sent to all ranks.
 #pragma once
 
 #include "curvature/data_rows.hpp"

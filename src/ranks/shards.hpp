@@ -21,7 +21,7 @@ inline ShardRange shards_of(Index rank, Index ranks, Index shards) {
   return part_of(rank, ranks, shards);
 }
 
-/// Returns where a node of the tree is split.
+/// Returns the shard at which a node of the tree is split: the first of its second half.
 inline Index middle(const ShardRange& node) {
   return node.first + node.count() / 2;
 }

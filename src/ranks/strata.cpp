@@ -32,8 +32,7 @@ Strata::Strata(const Options& options, Index examples, Index shards, const Shard
       sizes_(static_cast<std::size_t>(shards)),
       columns_(static_cast<std::size_t>(own.count())) {
   check_room(size_, shards, "a minibatch");
-  batches_ =
-      std::min((examples + size_ - 1) / size_, examples / shards);  // each has rows of the smallest shard
+  batches_ = std::min((examples + size_ - 1) / size_, examples / shards);  // each has a row of every shard
   for (Index v = own.first; v < own.end; ++v)
     members_.emplace_back(options, part_of(v, shards, examples).count(), batches_,
                           part_of(v, shards, size_).count(), Minibatches::Place{v, blocks});

@@ -10,7 +10,7 @@ namespace bdl {
 /// Examples of a step: their number in all shards, and those of the consecutive shards on this rank.
 struct StepExamples {
   Index all = 0;
-  ConstSpan<ShardRange> shards{};  ///< columns of each shard on this rank
+  ConstSpan<ShardRange> shards{};  ///< columns of the local minibatch that each shard on this rank has
   ConstSpan<Index> sizes{};        ///< number of examples of every shard
   Index here() const { return shards.back().end; }
   Index largest() const;
@@ -30,8 +30,8 @@ class Strata {
   ConstSpan<Index> rows(Index epoch, Index number);
   /// Returns the sizes of the minibatch that rows() returned last.
   const StepExamples& examples() const { return step_; }
-  /// Returns the rows of one local shard in a minibatch, which live until the next call, and the largest
-  /// number of such rows.
+  /// Returns the rows of one local shard in a minibatch; they live until the next call. largest_of()
+  /// returns the largest number of such rows.
   ConstSpan<Index> rows_of(Index shard, Index epoch, Index number);
   Index largest_of(Index shard) const { return members_[place(shard)].largest(); }
 

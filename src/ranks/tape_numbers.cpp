@@ -45,7 +45,7 @@ TapeNumbers<T>::TapeNumbers(const Graph<T>& graph) : graph_(graph) {
   }
 }
 
-/// Adds the piece of a wire, once although several layers may read it.
+/// Adds the piece of a wire, but only once, since several layers may read it.
 template <class T>
 void TapeNumbers<T>::add_wire(Kind kind, Index wire) {
   const auto is_there = [=](const Piece& piece) { return piece.kind == kind && piece.number == wire; };

@@ -1,5 +1,5 @@
-// The numbers that the curvature rows of a network's examples are computed from: the inputs of each layer,
-// and the sensitivities of its outputs. Tapes of several shards are joined to one.
+// The numbers of a tape that the curvature rows of a network's examples are computed from: the inputs of
+// each layer, and the sensitivities of its outputs. Tapes of several shards are joined to one.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace bdl {
 
-/// Copies `count` examples of each of `sections` sections from `from`, which holds only these, to the
-/// examples from `first` on of `to`, whose sections have `examples` each.
+/// Copies the `count` examples of each section of `from` to the examples from `first` on in the same
+/// section of `to`, whose sections have `examples` examples each.
 template <class T>
 void copy_examples(Layout layout, Index sections, ConstMatrixView<T> from, Index count, Index first,
                    Index examples, MatrixView<T> to);
@@ -22,11 +22,11 @@ class TapeNumbers {
   /// Returns how many numbers so many examples have after a backward pass of `seeds` seeds.
   Index count(Index examples, Index samples, Index seeds) const;
   void write(const Tape<T>& tape, Index seeds, std::span<T> out) const;
-  /// Writes the numbers to the examples from `first` on of a tape with memory for all of its examples. `x`
-  /// has room for the inputs.
+  /// Writes the numbers of `count` examples to the examples from `first` on of the tape, and their inputs
+  /// to those of `x`.
   void read(ConstSpan<T> numbers, Index first, Index count, Index seeds, Tape<T>& tape,
             MatrixView<T> x) const;
-  /// Must come before read(): sets the numbers of missing examples in the last packet to 0.
+  /// Sets the numbers of missing examples in the last packet to 0. Must be called before read().
   void clear(Index seeds, Tape<T>& tape) const;
 
  private:

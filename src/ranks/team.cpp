@@ -35,7 +35,7 @@ void Team::begin() {
   if (!is_alone()) communicator_->check_works();
 }
 
-/// Must be called within an exception handler.
+/// Keeps the exception that is being handled, with its status and message.
 void Team::keep_failure() noexcept {
   failure_ = std::current_exception();
   const auto keep = [&](Status status, const char* words) {
@@ -57,7 +57,7 @@ void Team::keep_failure() noexcept {
   }
 }
 
-/// Must be called within an exception handler.
+/// Tells the other ranks of the exception that is being handled, unless they know of it.
 void Team::tell_failure() {
   if (is_alone() || has_told_) return;
   keep_failure();
@@ -102,8 +102,7 @@ Index Team::leading_rank() const {
   return leading;
 }
 
-/// Reads the statuses of a message of all ranks: if one has failed, all learn which and ask it for its
-/// reason.
+/// Reads the statuses that came with a message of all ranks. If one has failed, all ranks get its reason.
 void Team::conclude() {
   const Index leading = leading_rank();
   has_told_ = leading >= 0;

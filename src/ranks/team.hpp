@@ -1,5 +1,5 @@
-// The ranks of a collective call, from the point of view of one of them. Work between two messages may fail
-// on one rank: it keeps the failure until the next message has told the others, so that all ranks leave the
+// The ranks of a collective call, from the point of view of one of them. If work between two messages fails
+// on one rank, it keeps the failure until the next message has told the others, so that all ranks leave the
 // call at the same place.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace bdl {
 /// The function, or stage of a function, that a rank has called.
 enum class Call : std::uint8_t { fit = 1, step, epoch, search, laplace };
 
-/// Arguments that must be equal on all ranks when a collective call begins; the rest of its first message.
+/// Arguments that must be equal on all ranks when a collective call begins; its first message holds them.
 struct Agreement {
   std::uint8_t call = 0;  ///< a Call
   std::uint8_t dtype = 0;
@@ -71,8 +71,8 @@ class Team {
     attempt(checks);
     if (has_failed()) agree({}, {}, nullptr);
   }
-  /// Calls work(), and tells a failure on this rank alone by a vote: the next message of the others must be
-  /// a vote. ERROR_DIVERGED needs no message, since all ranks find the divergence in the same results.
+  /// Calls work(), and tells the other ranks by a vote if it fails on this rank alone: their next message
+  /// must be a vote. ERROR_DIVERGED needs no message, since all ranks find it in the same results.
   template <class Work>
   auto telling(Work&& work) {
     try {
@@ -85,9 +85,9 @@ class Team {
     }
   }
 
-  // Messages of all ranks. Each throws on every rank if one has failed: the rank that failed throws its
-  // error, the others ERROR_PEER with the rank's number and message. ERROR_DIVERGED and STOPPED
-  // (interrupted) are thrown on all ranks alike.
+  // Messages that all ranks send together. Each throws on every rank if one has failed: the rank that
+  // failed throws its error, the others ERROR_PEER with the rank's number and message. ERROR_DIVERGED and
+  // STOPPED (interrupted) are thrown on all ranks alike.
 
   /// Returns true if any rank wants to stop after this step.
   bool vote(bool wants_to_stop = false);

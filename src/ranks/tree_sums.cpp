@@ -14,8 +14,8 @@ void add_to(const T* from, Index size, T* to) {
   for_each_index(size, [=](Index i) BDL_INLINE_LAMBDA { to[i] += from[i]; });
 }
 
-/// Adds up the tree below `node` and returns where the sum stands: in the leftmost leaf. leaf(node, values)
-/// returns true and the values of a node that is not split further.
+/// Adds up the tree below `node` and returns the sum, in memory of the leftmost leaf. leaf(node, values)
+/// returns true, and sets the values, for a node that is not split further.
 template <class T, class Leaf>
 T* sum_nodes(const ShardRange& node, Index size, Leaf& leaf) {
   T* there = nullptr;
@@ -25,7 +25,7 @@ T* sum_nodes(const ShardRange& node, Index size, Leaf& leaf) {
   return left;
 }
 
-/// memcpy for data that may be misaligned; null pointers are allowed if there are no bytes.
+/// Copies data that may be misaligned; null pointers are allowed if there are no bytes.
 void copy_bytes(const void* from, Index bytes, void* to) {
   if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
@@ -65,7 +65,7 @@ void TreeSums<T>::reserve(Index rank, Index ranks, Index shards, Index values, I
   if (!halves()) others_.reserve(all_nodes_ * largest_slice_);
 }
 
-/// True if halving works: each rank then has one node, whose sibling is its neighbour's, and so on upwards.
+/// True if ranks can exchange halves: each has one node, whose sibling is its neighbour's, and so on up.
 template <class T>
 bool TreeSums<T>::halves() const {
   return std::has_single_bit(static_cast<std::uint64_t>(ranks_)) &&
@@ -102,7 +102,7 @@ void TreeSums<T>::finish(Team& team) {
   std::copy_n(numbers_.data(), count_, results_.data());
 }
 
-/// Exchanges with near ranks first. Floating-point addition commutes, so the order within a pair is free.
+/// Exchanges halves with near ranks first. The order within a pair is free, since addition commutes.
 template <class T>
 void TreeSums<T>::exchange_halves(Team& team) {
   ShardRange here{0, size_};
@@ -119,8 +119,8 @@ void TreeSums<T>::exchange_halves(Team& team) {
   }
 }
 
-/// Exchanges in rounds of pairs, as in a tournament: each rank meets each other one once. A slice of every
-/// rank's nodes then stands in others_ in the order of the tree.
+/// Exchanges in rounds of pairs, as in a tournament in which each rank meets each other once. Then others_
+/// has this rank's slice of all ranks' nodes, in the order of the tree.
 template <class T>
 void TreeSums<T>::exchange_in_turn(Team& team) {
   const ShardRange own = slice(rank_);

@@ -14,11 +14,11 @@ struct Summand {
   std::span<double> numbers;
 };
 
-/// Every node of the tree over the shards is the sum of its halves, left plus right. A rank adds up the
-/// largest nodes within its shards, then ranks swap slices of these: by halving exchanges if ranks and
-/// shards are powers of two and each rank has one node, else with each other rank in turn. Last, all ranks
-/// gather the finished slices. A rank receives 2 (R - 1) / R times the values, or a little more when taking
-/// turns.
+/// Sums in which every node of the tree over the shards is the sum of its halves, left plus right. A rank
+/// adds up the largest nodes within its shards, then ranks swap slices of these: by exchanges of halves if
+/// ranks and shards are powers of two, so that each rank has one node, else with each other rank in turn.
+/// Last, all ranks gather the finished slices. A rank receives 2 (R - 1) / R times the values, or a little
+/// more in turns.
 template <class T>
 class TreeSums {
  public:
@@ -64,7 +64,7 @@ class TreeSums {
   Index rank_ = 0, ranks_ = 1, shards_ = 1, size_ = 0, count_ = 0;
   ShardRange own_{0, 1};
   Index nodes_ = 1, all_nodes_ = 1, largest_slice_ = 0;
-  Buffer<T> values_, others_;  // local nodes and their summands; a slice of other ranks' nodes
+  Buffer<T> values_, others_;  // local nodes and their summands; this rank's slice of all ranks' nodes
   Buffer<double> numbers_, results_, all_numbers_;
   Buffer<std::byte> send_, receive_;
   Buffer<std::int64_t> sizes_;

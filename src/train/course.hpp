@@ -7,8 +7,8 @@
 
 namespace bdl {
 
-/// Callback that is called after steps, as often as option progress_every says: it returns 0 to continue, a
-/// positive number to stop, a negative one to fail.
+/// The caller's progress function, called after steps as often as option progress_every says: it returns 0
+/// to continue, a positive number to stop, a negative one to fail.
 struct Progress {
   std::int32_t (*function)(void* context);
   void* context;

@@ -10,11 +10,12 @@
 namespace bdl {
 namespace {
 
-constexpr double moved = 0.1;       // posterior standard deviations
+constexpr double moved = 0.1;       // least mean_shift or precision_shift of a posterior that has moved
 constexpr double old_weight = 0.5;  // fraction of the initial precision that is left in the present one
-constexpr double lowest_share = 0.01, highest_growth = 1e12;
+constexpr double lowest_share = 0.01, highest_growth = 1e12;  // factors on the prior's, the initial precision
 constexpr double near = 1e-4;  // posterior standard deviations from the optimum
-// Nats per example above the average, and fraction of the whole rise. Healthy fits have up to 0.1 nats.
+// The expected log likelihood still rises if it is so many nats per example above its average, and by this
+// fraction of the whole rise. Healthy fits have up to 0.1 nats.
 constexpr double least_rise = 0.15, rising_share = 0.05;
 
 const char* start_advice(bool mean_moved, bool precision_moved) {
@@ -30,8 +31,8 @@ const char* start_advice(bool mean_moved, bool precision_moved) {
   return "";
 }
 
-/// Advises if most posterior precisions are far from any that the data explain. Not for map (no covariance),
-/// streams (precision may fade) or exact methods (at the optimum).
+/// Returns advice if most posterior precisions are implausible, else "". Does not judge map (no
+/// covariance), streams (precision may fade) and exact methods (at the optimum).
 template <class T>
 const char* precision_advice(const Optimizer<T>& optimizer, ConstSpan<T> precision) {
   const Method& method = optimizer.method();
@@ -52,8 +53,8 @@ const char* precision_advice(const Optimizer<T>& optimizer, ConstSpan<T> precisi
   return "";
 }
 
-/// Advises if the noise precision is implausible. Standardised targets bound it; for other targets only the
-/// limits of learning can tell.
+/// Returns advice if the noise precision is implausible, else "". Standardised targets bound it; for other
+/// targets only the limits of learning can tell.
 template <class T>
 const char* noise_advice(const Optimizer<T>& optimizer) {
   const Model<T>* model = optimizer.model().get();

@@ -18,7 +18,7 @@
 namespace bdl {
 namespace {
 
-/// Forgets the caller's rows when the call returns.
+/// Makes DenseRows forget the caller's rows when the call returns.
 template <class T>
 class Release {
  public:
@@ -77,14 +77,14 @@ class MinibatchData {
   std::optional<AugmentedData> augmented_;
 };
 
-/// Writes these examples to the memory that the step reads.
+/// Writes the examples with these numbers to the memory that the step reads.
 template <class T>
 void fill_batch(Optimizer<T>& optimizer, DataSet& data, const RowNumbers& examples) {
   data.fetch(examples, optimizer.model()->standardization, optimizer.batch_x(examples.count()),
              optimizer.batch_y(examples.count()));
 }
 
-/// Takes the step of the next minibatch.
+/// Takes the step of the next minibatch. Returns true if some rank asks to stop and may do so.
 template <class T>
 bool advance(Optimizer<T>& optimizer, MinibatchData<T>& data, Strata& strata, Undo<T>& undo) {
   TrainingState& state = optimizer.state;
@@ -100,8 +100,8 @@ bool advance(Optimizer<T>& optimizer, MinibatchData<T>& data, Strata& strata, Un
   return asked;
 }
 
-/// Ends an epoch after its last minibatch. If Laplace's approximation or SWAG fails then, the next fit
-/// retries only that.
+/// Ends an epoch after its last minibatch. If Laplace's approximation or SWAG fails, another fit with
+/// epochs = 0 retries only that.
 template <class T>
 void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   TrainingState& state = optimizer.state;
@@ -115,7 +115,7 @@ void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   ++state.epoch;
 }
 
-/// Checked rows of the local shards in the caller's arrays; all rows if this is the only rank.
+/// Checks the rows of the local shards in the caller's arrays: all rows if this is the only rank.
 template <class T>
 void check_own_rows(const Optimizer<T>& optimizer, const Array& x, const Array& y) {
   const Team& team = optimizer.team;
@@ -197,7 +197,7 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   return Status::OK;
 }
 
-/// prepare() must return this rank's checked data.
+/// Replaces the posterior by Laplace's approximation. prepare() fails if this rank cannot take part.
 template <class T, class Prepare>
 void approximate(Optimizer<T>& optimizer, DataSet& data, Prepare&& prepare) {
   Team& team = optimizer.team;

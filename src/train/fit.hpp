@@ -6,8 +6,8 @@
 
 namespace bdl {
 
-/// Trains; returns OK or STOPPED. epochs = 0 finishes an interrupted fit. Rows of data sets are checked when
-/// they are read.
+/// Trains for so many epochs, or finishes an interrupted fit (epochs = 0); returns OK or STOPPED. Rows of
+/// data sets are checked when they are read, arrays before training.
 template <class T>
 Status fit(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress);
 template <class T>
@@ -17,13 +17,13 @@ Status fit(Optimizer<T>& optimizer, const Array& x, const Array& y, Index epochs
 template <class T>
 void step(Optimizer<T>& optimizer, const Array& x, const Array& y);
 
-/// Computes Laplace's approximation at the mean from these data.
+/// Replaces the posterior by Laplace's approximation around its mean, from these data.
 template <class T>
 void laplace(Optimizer<T>& optimizer, DataSet& data);
 template <class T>
 void laplace(Optimizer<T>& optimizer, const Array& x, const Array& y);
 
-/// Takes one step from the caller's gradient rows.
+/// Takes one step from the caller's gradient rows (R x D).
 template <class T>
 void step_rows(Optimizer<T>& optimizer, const Array& rows);
 

@@ -42,7 +42,7 @@ StepBytes<T>::StepBytes(const Optimizer<T>& optimizer, Index examples)
   if (!is_merged_) n_ = static_cast<Index>(std::min(m_ * s_ * k_, 2147483647.0));
 }
 
-/// A posterior: its tensors, and for low ranks the small matrices that invert it.
+/// Bytes of a posterior: its tensors, and the small matrices of low ranks with which it is inverted.
 template <class T>
 double StepBytes<T>::posterior(const Posterior<T>& q) const {
   double bytes = static_cast<double>(tensor_bytes(q));
@@ -54,7 +54,7 @@ double StepBytes<T>::posterior(const Posterior<T>& q) const {
   return bytes;
 }
 
-/// Posteriors beside the caller's: the next one and the last good one; in streams, those of a filter.
+/// Bytes of the posteriors beside the caller's: the next and the last good one; in streams, the filter's.
 template <class T>
 double StepBytes<T>::copies() const {
   if (is_batch()) return ((kind_ == StepKind::mean ? 0 : 1) + (likelihood_ ? 1 : 0)) * posterior(q_);
@@ -65,7 +65,7 @@ double StepBytes<T>::copies() const {
   return count * posterior(q_) + (widens ? (count + 1) * wide * squared(d_) : 0);
 }
 
-/// Moments at the start, momentum, and moving averages by the kind of step: the present and the next ones.
+/// Bytes of the moments at the start, and of the present and next averages that the kind of step keeps.
 template <class T>
 double StepBytes<T>::averages() const {
   const double start = 3 * d_ * t_;
@@ -109,8 +109,8 @@ double StepBytes<T>::averages() const {
   return start;
 }
 
-/// The prior's precisions; a posterior as prior, in the family of the learned one where that is another, and
-/// its columns after the curvature's rows.
+/// Bytes of the prior's precisions and, for a posterior as prior, of its copies (also in the family of the
+/// learned posterior) and of its columns after the curvature's rows.
 template <class T>
 double StepBytes<T>::prior() const {
   double bytes = d_ * t_;
@@ -144,8 +144,8 @@ double StepBytes<T>::all() const {
   return bytes + found + std::max({step(), draws, samples(examples)}) + scores() + 512;
 }
 
-/// A search of the methods exact-*, all in double: rows, a block at a time, their sums, and natural steps or
-/// what a descent has in their place.
+/// Bytes of a search of the methods exact-*, all in double: rows, a block at a time, their sums, and the
+/// larger of natural steps and a descent.
 template <class T>
 double StepBytes<T>::exact() {
   const double of_result = posterior(q_);
@@ -183,8 +183,8 @@ double StepBytes<T>::exact() {
 
 template <class T>
 Index memory_estimate(const Optimizer<T>& optimizer, Index minibatch) {
-  constexpr Index most_rows = INT32_MAX;       // that a step takes
-  constexpr double spare = 2048, more = 1.04;  // for what is small
+  constexpr Index most_rows = INT32_MAX;       // largest number of rows of a step
+  constexpr double spare = 2048, more = 1.04;  // bytes, and a factor, for small arrays that are not counted
   StepBytes<T> bytes(optimizer, std::min(minibatch, most_rows));
   const double sum = optimizer.method().kind == MethodKind::exact ? bytes.exact() : bytes.all();
   return static_cast<Index>(std::min(spare + more * sum, 9e18));

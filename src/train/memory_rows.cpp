@@ -8,7 +8,7 @@
 
 namespace bdl {
 
-/// A forward and a backward pass: values and sensitivities by places, slopes by nodes.
+/// Bytes of the tape of a forward and a backward pass: values and sensitivities by places, slopes by nodes.
 template <class T>
 double StepBytes<T>::tape(double examples, double sections) const {
   const auto count = static_cast<Index>(examples);
@@ -35,7 +35,7 @@ double StepBytes<T>::tape(double examples, double sections) const {
   return t_ * numbers + wide * of_samples;
 }
 
-/// What is estimated of so many examples: outputs, coefficients of rows, the tape or written rows.
+/// Bytes of an estimate from so many examples: outputs, coefficients of rows, and a tape or written rows.
 template <class T>
 double StepBytes<T>::estimator(Index examples) const {
   if (!likelihood_) return t_ * d_ * static_cast<double>(n_);
@@ -53,7 +53,7 @@ double StepBytes<T>::estimator(Index examples) const {
   return bytes + tape(m, s_ * k_);
 }
 
-/// Noise of each layer's outputs or weights, and the gradient by all parameters of the posterior.
+/// Bytes of the noise of each layer's outputs or weights, and of the gradient by means, W and s.
 template <class T>
 double StepBytes<T>::noise(double m) const {
   const double rank = static_cast<double>(moment_rank(q_)), columns = m * s_,
@@ -95,7 +95,7 @@ double StepBytes<T>::noise(double m) const {
   return t_ * (numbers + scratch) + tape(m, s_);
 }
 
-/// Exact Hessians: changes of the tape in some directions at a time.
+/// Bytes of exact Hessians: changes of the tape in some directions at a time.
 template <class T>
 double StepBytes<T>::hessian(Index examples) const {
   if (!has_matrix_ || !graph_) return 0;
@@ -122,7 +122,7 @@ double StepBytes<T>::hessian(Index examples) const {
          wide * (outputs_ * m + (q_.takes_matrix() ? 0 : d_)) + 2 * one_sample;
 }
 
-/// Products of rows with so many vectors at a time, where layers keep them apart from all other scratch.
+/// Bytes of products of rows with so many vectors at a time, or of a Gram matrix, in the largest layer.
 template <class T>
 double StepBytes<T>::layer_rows(double m, Index n, Index vectors, bool grams) const {
   const auto count = static_cast<double>(n);
@@ -170,7 +170,7 @@ double StepBytes<T>::layer_rows(double m, Index n, Index vectors, bool grams) co
   return t_ * most;
 }
 
-/// Number of vectors that rows are multiplied with at a time, by the way in which they are projected.
+/// Number of vectors that rows are multiplied with at a time, which depends on how rows are projected.
 template <class T>
 Index StepBytes<T>::vectors(Index n) const {
   if (!projects()) return 1;
@@ -179,7 +179,7 @@ Index StepBytes<T>::vectors(Index n) const {
   return q_.rank() + (method == EigenMethod::randomized ? options_.eigen_oversampling : 0);
 }
 
-/// Scratch of the rows themselves.
+/// Bytes of scratch memory in which rows are multiplied, projected or written.
 template <class T>
 double StepBytes<T>::rows(double m) const {
   const Index n = static_cast<Index>(std::min(is_merged_ || !likelihood_ ? m : m * s_ * k_, 2147483647.0));
@@ -228,7 +228,7 @@ double StepBytes<T>::widest() const {
   return static_cast<double>(widest);
 }
 
-/// The examples' gradients that the guard looks at, gathered layer by layer.
+/// Bytes of the examples' gradients that the guard reads, gathered layer by layer.
 template <class T>
 double StepBytes<T>::gathered_gradients() const {
   const bool exact =
@@ -246,7 +246,7 @@ double StepBytes<T>::gathered_gradients() const {
   return t_ * numbers;
 }
 
-/// Scores of a stream's observations before they are learned from.
+/// Bytes of the scores of a stream's observations, computed before the posterior learns from these.
 template <class T>
 double StepBytes<T>::scores() const {
   if (is_batch() || !likelihood_ || options_.score == ScoreKind::none) return 0;
@@ -258,7 +258,7 @@ double StepBytes<T>::scores() const {
          std::max(draw(q_, count), tall_pass(q_.dimension(), outputs_, outputs_, squared(outputs_)));
 }
 
-/// What the rows of so many examples are made of, as shards send it.
+/// Bytes of a shard's message: the numbers that the rows of so many examples are computed from.
 template <class T>
 double StepBytes<T>::message(Index examples) const {
   const auto m = static_cast<double>(examples);
@@ -270,7 +270,7 @@ double StepBytes<T>::message(Index examples) const {
   return t_ * ((is_exact_ ? 0 : outputs_ * m * s_) + 2 * rows + rest);
 }
 
-/// Sums over shards, their messages, and the rows that are joined of them.
+/// Bytes of sums over shards, of their messages, and of the rows that are joined from these.
 template <class T>
 double StepBytes<T>::shards() const {
   const auto count = static_cast<double>(planned_shards(o_));

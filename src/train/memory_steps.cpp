@@ -4,7 +4,7 @@
 
 namespace bdl {
 
-/// A draw of the posterior, or a solution with its covariance.
+/// Bytes of scratch memory for `columns` draws from a posterior, or products with its covariance.
 template <class T>
 double StepBytes<T>::draw(const Posterior<T>& q, double columns) const {
   const auto rank = static_cast<double>(q.rank());
@@ -20,7 +20,7 @@ double StepBytes<T>::draw(const Posterior<T>& q, double columns) const {
   return 0;
 }
 
-/// Samples, and what an estimate makes of them beside its rows.
+/// Bytes of the samples, and of the estimate's gradients and Hessians besides its rows.
 template <class T>
 double StepBytes<T>::evidence(Index examples) const {
   if (!likelihood_) return t_ * static_cast<double>(n_);
@@ -37,7 +37,7 @@ double StepBytes<T>::evidence(Index examples) const {
   return bytes + t_ * numbers;
 }
 
-/// Samples that scales are learned from, where the estimate has none.
+/// Bytes of the samples that scales are learned from, if the estimate has none.
 template <class T>
 double StepBytes<T>::samples(Index examples) const {
   if (!likelihood_ || !is_batch()) return 0;
@@ -51,7 +51,7 @@ double StepBytes<T>::samples(Index examples) const {
          draw(q_, static_cast<double>(options_.samples));
 }
 
-/// The way in which [U, rows] are projected to L columns.
+/// Returns the method by which [U, rows] are projected to L columns.
 template <class T>
 EigenMethod StepBytes<T>::projection(Index dimension, Index rank, Index n) const {
   const double d = static_cast<double>(dimension), count = static_cast<double>(n);
@@ -66,14 +66,14 @@ EigenMethod StepBytes<T>::projection(Index dimension, Index rank, Index n) const
                        projection_options(options_));
 }
 
-/// The projection of [U, rows] to L columns.
+/// Bytes of the projection of [U, rows] to L columns.
 template <class T>
 double StepBytes<T>::low_rank_update(Index dimension, Index rank, Index n) const {
   const double d = static_cast<double>(dimension), l = static_cast<double>(rank),
                count = static_cast<double>(n);
   if (rank == 0 && descent_of(options_.rule) == Descent::plain) return tall_pass(dimension, 0, 0, 0);
   const double solve = wide * l + tall_pass(dimension, l, l, squared(l));
-  double prior_rank = 0;  // of a prior whose columns come after the rows
+  double prior_rank = 0;  // rank of a prior whose columns come after the rows
   if (is_batch() && prior_ && prior_->family() == Family::low_rank)
     prior_rank = static_cast<double>(prior_->rank());
   if (!is_batch() && has_kl(options_.rule) && options_.iterations > 1) prior_rank = l;
@@ -127,7 +127,7 @@ double StepBytes<T>::low_rank_update(Index dimension, Index rank, Index n) const
          (average ? t_ * d * l + wide * squared(l) : 0);
 }
 
-/// Full covariances: by the whole matrix, or by few columns.
+/// Bytes of an update of a full covariance: of the whole matrix, or by few columns.
 template <class T>
 double StepBytes<T>::full_update(const Posterior<T>& q, Index n) const {
   const double d = static_cast<double>(q.dimension()), count = static_cast<double>(n);
@@ -145,7 +145,7 @@ double StepBytes<T>::full_update(const Posterior<T>& q, Index n) const {
   return std::max(made, settled);
 }
 
-/// What the family's map needs; of a posterior of blocks, the largest.
+/// Bytes of the family's update; for a posterior of blocks, of the block that needs most.
 template <class T>
 double StepBytes<T>::update(const Posterior<T>& q, Index n) const {
   if (const auto* const blocks = dynamic_cast<const BlocksPosterior<T>*>(&q)) {
@@ -158,7 +158,7 @@ double StepBytes<T>::update(const Posterior<T>& q, Index n) const {
   return 2 * t_ * static_cast<double>(q.dimension());
 }
 
-/// The guard: leverages and fractions of the examples, and the gradients of those that it may hold back.
+/// Bytes of the guard: leverages and fractions of the examples, and gradients that it may hold back.
 template <class T>
 double StepBytes<T>::guard() const {
   if (!guards_) return 0;
@@ -173,7 +173,7 @@ double StepBytes<T>::guard() const {
   return t_ * 2 * n + wide * (2 * gradients + (1 + 4 * outputs_) * pairs) + find;
 }
 
-/// The peak of a step after the evidence is there.
+/// Largest number of bytes that a step takes on top of the evidence.
 template <class T>
 double StepBytes<T>::step() const {
   const double gradient = gives_gradient_ || is_noisy_ ? 0 : d_, solve = draw(q_, 1);

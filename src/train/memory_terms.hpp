@@ -1,11 +1,11 @@
-// The arithmetic of memory_estimate(): upper bounds, which may be coarse where something is small.
+// The arithmetic of memory_estimate(): upper bounds, which may be coarse for small arrays.
 //
 // An optimizer holds, beside model and posterior,
 //   copies of the posterior, moving averages, the prior and the minibatch          memory.cpp
-//   what the estimator writes: outputs, coefficients, the tape of a pass, rows     memory_rows.cpp
-//   sums over shards, and the rows that are joined of their messages               memory_rows.cpp
-//   one Scratch, as large as its peak: what the evidence takes, and on top of it
-//   the largest of what comes after (a draw, samples for the scales, the step)     memory_steps.cpp
+//   the estimator's outputs, coefficients and rows, and the tape of a pass         memory_rows.cpp
+//   sums over shards, and the rows that are joined from their messages             memory_rows.cpp
+//   one Scratch, as large as its peak: memory of the evidence, and on top of it
+//   the largest of a draw, samples for the scales, and the step                    memory_steps.cpp
 //
 // M examples at S samples with K seeds make n = M S K rows, or M of a generalised linear model. D is the
 // number of parameters, L the rank. All terms are bytes, in double, which does not overflow.
@@ -29,7 +29,8 @@ inline double squared(double size) {
   return size * size;
 }
 
-/// Bytes of a pass over a tall matrix of so many columns, beside others (linalg/tall/tall_blocks.hpp).
+/// Bytes of a pass over a tall matrix of so many columns and others (linalg/tall/tall_blocks.hpp), in which
+/// each task has so many sums.
 inline double tall_pass(Index rows, double columns, double others, double sums) {
   const auto block = static_cast<double>(block_rows_for(static_cast<Index>(columns)));
   return static_cast<double>(part_count(rows)) * wide * (block * (1 + columns + others) + sums + 8);
@@ -40,13 +41,13 @@ inline double l_bfgs(Index variables, Index pairs) {
   return wide * static_cast<double>(variables) * (5 + 2 * static_cast<double>(pairs));
 }
 
-/// Bytes in which eigenpairs are found by a reduction of the whole matrix.
+/// Bytes of memory in which eigenpairs are found by a reduction of the whole matrix.
 inline double direct_eigenpairs(double size, double count) {
   return wide *
          static_cast<double>(largest_eigenpairs_numbers(static_cast<Index>(size), static_cast<Index>(count)));
 }
 
-/// Bytes in which the `count` largest eigenpairs of a positive matrix are found (linalg/eigen/).
+/// Bytes of memory in which the `count` largest eigenpairs of a positive matrix are found (linalg/eigen/).
 inline double eigenpairs(Index size, Index count) {
   const auto n = static_cast<double>(size), k = static_cast<double>(count);
   if (!suits_krylov(size, count)) return direct_eigenpairs(n, k);
@@ -55,7 +56,7 @@ inline double eigenpairs(Index size, Index count) {
          direct_eigenpairs(basis, k);
 }
 
-/// The sizes of an optimizer's steps, and what they need: each function returns bytes.
+/// The sizes of an optimizer's steps. Functions return bytes, unless their comment says otherwise.
 template <class T>
 class StepBytes {
  public:
@@ -64,7 +65,7 @@ class StepBytes {
   double exact();
 
  private:
-  // Held from step to step.
+  // Memory that is held from step to step.
   double posterior(const Posterior<T>& q) const;
   double copies() const;
   double averages() const;
@@ -77,7 +78,7 @@ class StepBytes {
   double message(Index examples) const;
   double gathered_gradients() const;
 
-  // Scratch.
+  // Scratch memory of a step.
   double layer_rows(double m, Index n, Index vectors, bool grams) const;
   Index largest_block(const Posterior<T>& q) const;
   double widest() const;
@@ -116,7 +117,7 @@ class StepBytes {
   const Likelihood* likelihood_;
   StepKind kind_;
   double t_ = sizeof(T), d_, m_, s_, k_ = 1, points_, outputs_ = 0;
-  Index n_;  // rows of all examples
+  Index n_;  // number of rows of all examples
   bool is_merged_, is_exact_, is_noisy_, has_matrix_, gives_gradient_, guards_;
 };
 

@@ -1,15 +1,17 @@
-// An optimizer: a posterior that is learned by a method, with all that goes on from step to step. It is a
-// place for its parts, each with a file of its own; what happens is in free functions:
+// An optimizer: a posterior, the method that trains it, and everything that is kept from step to step. The
+// class holds the parts, each of which has a file of its own; free functions do the work:
 //
 //   start.hpp     where training starts: posterior, prior, moving averages
-//   units.hpp     what the targets say about units before a step: noise and scales to start from, limits
+//   units.hpp     units that are estimated from the targets before a step: initial noise, scales, limits
 //   step.hpp      one step on a minibatch, or on the caller's rows
 //   watch.hpp     divergence, and the last good state
 //   scales.hpp    prior and noise precisions that are learned with the steps
 //   course.hpp    epochs; fit.hpp the loop over them, on the caller's data
-//   stream/stream.hpp    observations, one after the other
-//   approximate/laplace.hpp, approximate/swag.hpp, exact/exact_fit.hpp    posteriors found by other ways than
-//   steps sharding.hpp  training by several processes
+//   stream/stream.hpp       observations, one after the other
+//   approximate/laplace.hpp, approximate/swag.hpp, exact/exact_fit.hpp
+//                 posteriors that are found in other ways than by steps on minibatches
+//   sharding.hpp  training by several processes
+//   memory.hpp    an estimate of the memory; diagnose.hpp advice about training that has not worked
 #pragma once
 
 #include <atomic>
@@ -46,8 +48,8 @@ struct StepMemory {
   DenseRows<T> rows;                   ///< rows of the caller
   std::unique_ptr<Posterior<T>> next;  ///< the result of a step until it is committed
   Scratch scratch;
-  Scales scales;                   ///< learned in a step, until it is committed
-  TreeSums<double> shard_numbers;  ///< sums over shards before a step, about targets
+  Scales scales;                   ///< scales learned in a step, until it is committed
+  TreeSums<double> shard_numbers;  ///< sums of targets over shards, before a step
 };
 
 /// Description of the noise that each layer makes, and whether all layers' noise is exact.
@@ -75,7 +77,7 @@ class Optimizer {
   /// Sets options. The prior starts anew if an option that defines it changes or was set (reset_prior),
   /// which also ends a prior fixed by the caller.
   void set_options(const Options& options, bool reset_prior = false);
-  /// Returns the kind of step that the options take in batches.
+  /// Returns the kind of step that the options mean for methods that train in batches.
   StepKind step_kind() const { return step_kind_; }
   const Prior<T>& prior() const { return prior_; }
   Prior<T>& prior() { return prior_; }
@@ -86,7 +88,7 @@ class Optimizer {
   Combination combination(const Options& options) const {
     return {options, method_, context_, posterior_->family(), posterior_->rank()};
   }
-  /// Fails unless these options go together for the use of this optimizer.
+  /// Fails unless these options can be combined with each other and with method, model and posterior.
   void check_options(const Options& options) const;
   /// Fails unless this optimizer supports this use.
   void check_use(Use use) const;
@@ -99,7 +101,7 @@ class Optimizer {
   const std::shared_ptr<DrawSource<T>>& caller_draws() const { return caller_draws_; }
   DrawSource<T>& draws();
 
-  /// Posterior moments at the start, which the diagnosis compares with.
+  /// Mean and diagonal of the precision at the start, with which the diagnosis compares.
   ConstSpan<T> initial_mean() const { return initial_mean_.first(posterior_->dimension()); }
   ConstSpan<T> initial_precision() const { return initial_precision_.first(posterior_->dimension()); }
   void set_start(ConstSpan<T> mean, ConstSpan<T> precision);
@@ -111,7 +113,7 @@ class Optimizer {
   MatrixView<T> batch_y(Index examples) { return memory.y.matrix(model_->likelihood.targets(), examples); }
   double kl() const;
   /// Describes the noise of each layer. The text lives as long as the optimizer. Fails with
-  /// ERROR_UNSUPPORTED unless the posterior is a low-rank-moment one that is learned by noise.
+  /// ERROR_UNSUPPORTED unless the posterior is a low-rank-moment one that is learned through noise.
   const NoiseText& noise_text() const;
 
   TrainingState state;
@@ -133,7 +135,7 @@ class Optimizer {
   PointLayout points_;  // the model's, and the posterior's unless the caller has changed it
   MethodContext context_;
   Options options_;
-  mutable std::optional<Use> checked_use_;  // what the options have been checked for
+  mutable std::optional<Use> checked_use_;  // use that the present options have been checked for
   StepKind step_kind_ = StepKind::natural_gradient;
   Prior<T> prior_;
   std::vector<ParameterBlock> rows_block_;  // theta as one block where there is no model
@@ -143,7 +145,7 @@ class Optimizer {
   mutable struct {
     Deferred is_due{true};
     NoiseText text;
-  } noise_texts_[static_cast<int>(NoiseEstimator::shared) + 1];  // for each estimator
+  } noise_texts_[static_cast<int>(NoiseEstimator::shared) + 1];  // one for each NoiseEstimator
 };
 
 }  // namespace bdl

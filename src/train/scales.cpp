@@ -21,7 +21,7 @@ double averaged(double precision, double variance, double weight) {
 
 bool is_due(const TrainingState& state, double from, Index epoch_steps) {
   if (state.plan.end > state.plan.begin) return plan_fraction(state.plan, state.step + 1) >= from;
-  // Without a plan, scales are learned from where a course of this many epochs would begin to.
+  // Without a plan, learning starts where a course of usual_epochs epochs would start it.
   return static_cast<double>(state.running_steps) >=
          from * static_cast<double>(usual_epochs) * static_cast<double>(epoch_steps);
 }

@@ -25,10 +25,10 @@ LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps);
 /// average of weight `rate`.
 double scale_weight(double rate, Index k);
 
-/// Next values, computed before a step is committed.
+/// Next values of the scales, computed before a step is committed.
 struct Scales {
-  std::vector<double> prior, noise;  ///< empty: not learned in this step
-  double degrees = 0;                ///< degrees of freedom; 0: not learned
+  std::vector<double> prior, noise;  ///< precisions; empty if not learned in this step
+  double degrees = 0;                ///< degrees of freedom; 0 if not learned
 
   void clear();
   /// Moves the prior's groups towards 1 / E[theta^2] per group.

@@ -25,7 +25,7 @@ std::uint64_t hash_option(const Options& options, const OptionInfo& info) {
   return hash.value();
 }
 
-/// Ranks may differ in their numbers of threads.
+/// Returns the hash of all options, and writes one per option. The number of threads may differ.
 std::uint64_t hash_options(const Options& options, std::span<std::uint32_t> each) {
   Hash all;
   const auto table = option_table();
@@ -99,7 +99,7 @@ void add_likelihood(Hash& hash, const Likelihood& likelihood) {
   if (likelihood.kind() == BDL_STUDENT_T) hash.add(likelihood.degrees_of_freedom());
 }
 
-/// Returns the hash of sizes for rows that come in blocks.
+/// Returns the hash of the sizes together with those of the data's blocks.
 std::uint64_t with_blocks(std::uint64_t shapes, const RowBlocks& blocks) {
   for (const Index number : {blocks.rows, blocks.window})
     shapes = (shapes ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15u;

@@ -13,7 +13,7 @@ void set_communicator(Optimizer<T>& optimizer, std::shared_ptr<Communicator> com
 /// Returns the number of shards of the next course, or of an interrupted one.
 template <class T>
 Index planned_shards(const Optimizer<T>& optimizer);
-/// Fails unless each rank has a shard, and the steps can be made of the shards' sums.
+/// Fails unless each rank has a shard, and the steps can be computed from sums over shards.
 template <class T>
 void check_shards(const Optimizer<T>& optimizer);
 /// Fails if an interrupted course has another number of shards.

@@ -12,7 +12,7 @@
 namespace bdl {
 namespace {
 
-constexpr double of_biases = 0.01;  // standard deviation of their V
+constexpr double of_biases = 0.01;  // standard deviation of V in biases
 
 template <class T>
 double deviation(ConstSpan<T> values) {
@@ -43,14 +43,14 @@ std::vector<double> deviations(const std::vector<ParameterBlock>& blocks, ConstS
   return all;
 }
 
-/// Initial W: random, since W = 0 is stationary (docs/mathematics/noise.md, "Where training starts").
+/// Random initial W, since W = 0 is stationary (docs/mathematics/noise.md, "Where training starts").
 struct LowRankStart {
   std::uint64_t seed;
   double size;   ///< standard deviation of V times sqrt(K), in units of that of the layer's weights
   double scale;  ///< a of W = sqrt(a) V; 0: 1 / K
 };
 
-/// Writes W of q's blocks; factorize() must follow.
+/// Draws W of each low-rank-moment block of q; the caller must call factorize() afterwards.
 template <class T>
 void draw_low_rank(const std::vector<ParameterBlock>& blocks, ConstSpan<T> mean, const LowRankStart& start,
                    Posterior<T>& q) {
@@ -88,7 +88,7 @@ bool has_curvature_per_example(StepKind kind) {
   return kind == StepKind::vogn || kind == StepKind::ivon || kind == StepKind::kfac;
 }
 
-/// Returns the prior as a posterior of K-FAC's family; null if it is diagonal.
+/// Returns the prior as a posterior of K-FAC's family; null if it is diagonal, or for other steps.
 template <class T>
 const BlocksPosterior<T>* kronecker_prior(const Optimizer<T>& optimizer) {
   const Posterior<T>* const prior = optimizer.prior().posterior();
@@ -116,14 +116,14 @@ class Start {
  private:
   bool is_given() const {
     return options_.initial_precision >= 1e-30;
-  }  // the smallest precision that a float can hold
+  }  // smaller numbers, which a float hardly holds, count as 0: not given
   double isotropic() const {
     const double times = options_.start_share > 0 ? 0.1 : 10;
     return is_given() ? options_.initial_precision : times * static_cast<double>(optimizer_.data_size());
   }
   std::span<T> precision_to_fill() { return precision_.first(posterior->dimension()); }
 
-  /// Starts in batches, such that first samples stay near the mean.
+  /// Sets the start of training in batches: a precision at which the first samples stay near the mean.
   void start_batch() {
     const PointLayout& points = posterior->point_parameters();
     const auto precision = precision_to_fill();
@@ -142,7 +142,7 @@ class Start {
       posterior->set_diagonal(precision, {});
   }
 
-  /// Starts a stream from its prior.
+  /// Sets the start of a stream: its prior.
   void start_stream() {
     const auto precision = precision_to_fill();
     if (prior_.posterior()) {
@@ -158,8 +158,8 @@ class Start {
                             plain ? std::optional(static_cast<std::uint64_t>(options_.seed)) : std::nullopt);
   }
 
-  /// Starts near a prior that is a posterior of the same kind: at half of its precision, without which long
-  /// steps would forget what it knows, plus the isotropic precision.
+  /// Starts near a prior that is a posterior of the same kind, at half of its precision plus the isotropic
+  /// one. Without the former, long first steps would forget the prior.
   void start_near_prior(const Posterior<T>& given) {
     const Index dimension = posterior->dimension();
     Buffer<T> numbers(2 * dimension + 1);

@@ -9,9 +9,9 @@ namespace bdl {
 template <class T>
 void initialize(Optimizer<T>& optimizer);
 
-/// Must be called before the first step of VOGN, IVON or K-FAC: makes the posterior that option
-/// "initial_curvature" means at the temperature of that step; with tied scales it makes factors near the
-/// posterior's deviations.
+/// Must be called before each step. Before the first step of VOGN, IVON or K-FAC it sets the posterior that
+/// option "initial_curvature" means at the temperature of that step; if tied scales have no values yet, it
+/// starts them near the posterior's deviations.
 template <class T>
 void start_step(Optimizer<T>& optimizer);
 

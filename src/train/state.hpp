@@ -20,7 +20,8 @@ struct WatchState {
   Index steps = 0;
   double misfit = 0, baseline = 0;  ///< misfits of outputs at posterior samples, and of outputs 0
   double first_ratio = 0;           ///< their ratio at the start
-  /// Returns how many times worse training fits than outputs 0 would, or than it did at the start.
+  /// Returns how many times worse posterior samples fit than outputs 0; divided by that number at the start
+  /// if it was above 1.
   double ratio() const;
 };
 
@@ -38,7 +39,7 @@ struct TrainingState {
   Index learning_step = 0;  ///< first step that learned scales; 0: none yet
   Plan plan;
   Index epoch = 0, batch = 0;         ///< position of fit: completed epochs, minibatches within
-  Index examples = 0, batches = 0;    ///< of an epoch of fit
+  Index examples = 0, batches = 0;    ///< numbers of examples and minibatches in an epoch of fit
   Index fit_end_epoch = 0;            ///< epoch at which the current fit ends
   double running_log_likelihood = 0;  ///< moving average, scaled to N, of standardised targets
   Index running_steps = 0;
@@ -46,11 +47,11 @@ struct TrainingState {
   Index shortened_steps = 0;  ///< steps that were shortened to stay positive definite
   Index guarded_steps = 0;    ///< steps in which the guard scaled a gradient, observations that it held back
   WatchState watch;
-  Index snapshots = 0;  ///< number that SWAG has taken in this course
+  Index snapshots = 0;  ///< number of snapshots that SWAG has taken in this course
   Index shards = 0;     ///< number of shards in the present course; 0: none yet
   Index rate_cuts = 0;  ///< divergences after which learning_rate was halved
   Convergence convergence;
-  bool has_diverged = false;  ///< true if training diverged: this is the state that it was taken back to
+  bool has_diverged = false;  ///< true if training diverged and ended: this is its last good state
   bool is_ahead = false;      ///< true if time has been moved on since the last observation
   bool is_fresh = false;      ///< true if the posterior was initialised, and no step taken since
   /// Distance from the optimum at which a fit with exact-* ended, in posterior standard deviations.

@@ -12,17 +12,17 @@
 namespace bdl {
 namespace {
 
-/// Returns the options of the next step's estimate. A first step may have no curvature yet to draw by.
-/// Labels drawn from the model serve only Kronecker factors that are renewed, and squares of point
-/// parameters: without either, the gradient is enough.
+/// Returns the options of the next step's estimate.
 template <class T>
 Options estimate_options(const Optimizer<T>& optimizer) {
   Options options = optimizer.options();
   const StepKind kind = optimizer.step_kind();
+  // A fresh posterior may have no curvature yet by which parameters could be drawn.
   const bool by_curvature = kind == StepKind::vogn || kind == StepKind::ivon || kind == StepKind::kfac;
   if (by_curvature && optimizer.state.is_fresh && options.initial_curvature == 0 &&
       options.initial_precision == 0)
     options.curvature = EstimateKind::lin_ef;
+  // Labels drawn from the model serve only renewed Kronecker factors and squares of point parameters.
   if (kind == StepKind::kfac && optimizer.posterior()->point_parameters().parameters() == 0 &&
       !optimizer.averages.kfac.renews_factors(options))
     options.fisher = FisherLabels::empirical;
@@ -53,7 +53,7 @@ class StepInProgress {
     if (optimizer.model()) freed_.emplace(optimizer.model()->likelihood);
   }
 
-  /// Fails for every reason that does not depend on the data.
+  /// Makes all checks and preparations that do not depend on the examples.
   void prepare(const StepExamples& examples, Index epoch_steps) {
     optimizer_.check_use(Use::step);
     if (optimizer_.posterior()->is_blank()) initialize(optimizer_);
@@ -155,8 +155,8 @@ class StepInProgress {
   StepMemory<T>& memory() { return optimizer_.memory; }
 
  private:
-  /// Returns the running average after this step. Huge errors have squares that are not finite: then it
-  /// fails.
+  /// Returns the running average of the expected log likelihood after this step. Fails if it is not finite,
+  /// since squares of huge errors overflow.
   double next_log_likelihood(double value) const {
     const TrainingState& state = optimizer_.state;
     const double weight = 1 / static_cast<double>(std::min(state.running_steps + 1, epoch_steps_)),
@@ -168,7 +168,7 @@ class StepInProgress {
   }
 
   Optimizer<T>& optimizer_;
-  std::shared_ptr<DrawSource<T>> kept_draws_;  // the caller's callback may replace them
+  std::shared_ptr<DrawSource<T>> kept_draws_;  // kept alive, as the caller's callback may replace them
   ThreadLimit threads_;
   Scratch::Frame frame_;
   std::optional<FreedLogPrecision> freed_;

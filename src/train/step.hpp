@@ -30,7 +30,8 @@ class FreedLogPrecision {
 };
 
 /// Takes one step on the minibatch in batch_x() and batch_y(). Each of several ranks has its shards'
-/// examples there, and all take the step or none does. Returns true if a rank asks to stop, and may.
+/// examples there, and all take the step or none does. Returns true if a rank asks to stop, which only
+/// counts if may_ask is true.
 template <class T>
 bool train_step(Optimizer<T>& optimizer, const StepExamples& examples, bool may_ask);
 

@@ -15,12 +15,12 @@
 namespace bdl {
 namespace {
 
-constexpr double most_counts = 10;           // largest rate, times 1 + the largest count
-constexpr double most_noise_variance = 100;  // in units of the targets'
-constexpr double most_scales = 3;            // largest root mean square of a constant
-constexpr Index block_rows = 256;            // read at a time
+constexpr double most_counts = 10;           // largest rate, in units of 1 + the largest count
+constexpr double most_noise_variance = 100;  // largest noise variance, in units of the targets' variance
+constexpr double most_scales = 3;            // largest root mean square of a target that stays constant
+constexpr Index block_rows = 256;            // number of rows that are read at a time
 
-/// Adds an example: the largest count, or the sum of squares, of each target; then the number of values.
+/// Adds an example to `out`: largest counts or sums of squares of each target, then numbers of values.
 template <class T>
 void add_example(const Likelihood& likelihood, ConstSpan<T> y, std::span<double> out) {
   for (std::size_t c = 0; c < y.size(); ++c) {
@@ -78,8 +78,8 @@ void limit_noise(Model<T>& model) {
   if (model.likelihood.kind() == BDL_HETEROSCEDASTIC && model.standardization.has_targets())
     model.likelihood.set_limit(std::log(most_noise_variance));
 }
-// A network fits before its noise is learned if it starts optimistic; without hidden units there is nothing
-// to lose, and the empirical Fisher of an optimistic start would hold the mean back (docs/training.md).
+// Initial noise precision times Var(y). A network fits before its noise is learned if it starts optimistic;
+// without hidden units the empirical Fisher of such a start would hold the mean back (docs/training.md).
 constexpr double optimistic = 100, neutral = 1;
 
 double noise_precision(double factor, double variance) {
@@ -106,7 +106,7 @@ void for_targets_of(DataSet& data, const Standardization& units, const ShardRang
   }
 }
 
-/// True if rates are limited. Not in linear models: their log rate is linear in x by definition.
+/// True if rates are limited. Linear models have no limit: their log rate is linear in x by definition.
 template <class T>
 bool limits_rates(const Optimizer<T>& optimizer) {
   return optimizer.model() && optimizer.model()->likelihood.kind() == BDL_POISSON &&
@@ -119,13 +119,13 @@ bool asks_targets(const Optimizer<T>& optimizer) {
   return limits_rates(optimizer) || (optimizer.model() && optimizer.model()->standardization.has_constant());
 }
 
-/// Returns true if scales changed.
+/// Sets limits or scales from sums over all examples. Returns true if scales changed.
 template <class T>
 bool use_sums(Optimizer<T>& optimizer, ConstSpan<double> sums) {
   Likelihood& likelihood = optimizer.model()->likelihood;
   if (!limits_rates(optimizer)) {
     const bool settles = settle_scales(*optimizer.model(), sums);
-    if (settles) optimizer.watch.forget();  // its noise is in units of the scales before
+    if (settles) optimizer.watch.forget();  // the last good state has noise in units of the old scales
     return settles;
   }
   double largest = 0;
@@ -135,7 +135,8 @@ bool use_sums(Optimizer<T>& optimizer, ConstSpan<double> sums) {
   return false;
 }
 
-/// Calls add(shard, numbers) for each shard of this rank, and adds up the numbers of all shards.
+/// Calls add(shard, numbers) for each shard of this rank, and sets limits or scales from the sums over all
+/// shards. Returns true if scales changed.
 template <class T, class Add>
 bool learn_units(Optimizer<T>& optimizer, Add add) {
   limit_noise(*optimizer.model());
@@ -148,8 +149,8 @@ bool learn_units(Optimizer<T>& optimizer, Add add) {
   return settles;
 }
 
-/// Returns the noise precision where learning starts, or where it stays without learning, in units of 1 /
-/// Var(y); 0: the model's.
+/// Returns the noise precision from which learning starts, or which stays if noise is not learned, in units
+/// of 1 / Var(y); 0 if the model's is kept.
 template <class T>
 double first_noise_factor(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
@@ -165,7 +166,7 @@ bool may_start_noise(const Optimizer<T>& optimizer) {
   return likelihood.has_noise_precision() && !likelihood.noise_is_set() && first_noise_factor(optimizer) != 0;
 }
 
-/// Takes two passes over the shards, the first of them for the means.
+/// Returns the variance of the targets over all shards, by two passes, the first of them for the means.
 template <class T>
 double variance_over_shards(Optimizer<T>& optimizer, DataSet& data) {
   const Standardization& units = optimizer.model()->standardization;
@@ -183,7 +184,7 @@ double variance_over_shards(Optimizer<T>& optimizer, DataSet& data) {
   };
   const auto add_squares = [&](ConstSpan<double> y, std::span<double> out) {
     for (std::size_t c = 0; c < y.size(); ++c) {
-      if (units.is_constant(static_cast<Index>(c))) continue;  // but for rounding
+      if (units.is_constant(static_cast<Index>(c))) continue;  // it varies only by rounding
       out[c] += std::pow(y[c] - means[c], 2);
       out[means.size() + c] += std::pow(y[c], 2);
     }
@@ -204,7 +205,7 @@ double target_variance(DataSet& data, const Standardization& units) {
   const double values = static_cast<double>(data.rows()) * static_cast<double>(data.targets());
   Index c = 0;
   for (const RunningMoments& of : target_moments(data, units)) {
-    if (units.is_constant(c++)) continue;  // but for rounding
+    if (units.is_constant(c++)) continue;  // it varies only by rounding
     variance += of.square / values;
     square += of.square_about_zero() / values;
   }
@@ -244,7 +245,7 @@ void start_noises(Optimizer<T>& optimizer, DataSet& data) {
   std::vector<double> precision;
   for (const double variance : target_variances(data, units))
     precision.push_back(noise_precision(first_noise_factor(optimizer), variance));
-  const bool is_provisional = units.has_constant();  // goes with the scale
+  const bool is_provisional = units.has_constant();  // the noise changes once that target has a scale
   optimizer.model()->likelihood.set_noise_precision(
       precision, is_provisional ? NoiseOrigin::training : NoiseOrigin::caller);
 }

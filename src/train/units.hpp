@@ -8,8 +8,8 @@
 
 namespace bdl {
 
-/// Returns the mean over the outputs of Var(y), standardised; of y^2 if the targets do not vary (a single
-/// example).
+/// Returns the mean of Var(y) over the targets, standardised; of y^2 if the targets do not vary (a single
+/// example); 1 if these are 0.
 double target_variance(DataSet& data, const Standardization& units);
 /// Returns Var(y) of each target alone; missing targets (NaN) do not count.
 std::vector<double> target_variances(DataSet& data, const Standardization& units);
@@ -17,16 +17,16 @@ std::vector<double> target_variances(DataSet& data, const Standardization& units
 template <class T>
 double variance_of_targets(Optimizer<T>& optimizer, DataSet& data);
 
-/// Sets the Gaussian noise precision where learning starts, or stays without it, to initial_noise_precision /
-/// Var(y), unless the caller has set it.
+/// Sets the noise precision from which learning starts, or which stays if noise is not learned, to
+/// initial_noise_precision / Var(y), unless the caller has set it.
 template <class T>
 void start_noise(Optimizer<T>& optimizer, DataSet& data);
-/// Sets noise for each target separately, in streams too; for Gaussian and Student-t noise.
+/// Sets a noise precision for each target separately, also in streams, unless the caller has set it.
 template <class T>
 void start_noises(Optimizer<T>& optimizer, DataSet& data);
 
 /// Updates target scales and limits from the targets of a data set, of the minibatch in batch_y(), or of a
-/// block of a stream. Returns true if scales changed: then fill the targets again.
+/// block of a stream. Returns true if scales changed: the caller must then fill the targets again.
 template <class T>
 bool start_units(Optimizer<T>& optimizer, DataSet& data);
 template <class T>

@@ -9,10 +9,10 @@
 namespace bdl {
 namespace {
 
-// Healthy fits stay below 4, or below 100 under a nearly flat prior; diverging ones grow to 1e300 within an
-// epoch or two.
+// WatchState::ratio() stays below 4 in healthy fits, or below 100 under a nearly flat prior; when training
+// diverges, it grows to 1e300 within an epoch or two.
 constexpr double limit = 100, good = 2;
-constexpr double least_baseline = 0.7;  // nats: targets that are all 0
+constexpr double least_baseline = 0.7;  // nats; outputs 0 have none if all targets are 0
 constexpr Index least_window = 20;
 
 }  // namespace
@@ -54,7 +54,7 @@ void Watch<T>::check(const WatchState& now, const Misfits& misfits, Index epoch_
 template <class T>
 void Watch<T>::keep_good_state(const Optimizer<T>& optimizer, Index epoch_steps) {
   const WatchState& now = optimizer.state.watch;
-  // Without steps these are expectations, which have no outputs to watch.
+  // now.steps stays 0 for integrals over the posterior, which have no outputs to watch.
   const bool due = !is_known_ || (now.steps > 0 && now.steps % std::max(epoch_steps, least_window) == 0);
   if (due && is_good(now)) remember(optimizer);
 }
@@ -81,7 +81,7 @@ bool Watch<T>::go_back(Optimizer<T>& optimizer) {
   optimizer.posterior()->assign(*posterior_);
   if (!optimizer.prior().is_fixed()) optimizer.prior().set_groups(prior_);
   Likelihood& likelihood = optimizer.model()->likelihood;
-  const double of_all_targets = likelihood.limit();  // also of those seen since
+  const double of_all_targets = likelihood.limit();  // includes targets read since the good state
   likelihood = *likelihood_;
   likelihood.set_limit(of_all_targets);
   optimizer.averages.forget();

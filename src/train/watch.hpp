@@ -18,27 +18,27 @@ class Optimizer;
 template <class T>
 class Watch {
  public:
-  /// Adds the step's misfits to moving averages over an epoch of them; commit() makes these the present ones.
-  /// Fails with ERROR_DIVERGED if posterior samples fit far worse than outputs 0.
+  /// Adds the step's misfits to moving averages over an epoch's steps, which next() then returns. Fails
+  /// with ERROR_DIVERGED if posterior samples fit far worse than outputs 0.
   void check(const WatchState& now, const Misfits& misfits, Index epoch_steps, Index step);
   /// Returns the averages after the step that was checked last.
   const WatchState& next() const { return next_; }
   void set_next(const WatchState& next) { next_ = next; }
 
-  /// Remembers the state after a step if it is good and an epoch's worth of steps has passed since the last
-  /// good state.
+  /// Remembers the state after a step if it is good: the first such state, then one every epoch (at least
+  /// every 20 steps apart).
   void keep_good_state(const Optimizer<T>& optimizer, Index epoch_steps);
   void remember(const Optimizer<T>& optimizer);
-  /// True if a good state is known. Changes other than by steps cannot be undone: they end it.
+  /// True if a good state is known. Other changes than steps must forget() it: go_back() would undo them.
   bool knows_good_state() const { return is_known_; }
   void forget() noexcept { is_known_ = false; }
-  /// Forgets an old state unless training is about to diverge: the caller may have changed posterior and
-  /// scales since.
+  /// Forgets an old state, since the caller may have changed posterior and scales; but not while training
+  /// diverges.
   void forget_older(const WatchState& now) {
     if (is_good(now)) forget();
   }
-  /// After a failed step: restores posterior, scales and averages of the last good state if training has
-  /// diverged. Time continues, and averages of gradients begin anew.
+  /// Restores posterior, scales and averages of the last good state after a failed step. The step number
+  /// stays, and averages of gradients begin anew. Returns false if none is known or training fits well.
   bool go_back(Optimizer<T>& optimizer);
 
  private:

@@ -177,9 +177,9 @@ void a_step_is_the_lines_of_its_algorithm(void**) {
     const PosteriorStep<T> step = problem.step(*from, options);
     Scratch scratch;
     const Scratch::Frame frame(scratch);
-    q->project(*from, 1 - rate, problem.rows, scaled_weights(step.curvature, rate, scratch), options,
-               step.random, scratch);
-    q->correct_diagonal(*from, 1 - rate, rate, step.prior_precision);
+    const auto w = scaled_weights(step.curvature, rate, scratch);
+    q->fast_eig(*from, 1 - rate, problem.rows, w, options, step.random, scratch);
+    q->correct_diagonal(*from, 1 - rate, rate, problem.rows, w, step.prior_precision);
     q->factorize(scratch);
     q->move_mean(*from, step.mean_rate, step.m, scratch);
     assert_same("U", dense_of(q->u()), dense_of(whole->u()));

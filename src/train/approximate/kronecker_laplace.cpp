@@ -90,8 +90,8 @@ class KroneckerLaplace {
     std::ranges::copy(sums, factors_.values().begin());
   }
 
-  /// Sets the precision along eigenvectors of the factors; under a prior of the family, along those of the
-  /// whole precision's partial traces.
+  /// Sets the precision along eigenvectors of the factors or, under a prior of the family, along those of
+  /// the partial traces of the whole precision.
   void set_products(std::size_t k, KroneckerPosterior<T>& to) {
     const MatrixView<double> omega = factors_.omega(k), gamma = factors_.gamma(k);
     std::vector<double> by_input, by_output;
@@ -117,7 +117,7 @@ class KroneckerLaplace {
     return {eigen_.values().begin(), eigen_.values().end()};
   }
 
-  /// Replaces the curvature by mean squares of the gradients along the pairs of eigenvectors.
+  /// Replaces the curvature by weighted sums of squared gradients along the pairs of eigenvectors.
   void correct() {
     std::vector<Index> first{0};
     for (const MatrixShape& shape : shapes_) first.push_back(first.back() + shape.parameters());
@@ -137,7 +137,7 @@ class KroneckerLaplace {
     });
   }
 
-  /// Returns the prior of matrix k; null if the prior is not of this family.
+  /// Returns the prior of matrix k in this family; null for a diagonal prior.
   const KroneckerPosterior<T>* prior_of(std::size_t k) {
     PosteriorStep<T> step{q_};
     optimizer_.prior().enter(step);

@@ -6,7 +6,7 @@
 
 namespace bdl {
 
-/// Sets q to Laplace's approximation around the mean of the optimizer's posterior; every example of the data
+/// Returns Laplace's approximation around the mean of the optimizer's posterior; every example of the data
 /// counts `weight` times. See take_laplace().
 template <class T>
 std::unique_ptr<Posterior<T>> kronecker_laplace(Optimizer<T>& optimizer, DataSet& data, double weight,

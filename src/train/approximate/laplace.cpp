@@ -13,7 +13,7 @@
 namespace bdl {
 namespace {
 
-// The range finder must start from nothing, not from the factor of the step before.
+// Least number of passes of the range finder, which has no factor of an earlier step to start from.
 constexpr Index cold_passes = 12;
 
 }  // namespace
@@ -33,7 +33,8 @@ void check_laplace(const Optimizer<T>& optimizer, Index examples) {
 
 namespace {
 
-/// Takes one natural step of rate 1 from the prior, Sigma^-1 = H + Lambda_0, projected to the family.
+/// Returns the posterior after one natural-gradient step of rate 1 from the prior, projected to the family:
+/// Sigma^-1 = H + Lambda_0 at the present mean.
 template <class T>
 std::unique_ptr<Posterior<T>> step_from_prior(Optimizer<T>& optimizer, const Curvature<T>& curvature) {
   const Posterior<T>& q = *optimizer.posterior();
@@ -76,7 +77,7 @@ std::vector<IndexRange> blocks_of(const Posterior<T>& q) {
   return blocks;
 }
 
-/// Writes the diagonal of the curvature, or its blocks one after the other.
+/// Writes the diagonal of the curvature (without blocks), or its blocks one after the other.
 template <class T>
 void write_curvature(DataRows<T>& rows, const std::vector<IndexRange>& blocks, std::span<double> out) {
   if (blocks.empty()) {
@@ -96,7 +97,7 @@ void write_curvature(DataRows<T>& rows, const std::vector<IndexRange>& blocks, s
   }
 }
 
-/// Returns what write_curvature() has written as the form of curvature that the posterior takes.
+/// Returns the numbers of write_curvature() in the form in which the posterior takes its curvature.
 template <class T>
 Curvature<T> curvature_of(ConstSpan<double> sums, Index dimension, const std::vector<IndexRange>& blocks,
                           std::span<T> diagonal) {
@@ -136,7 +137,7 @@ std::unique_ptr<Posterior<T>> laplace_by_sums(Optimizer<T>& optimizer, DataSet& 
       optimizer, curvature_of<T>(sums.values(), q.dimension(), blocks, diagonal.first(q.dimension())));
 }
 
-/// Steps by the rows of all ranks: joined if a Gram matrix of all of them is affordable.
+/// Steps from the prior by the rows of all ranks, which are joined if their Gram matrix is affordable.
 template <class T>
 std::unique_ptr<Posterior<T>> laplace_by_shards(Optimizer<T>& optimizer, DataSet& data, double weight,
                                                 Index shards) {

@@ -16,8 +16,8 @@ namespace {
 /// Smallest variance, for parameters that no example moves.
 constexpr double tiny = 1e-30;
 
-/// Returns the steps between snapshots. The default is once an epoch, or more often if columns of W would
-/// lack a deviation otherwise (the first deviation is 0).
+/// Returns the number of steps from one snapshot to the next. The default is an epoch, or fewer steps if
+/// columns of W would lack a deviation otherwise (the first deviation is 0).
 template <class T>
 Index interval(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();

@@ -12,7 +12,7 @@ class Coordinates {
   virtual Index size() const = 0;
   /// Makes the present posterior the origin.
   virtual void center() = 0;
-  /// Sets the posterior to the point scale z. Fails with ERROR_DIVERGED if that point is no posterior.
+  /// Sets the posterior to the point scale * z. Fails with ERROR_DIVERGED if that point is no posterior.
   virtual void place(ConstSpan<double> z, double scale) = 0;
   /// Returns the ELBO at the last point placed; writes the loss's derivatives by the coordinates.
   virtual ExactElbo::Value differentiate(std::span<double> gradient) = 0;

@@ -45,7 +45,8 @@ SearchEnd DescentSearch::run() {
   }
 }
 
-/// z = 0 is q, where any difference of the gradient is noise.
+/// Makes q the chart's origin, and computes the natural gradient there. Its change at a distance of next to
+/// nothing is its noise.
 void DescentSearch::center() {
   constexpr double next_to_nothing = 1e-15;
   coordinates_.center();

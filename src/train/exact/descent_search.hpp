@@ -54,7 +54,7 @@ class DescentSearch {
     Buffer<double> memory;
     void reserve(Index coordinates) { memory.reserve(3 * coordinates); }
   } points_;
-  std::span<double> z_, here_, gradient_here_;  // points; here: at the last iteration
+  std::span<double> z_, here_, gradient_here_;  // coordinates / scale_; here: those of the last iteration
   double value_here_ = 0, lowest_ = 0, shortest_ = 0;
   int waiting_ = 0;
 };

@@ -20,9 +20,8 @@ std::unique_ptr<Network<double>> in_double(const Model<T>& model) {
                                            model.likelihood);
 }
 
-/// Returns rows r that add up to a matrix (lower triangle) that is positive semidefinite up to rounding:
-/// columns of a Cholesky factor of the matrix plus a little on its diagonal, which does not matter to a step
-/// that the ELBO must accept.
+/// Replaces a matrix (lower triangle), positive semidefinite up to rounding, by its Cholesky factor. It
+/// adds a little to the diagonal, which does not matter to a step that the ELBO must accept.
 void factorize_semidefinite(MatrixView<double> h) {
   for (Index i = 0; i < h.rows; ++i) h(i, i) = h(i, i) > 0 ? h(i, i) * (1 + 1e-10) : 1e-300;
   if (!cholesky(h)) fail(Status::ERROR_DIVERGED, "the expected Hessian has no Cholesky factor");

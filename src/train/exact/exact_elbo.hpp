@@ -1,5 +1,5 @@
 // The exact ELBO of a one-output generalised linear model on a whole data set, which the methods exact-*
-// maximise. Computed in double precision, whatever type the model is stored in.
+// maximise. It is computed in double precision, whatever type the model is stored in.
 #pragma once
 
 #include "curvature/dense_rows.hpp"
@@ -21,7 +21,7 @@ class ExactElbo {
   struct Value {
     double log_likelihood = 0, kl = 0;
     double loss() const { return kl - log_likelihood; }
-    /// Changes of the loss below this are rounding.
+    /// Returns the size of changes of the loss below which they are rounding.
     double rounding() const;
   };
   /// Evaluates the ELBO at q, for a natural-gradient step from q. The views below belong to the last call.
@@ -29,7 +29,7 @@ class ExactElbo {
   Value evaluate(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::exact); }
   /// True if the likelihood has a quadratic near it whose optimum does not depend on where a search begins.
   bool has_quadratic() const { return model_->likelihood.kind() == BDL_POISSON; }
-  /// Evaluates with that quadratic in place of the likelihood.
+  /// Evaluates the ELBO at q with that quadratic in place of the likelihood.
   Value evaluate_quadratic(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::quadratic); }
   /// Evaluates for derivatives by the parameters of a low-rank q; H will be multiplied with the columns of
   /// `y`.
@@ -38,7 +38,7 @@ class ExactElbo {
   ConstSpan<double> slope() { return sums_.slope(); }
   /// Returns H = sum_i E[l''_i] x_i x_i^T for the step; the derivative by Sigma is (H + Lambda_0 - Lambda) /
   /// 2. Low-rank posteriors get rows: those of the data, or of a factor of H that is exact to 1e-10 of its
-  /// diagonal. Must be called once per evaluation; fails with ERROR_DIVERGED if there is no factor.
+  /// diagonal. May be called only once per evaluation; fails with ERROR_DIVERGED if there is no factor.
   Curvature<double> curvature();
   /// Writes (H + Lambda_0) x after evaluate() of a posterior with full covariance; `h` is scratch memory, D
   /// x D.
@@ -46,8 +46,8 @@ class ExactElbo {
   /// Return diag(H) and H y.
   ConstSpan<double> hessian_diagonal() { return sums_.diagonal(); }
   MatrixView<double> hessian_products() { return sums_.products(); }
-  /// Returns the noise precision that maximises the ELBO for the posterior of the last evaluation, whose
-  /// value this is: N / E[sum of squared errors].
+  /// Returns the noise precision that maximises the ELBO for the posterior of the last evaluation, which
+  /// returned `value`: N / E[sum of squared errors].
   double best_noise_precision(const Value& value) const;
   void set_noise_precision(double precision) { model_->likelihood.set_noise_precision({&precision, 1}); }
   /// Replaces the noise by that of another likelihood of the same kind.
@@ -70,7 +70,7 @@ class ExactElbo {
   ExactSums sums_;
   HessianSum of_h_ = HessianSum::none;
   bool takes_rows_ = false;
-  DenseRows<double> factor_;  // rows of a matrix's factor
+  DenseRows<double> factor_;  // rows r with H = sum r r^T: the columns of its Cholesky factor
   Buffer<double> ones_;
   Scratch scratch_;
 };

@@ -20,16 +20,15 @@
 namespace bdl {
 namespace {
 
-/// Natural-gradient steps with projection from which the search over low-rank posteriors starts, the gain (in
-/// nats) that makes one more worth taking, and the smallest part of one.
+/// Largest number of projected natural-gradient steps before the search over low-rank posteriors, the gain
+/// (in nats) that makes one more worth taking, and the smallest fraction of one.
 constexpr int most_first_steps = 30;
 constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
 
 /// Learned noise has at least this fraction of the targets' variance.
 constexpr double least_noise = 1e-12;
 
-/// Represents the optimizer between the iterations of a search: it holds the posterior of the last
-/// iteration.
+/// Commits the iterations of a search to the optimizer, and can undo the last of them.
 template <class T>
 class Course {
  public:
@@ -55,7 +54,7 @@ class Course {
     was_stopped_ = should_stop(optimizer_, calls_.progress, false) && !last;
     return was_stopped_ || last;
   }
-  /// Undoes the last iteration, so that a fit that fails afterwards can be continued.
+  /// Undoes the last planned iteration, so that a fit that fails after it can be continued.
   void take_back() {
     if (!has_advanced_ || optimizer_.state.epoch < optimizer_.state.fit_end_epoch) return;
     optimizer_.posterior()->swap(*next_);
@@ -154,7 +153,7 @@ class NoiseSearch {
       const double t = log_precision(), residual = this->residual();
       const double next = std::min(root_.next(t, residual), most_);
       if (std::abs(residual) <= options.tolerance) return end;
-      if (root_.is_settled()) return SearchEnd::stuck;  // its distance is measured
+      if (root_.is_settled()) return SearchEnd::stuck;  // fit_exactly() then measures the distance
       set_log_precision(next);
     }
   }

@@ -7,17 +7,17 @@
 
 namespace bdl {
 
-/// Callbacks of a search after an iteration: agreement of the ranks on its result, and the caller's progress
-/// function.
+/// The number of shards, and callbacks after an iteration of a search: agreement of the ranks on its
+/// result, and the caller's progress function.
 struct ExactCalls {
   Index shards;
   std::function<void()> agree;
   const Progress& progress;
 };
 
-/// fit() for these methods: at most `epochs` iterations from the present posterior, fewer if the optimum is
-/// reached. The data are all N rows; each rank reads those of its shards. The caller must tell other ranks
-/// of failures between messages (Team::telling).
+/// Fits by these methods: makes at most `epochs` iterations from the present posterior, fewer if the
+/// optimum is reached. The data are all N rows; each rank reads those of its shards. The caller must tell
+/// other ranks of failures between messages (Team::telling).
 template <class T>
 Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const ExactCalls& calls);
 

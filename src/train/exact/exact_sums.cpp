@@ -7,8 +7,8 @@
 namespace bdl {
 namespace {
 
-/// Number of elements in a block's inputs, which should stay in the cache. With D rows or more, a block is
-/// no larger than the matrix of their sum.
+/// Number of elements in a block's inputs, which should stay in the cache. A block may have D rows in any
+/// case: it is then no larger than a D x D sum.
 constexpr Index numbers_together = Index{1} << 18;
 
 Index most_rows(Index dimension) {
@@ -57,13 +57,13 @@ void ExactSums::begin(HessianSum of_h, Index vectors) {
   sums_.reserve(shares_.rank, shares_.ranks, shares_.shards, count_sums(of_h, dimension(), vectors), 1);
 }
 
-/// A single rank sends no message that would report a failure.
+/// Adds up the shards of all ranks. A single rank sends no messages, so a vote must throw its failure.
 void ExactSums::finish(Team& team) {
   sums_.finish(team);
   if (shares_.ranks == 1) team.vote();
 }
 
-/// Calls visit(rows, is_first) for each block of a shard, whose rows stand in x_ and y_.
+/// Calls visit(rows, is_first) for each block of a shard, with its rows in x_ and y_.
 template <class Visit>
 void ExactSums::for_each_block(Index shard, Visit&& visit) {
   const ShardRange all = part_of(shard, shares_.shards, rows());

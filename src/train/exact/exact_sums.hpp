@@ -1,5 +1,6 @@
-// Sums over the rows of a data set about q, in a model with f = theta^T x. A small data set stays in memory;
-// a large one is read anew for each sum, a block at a time. Shards are added up in their tree, over ranks.
+// Sums over the rows of a data set that the exact ELBO at q needs, in a model with f = theta^T x. A small
+// data set stays in memory; a large one is read anew for each sum, a block at a time. The sums of shards
+// are added up in the order of their tree, over all ranks.
 #pragma once
 
 #include "data/data_set.hpp"
@@ -13,7 +14,7 @@ namespace bdl {
 /// matrix, or its diagonal and products with some vectors.
 enum class HessianSum { none, diagonal, matrix, products };
 
-/// The rows, and the ranks that add them up.
+/// Number of rows, and the shards and ranks among which they are divided.
 struct RowShares {
   Index rows = 0, shards = 1, rank = 0, ranks = 1;
 };
@@ -26,17 +27,17 @@ class ExactSums {
   void read_from(DataSet& data, const Standardization& units);
   Index rows() const { return shares_.rows; }
   const RowShares& shares() const { return shares_; }
-  /// True if all rows are in memory, as those of the last estimate().
+  /// True if all rows are in memory: estimate() then returns them all.
   static bool has_rows(const RowShares& shares, Index dimension);
   bool has_rows() const { return has_rows(shares_, dimension()); }
   const Estimate<double>& estimate() const { return estimate_; }
 
-  /// Estimates at q; H will be multiplied with the vectors `y`. All ranks call it, and it fails on all of
-  /// them if it fails on one. Each rank reads the rows of its shards.
+  /// Computes the sums at q; H is multiplied with the columns of `y`, if there are any. All ranks call it,
+  /// and it fails on all of them if it fails on one. Each rank reads the rows of its shards.
   void evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatrixView<double> y, Team& team,
                 ExampleLoss loss = ExampleLoss::exact);
   double log_likelihood() const { return sums_.numbers()[0]; }
-  /// Returns sum_i E[l'_i] x_i. The caller may change this and the following, which live until the next sum.
+  /// Returns sum_i E[l'_i] x_i. The caller may change these views, which live until the next sum.
   std::span<double> slope() { return part(0, 1); }
   std::span<double> diagonal() { return part(1, 1); }
   MatrixView<double> matrix() { return {part(1, dimension()).data(), dimension(), dimension()}; }

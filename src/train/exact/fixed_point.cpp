@@ -9,7 +9,7 @@
 namespace bdl {
 namespace {
 
-/// Returns nothing if the ELBO is not finite or no such step exists.
+/// Returns the value of evaluate(), or none if the ELBO is not finite there or no such step exists.
 template <class Evaluate>
 std::optional<ExactElbo::Value> value_of(Evaluate&& evaluate) {
   try {
@@ -68,7 +68,7 @@ bool FixedPoint::try_step(double part, double least_gain) {
     memory_.next->update(step, memory_.scratch);
     return elbo_.evaluate(*memory_.next);
   });
-  if (!next) return false;  // too long
+  if (!next) return false;  // the step is too long
   next_value_ = *next;
   return next_value_.loss() <= value_.loss() - least_gain;
 }

@@ -1,5 +1,6 @@
-// Natural-gradient steps of length 1 on the exact ELBO: Lambda' = Lambda_0 + H, mu' = mu - Sigma' m,
-// projected to the family if necessary. A fixed point is a stationary point of the ELBO.
+// Natural-gradient steps on the exact ELBO, or fractions of them. A whole step is Lambda' = Lambda_0 + H
+// and mu' = mu - Sigma' m, projected to the family if necessary; without projection, its fixed points are
+// the stationary points of the ELBO.
 #pragma once
 
 #include <functional>
@@ -9,7 +10,7 @@
 
 namespace bdl {
 
-/// Called after each iteration with the better posterior; true ends the search.
+/// Function that is called after each iteration with the new posterior; it returns true to end the search.
 using Iterated = std::function<bool(const Posterior<double>& q, const ExactElbo::Value& value)>;
 
 /// Ends of a search: the optimum, the caller's wish, or no further progress.
@@ -53,8 +54,8 @@ class FixedPoint {
   double length_ = 0;
 };
 
-/// Takes steps until they are shorter than the tolerance, for families that can hold Lambda_0 + H. Stuck if
-/// steps gain little and get no shorter, or if only tiny fractions of a step raise the ELBO.
+/// Takes steps until they are shorter than the tolerance, for families that can hold Lambda_0 + H. Returns
+/// `stuck` if steps gain little and get no shorter, or if only tiny fractions of a step raise the ELBO.
 SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>& q, const Iterated& iterated);
 
 }  // namespace bdl

@@ -61,7 +61,7 @@ void FullCoordinates::center() {
   solve_lower_left(Op::transpose, root, spread);
 }
 
-/// C^-1 = W^-T L^T, and the precision is C^-T C^-1.
+/// Sets the precision to C^-T C^-1, where C^-1 = W^-T L^T, and the mean to mu_0 + L^-T e.
 void FullCoordinates::place(ConstSpan<double> z, double scale) {
   const auto w = square(memory_.w), first = square(memory_.first), second = square(memory_.second);
   std::fill_n(w.data, w.size(), 0.0);
@@ -92,8 +92,8 @@ void FullCoordinates::place(ConstSpan<double> z, double scale) {
     q_.mean()[static_cast<std::size_t>(i)] = memory_.mean.data()[i] + shift(i, 0);
 }
 
-/// With S = L^-T and G = H + Lambda_0, the derivative by e is S^T m, that by W the lower triangle of
-/// W S^T G S - diag(1 / W_ii), and dW_ii = W_ii dE_ii.
+/// With S = L^-T and G = H + Lambda_0, the derivative by e is S^T m, the derivative by W is the lower
+/// triangle of W S^T G S - diag(1 / W_ii), and dW_ii = W_ii dE_ii.
 ExactElbo::Value FullCoordinates::differentiate(std::span<double> gradient) {
   const auto w = square(memory_.w), spread = square(memory_.spread), first = square(memory_.first),
              second = square(memory_.second);

@@ -1,7 +1,7 @@
 // Coordinates of posteriors with full covariance, or with one in each of their blocks. With the precision
 // L L^T of the center,
-//   mu = mu_0 + L^-T e,   Sigma = C C^T with C = L^-T W^T,   W lower triangular, W_ii = exp(E_ii), W_ij =
-//   E_ij.
+//   mu = mu_0 + L^-T e,   Sigma = C C^T with C = L^-T W^T,
+//   W lower triangular with W_ii = exp(E_ii) and W_ij = E_ij.
 // The loss is convex in (e, W) where the likelihood is log-concave (Challis, Barber 2013); the logarithms let
 // standard deviations grow by factors.
 #pragma once

@@ -23,8 +23,8 @@ void LowRankChart::reserve(Index dimension, Index rank) {
   point_.reserve(dimension * (rank + 2));
 }
 
-/// With V^T V = R diag(s^2) R^T and r = sqrt(1 + s^2): M = R diag(1 / (1 + r)) R^T for the square root,
-/// -R diag(1 / (r (1 + r))) R^T for its inverse.
+/// With V^T V = R diag(s^2) R^T and r = sqrt(1 + s^2), M is R diag(1 / (1 + r)) R^T for the square root,
+/// and -R diag(1 / (r (1 + r))) R^T for its inverse.
 void LowRankChart::center(const LowRankPosterior<double>& q) {
   std::ranges::copy(q.mean(), mean_.data());
   q.marginal_variance(unit_.first(dimension_), scratch_);

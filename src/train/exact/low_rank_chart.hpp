@@ -1,8 +1,8 @@
-// Coordinates of low-rank posteriors around one of them in which its Fisher information is near the identity,
-// as gradient searches like it. With V = diag(d)^-1/2 U there:
-//   mu = mu_0 + diag(d)^-1/2 (I + V V^T)^-1/2 e    the mean in its standard deviations,
-//   U  = U_0 + diag(d)^1/2 (I + V V^T)^1/2 E       U in the precision's square root,
-//   d  = least + (s_0 + unit ∘ f)^2                d about relative to itself.
+// Coordinates (e, E, f) of low-rank posteriors around one of them in which its Fisher information is near
+// the identity, so that gradient searches converge fast. With V = diag(d)^-1/2 U there:
+//   mu = mu_0 + diag(d)^-1/2 (I + V V^T)^-1/2 e    e: shift of the mean in its standard deviations,
+//   U  = U_0 + diag(d)^1/2 (I + V V^T)^1/2 E       E: change of U in units of the precision's square root,
+//   d  = least + (s_0 + unit ∘ f)^2                f: change of d, about relative to d.
 #pragma once
 
 #include "posterior/low_rank/low_rank.hpp"
@@ -18,9 +18,9 @@ class LowRankChart {
   void reserve(Index dimension, Index rank);
   /// Number of coordinates: e, E column by column, f.
   Index size() const { return dimension_ * (rank_ + 2); }
-  /// A d below its bound counts as being at the bound.
+  /// Makes q the origin. A d below its bound counts as being at the bound.
   void center(const LowRankPosterior<double>& q);
-  /// Sets q to the point with coordinates scale z. Fails with ERROR_DIVERGED if that point is no posterior.
+  /// Sets q to the point scale * z. Fails with ERROR_DIVERGED if that point is no posterior.
   void place(ConstSpan<double> z, double scale, LowRankPosterior<double>& q);
   /// Turns derivatives by mu, U and d at the last point placed into derivatives by (e, E, f).
   void pull_back(ConstSpan<double> mean, ConstMatrixView<double> u, ConstSpan<double> d,

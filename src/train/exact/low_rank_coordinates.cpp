@@ -8,8 +8,8 @@
 namespace bdl {
 namespace {
 
-/// Bound of d relative to the precision's diagonal: below it diag(Sigma) would keep too few digits, and d is
-/// as good as 0.
+/// Returns the bounds of d, relative to a typical diagonal of the precision: below them diag(Sigma) would
+/// keep too few digits, and d is as good as 0.
 std::vector<double> least_diagonal(std::vector<double> typical) {
   for (double& value : typical) value *= 1e-6;
   return typical;
@@ -19,8 +19,8 @@ std::vector<double> copy_of(ConstSpan<double> values) {
   return {values.begin(), values.end()};
 }
 
-/// In the chart, U = 0 and a d at its bound are stationary whatever the ELBO: a search must not begin there.
-/// (It may end with a d at its bound, where U has the precision of that parameter.)
+/// Moves q away from U = 0 and from d at its bound, which are stationary in the chart whatever the ELBO is.
+/// (A search may end with a d at its bound, where U has the precision of that parameter.)
 void leave_saddle(LowRankPosterior<double>& q, ConstSpan<double> typical) {
   constexpr double low = 1e-5, raised = 1e-2, length = 0.1;
   const Index dimension = q.dimension(), size = q.u().size();

@@ -1,4 +1,4 @@
-// Coordinates of low-rank posteriors: their chart, and derivatives by its coordinates.
+// Coordinates of low-rank posteriors: their chart, and the derivatives of the loss by its coordinates.
 #pragma once
 
 #include "train/exact/coordinates.hpp"
@@ -9,8 +9,7 @@ namespace bdl {
 
 class LowRankCoordinates final : public Coordinates {
  public:
-  /// Both arguments must outlive it. A q at which the ELBO is stationary whatever the data is moved a
-  /// little.
+  /// Both arguments must outlive it. Moves q a little if it is a stationary point for any data.
   LowRankCoordinates(ExactElbo& elbo, LowRankPosterior<double>& q);
   Index size() const override { return chart_.size(); }
   void center() override { chart_.center(q_); }

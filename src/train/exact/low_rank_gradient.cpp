@@ -8,8 +8,8 @@
 
 namespace bdl {
 
-/// With G = H + Lambda_0 and T = Sigma G Sigma - Sigma, the derivatives are m, -T U and -diag(T) / 2.
-/// Without U, Sigma is diag(1 / d).
+/// With G = H + Lambda_0 and T = Sigma G Sigma - Sigma, the derivatives are m, -T U and -diag(T) / 2. The
+/// loop writes those of U = 0, where Sigma = diag(1 / d); add_factor() adds the rest.
 ExactElbo::Value LowRankGradient::compute(ExactElbo& elbo, const LowRankPosterior<double>& q) {
   const Index dimension = q.dimension();
   reserve(dimension, q.rank());
@@ -33,7 +33,7 @@ void LowRankGradient::reserve(Index dimension, Index rank) {
   small_.reserve(2 * rank * rank);
 }
 
-/// With K = U / d and M = I + U^T K, Y = Sigma U = K M^-1.
+/// Returns Y = Sigma U, which is K M^-1 with K = U / d and M = I + U^T K.
 ConstMatrixView<double> LowRankGradient::solve(const LowRankPosterior<double>& q) {
   const Index dimension = q.dimension(), rank = q.rank();
   const auto y = solved_.matrix(dimension, rank);

@@ -9,7 +9,7 @@ namespace bdl {
 /// Derivatives of the loss -ELBO by mu, U and d.
 class LowRankGradient {
  public:
-  /// Computes them at q and returns its ELBO. O(N D L).
+  /// Computes the derivatives at q, in O(N D L), and returns the ELBO there.
   ExactElbo::Value compute(ExactElbo& elbo, const LowRankPosterior<double>& q);
   ConstSpan<double> mean() const { return mean_; }
   ConstMatrixView<double> u() const { return u_; }

@@ -7,7 +7,7 @@ namespace bdl {
 double NoiseRoot::next(double t, double residual) {
   if (residual == 0) return t;
   constexpr double growth = 4,
-                   most = 3;  // largest growth of a step, and largest step in units of the residual
+                   most = 3;  // largest growth from step to step, and largest step that growth reaches
   double step = residual;
   if (!is_first_ && t != t_) {
     const double slope = (residual - residual_) / (t - t_),

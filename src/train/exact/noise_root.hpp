@@ -6,8 +6,8 @@
 
 namespace bdl {
 
-/// EM steps t + residual never overshoot, but crawl where most of the squared error comes from the
-/// posterior's uncertainty. Secants within a bracket lengthen them.
+/// A root finder by EM steps to t + residual, which never overshoot. They are short where most of the
+/// squared error comes from the posterior's uncertainty; secants within a bracket lengthen them.
 class NoiseRoot {
  public:
   /// Returns the next t to try, given the residual at t.

@@ -30,7 +30,7 @@ void Prequential<T>::reserve(const Posterior<T>&, Index examples, ScoreKind kind
   outputs_.reserve(count);
 }
 
-/// Computes outputs at the mean, in double precision, and their covariances if asked for.
+/// Computes outputs at the mean, in double precision, and for linearised scores their covariances.
 template <class T>
 void Prequential<T>::evaluate(const Posterior<T>& q, ConstMatrixView<T> x, ScoreKind kind) {
   const Index outputs = model_.outputs(), count = outputs * x.cols;

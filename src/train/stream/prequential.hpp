@@ -19,11 +19,11 @@ class Prequential {
  public:
   /// The model must outlive it.
   explicit Prequential(const Model<T>& model) : model_(model), linearized_(model) {}
-  /// Scores the examples x, y (columns, standardised; NaN where missing); `scores` holds one log density for
-  /// each, NaN without.
+  /// Scores the examples x, y (columns, standardised; NaN where missing). `scores` receives one log density
+  /// for each, or NaN if `kind` is none.
   PrequentialSums score(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, ScoreKind kind,
                         std::span<double> scores);
-  /// Memory for scores of so many examples.
+  /// Makes room for the scores of so many examples.
   void reserve(const Posterior<T>& q, Index examples, ScoreKind kind);
 
  private:

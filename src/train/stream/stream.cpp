@@ -17,8 +17,8 @@
 namespace bdl {
 namespace {
 
-/// Finds those of `count` rows from `first` on that have a target, or all targets if outputs are observed
-/// together.
+/// Reads the targets of the rows from `first` on to y, and writes the numbers of those rows that have a
+/// target, or all targets if outputs are observed together.
 template <class T>
 void find_observed(DataSet& data, const Standardization& units, bool together, Index first, MatrixView<T> y,
                    std::vector<Index>& rows) {
@@ -70,9 +70,10 @@ void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> sc
   for (const double score : scores)
     if (options.score != ScoreKind::none && !(std::abs(score) <= largest_score))
       fail(Status::ERROR_DIVERGED, "the log density of an observation would be %g", score);
-  // After the scores, which are predictions. Scales of constants are settled before the rows are filled.
+  // Limits change after the scores, which are predictions. observe() has settled scales of constants
+  // before.
   if (!model.standardization.has_constant()) start_units(optimizer, observation.y);
-  const auto kept_draws = optimizer.caller_draws();  // the caller's callback may replace them
+  const auto kept_draws = optimizer.caller_draws();  // kept alive, as the callback may replace them
   const auto [next, shortened, held] = optimizer.filter.update(
       model, prior, observation, options, memory.evidence->estimator(), optimizer.draws(), memory.scratch);
   work.end();

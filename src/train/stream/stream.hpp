@@ -10,7 +10,7 @@ namespace bdl {
 
 /// Observes the rows, option "block" of them at a time. Missing targets are NaN; rows without a target move
 /// time on and nothing else. log_density (n x 1, or none) receives the one-step-ahead scores, NaN where there
-/// is none. An error leaves the state after the last block observed whole.
+/// is none. After an error the state is that after the last whole block.
 template <class T>
 void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutArray& log_density);
 
@@ -21,11 +21,11 @@ void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutA
 template <class T>
 void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> scores,
                    double largest_score = std::numeric_limits<double>::max());
-/// Moves time on without an observation; the next one is made at that time.
+/// Moves time on by `steps` without an observation; the next observation is made at that time.
 template <class T>
 void move_time(Optimizer<T>& optimizer, Index steps);
 
-/// Moves time on by `steps` >= 0.
+/// Moves time on by `steps` >= 0, as the caller asks; on failure nothing has changed.
 template <class T>
 void forecast(Optimizer<T>& optimizer, Index steps);
 
