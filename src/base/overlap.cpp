@@ -245,8 +245,7 @@ void check_apart(std::initializer_list<NamedArray> outputs, std::initializer_lis
       if (!is_same(out->view, input.view) && share_memory(out->view, input.view))
         fail(Status::ERROR_SHAPE,
              "%s is an output that overlaps %s in memory, expected separate memory (or exactly that of the "
-             "input, "
-             "element for element)",
+             "input, element for element)",
              out->name, input.name);
   }
 }

@@ -124,8 +124,7 @@ bdl_status bdl_check_version(int32_t major, int32_t minor, int32_t patch) {
     if (header < bdl::oldest_header)
       bdl::fail(bdl::Status::ERROR_UNSUPPORTED,
                 "the program was compiled with the headers of %d.%d.%d, but the library is version %s, which "
-                "expects "
-                "those of %d.%d.%d or later: compile the program again",
+                "expects those of %d.%d.%d or later: compile the program again",
                 major, minor, patch, BDL_VERSION_STRING, bdl::oldest_header[0], bdl::oldest_header[1],
                 bdl::oldest_header[2]);
   });

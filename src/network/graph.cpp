@@ -68,14 +68,12 @@ void Graph<T>::check_statistics(const Statistics& statistics, Index examples) co
     if (statistics.size() != statistics_size())
       fail(Status::ERROR_UNSUPPORTED,
            "the network's %s normalises by running statistics, which belong to a posterior: use a function "
-           "that "
-           "is given a posterior, for predictions or for training",
+           "that is given a posterior, for predictions or for training",
            line_text(node).c_str());
     if (statistics.trains() && examples < node.layer->fewest_examples())
       fail(Status::ERROR_INVALID_ARGUMENT,
            "the network's %s normalises by the minibatch's statistics: the minibatch has %lld examples, "
-           "expected "
-           "at least %lld",
+           "expected at least %lld",
            line_text(node).c_str(), static_cast<long long>(examples),
            static_cast<long long>(node.layer->fewest_examples()));
   }

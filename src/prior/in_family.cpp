@@ -15,8 +15,7 @@ namespace {
 [[noreturn]] void fail_rank(Index rank) {
   fail(Status::ERROR_UNSUPPORTED,
        "a stream of a rank %lld posterior cannot begin with this prior, expected a diagonal prior or a "
-       "low-rank "
-       "one of no larger rank: use a full posterior, or one of the prior's family and rank",
+       "low-rank one of no larger rank: use a full posterior, or one of the prior's family and rank",
        static_cast<long long>(rank));
 }
 

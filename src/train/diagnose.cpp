@@ -48,8 +48,7 @@ const char* precision_advice(const Optimizer<T>& optimizer, ConstSpan<T> precisi
            "collapsed; lower curvature_rate, or raise initial_precision";
   if (2 * exploded > precision.size())
     return "the precision of most parameters has grown by more than 1e12: the posterior is a point; check "
-           "the "
-           "units of the data, standardise them, or lower the noise precision";
+           "the units of the data, standardise them, or lower the noise precision";
   return "";
 }
 
@@ -74,8 +73,7 @@ const char* noise_advice(const Optimizer<T>& optimizer) {
            "(learn_noise = 0)";
   if (std::ranges::any_of(noise, [&](double value) { return value < 1 / far; }))
     return "the noise has grown beyond all bounds: training has left the data; lower learning_rate, or fix "
-           "it "
-           "(learn_noise = 0)";
+           "it (learn_noise = 0)";
   return "";
 }
 
@@ -113,7 +111,7 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
   if (!*message && may_be_still(optimizer)) message = start_advice(mean_moved, precision_moved);
   if (!*message && optimizer.method().kind != MethodKind::exact && still_rises(state, optimizer.data_size()))
     message =
-        "training has not arrived, as the expected log likelihood still rises: train for more epochs, or "
+        "training has not converged, as the expected log likelihood still rises: train for more epochs, or "
         "raise learning_rate";
   return message;
 }
