@@ -8,8 +8,6 @@
 namespace bdl {
 namespace {
 
-constexpr Index most_examples = 1024;  // largest number of examples of a pass
-
 template <class T>
 const Graph<T>& graph_of(const Model<T>& model) {
   const Graph<T>* graph = model.graph();
@@ -27,13 +25,11 @@ template <class T>
 HessianEstimator<T>::HessianEstimator(const Model<T>& model)
     : graph_(graph_of(model)), products_(model), linear_(model) {}
 
-/// Returns how many directions are multiplied at a time: enough for large products, few enough for the
-/// cache.
 template <class T>
-Index HessianEstimator<T>::directions(Index examples) const {
-  const Index widest = std::ranges::max(graph_.dense(), {}, &DenseShape::outputs).outputs;
-  const Index fit = std::min((Index{1} << 17) / (widest * examples), (Index{1} << 19) / graph_.parameters());
-  return std::clamp<Index>(fit, 1, std::min<Index>(32, graph_.parameters()));
+Index HessianEstimator<T>::directions(const Graph<T>& graph, Index examples) {
+  const Index widest = std::ranges::max(graph.dense(), {}, &DenseShape::outputs).outputs;
+  const Index fit = std::min((Index{1} << 17) / (widest * examples), (Index{1} << 19) / graph.parameters());
+  return std::clamp<Index>(fit, 1, std::min<Index>(32, graph.parameters()));
 }
 
 template <class T>
@@ -42,7 +38,7 @@ void HessianEstimator<T>::reserve(Index examples, HessianForm form) {
   if (form == HessianForm::dense && is_linear()) return linear_.reserve(part);
   if (part > reserved_examples_) {  // smaller batches keep the number of directions: more would allocate
     reserved_examples_ = part;
-    together_ = directions(part);
+    together_ = directions(graph_, part);
   }
   products_.reserve(part, together_);
   if (form == HessianForm::dense) units_.reserve(dimension * together_);

@@ -35,9 +35,13 @@ class HessianEstimator {
   void products(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, double scale,
                 ConstMatrixView<T> v, MatrixView<T> out);
 
+  static constexpr Index most_examples = 1024;  ///< largest number of examples of a pass
+  /// Returns how many directions are multiplied at a time: enough for large products, few enough for the
+  /// cache.
+  static Index directions(const Graph<T>& graph, Index examples);
+
  private:
   bool is_linear() const { return graph_.is_linear(); }
-  Index directions(Index examples) const;
   template <class Visit>
   void visit_parts(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y, Visit visit);
   template <class Visit>

@@ -11,13 +11,6 @@
 #include "posterior/full/dense_step.hpp"
 
 namespace bdl {
-namespace {
-
-/// Number of elements of the rows x_i that are written at a time, so that they stay in the cache.
-constexpr Index together = Index{1} << 16;
-
-}  // namespace
-
 template <class T>
 const DenseShape& exact_layer(const Model<T>& model) {
   if (!model.has_exact_expectations())
@@ -33,7 +26,7 @@ ExactEstimator<T>::ExactEstimator(const Model<T>& model)
 
 template <class T>
 Index ExactEstimator<T>::examples_together(Index examples) const {
-  return std::clamp<Index>(together / model_.parameters(), 1, examples);
+  return std::clamp<Index>(exact_numbers_together / model_.parameters(), 1, examples);
 }
 
 template <class T>

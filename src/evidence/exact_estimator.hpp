@@ -17,6 +17,9 @@ const DenseShape& exact_layer(const Model<T>& model);
 /// whose optimum is a start for searches (expected_quadratic_loss()).
 enum class ExampleLoss { exact, quadratic };
 
+/// Number of elements of the rows x_i that are written at a time, so that they stay in the cache.
+inline constexpr Index exact_numbers_together = Index{1} << 16;
+
 template <class T>
 class ExactEstimator {
  public:

@@ -81,7 +81,9 @@ class Graph {
   std::size_t wires() const { return wires_.size(); }
   Index output() const { return output_; }
   Index places() const { return std::ssize(place_wires_); }
-  Index place_size(Index place) const { return wire(place_wires_[at(place)]).height; }
+  /// Returns the first of the wires that share a place.
+  const Wire& place(Index place) const { return wire(place_wires_[at(place)]); }
+  Index place_size(Index p) const { return place(p).height; }
   const std::vector<Learned>& learned() const { return learned_; }
   /// Returns the dense layers in the order of their parameters, and the nodes that they are.
   const std::vector<DenseShape>& dense() const { return dense_; }

@@ -10,11 +10,6 @@
 namespace bdl {
 namespace {
 
-/// Number of columns whose products share one loop over the threads, for matrices of `size` numbers each.
-Index columns_together(Index size) {
-  return std::clamp<Index>((1 << 19) / std::max<Index>(1, size), 2, 16);
-}
-
 /// Number of columns of the Kronecker factors that are gathered at a time.
 Index factors_together(Index rows) {
   return std::max<Index>(1, most_factor_numbers / rows);
@@ -80,6 +75,10 @@ T weighted_square(ConstMatrixView<T> e, ConstSpan<T> z, Index j, Index n, const 
 }
 
 }  // namespace
+
+Index columns_together(Index size) {
+  return std::clamp<Index>((1 << 19) / std::max<Index>(1, size), 2, 16);
+}
 
 template <class T>
 BlockCost OuterRows<T>::cost(Index examples, Index samples, Index seeds) const {

@@ -8,6 +8,9 @@
 
 namespace bdl {
 
+/// Number of columns whose products share one loop over the threads, for matrices of `size` numbers each.
+Index columns_together(Index size);
+
 template <class T>
 class OuterRows final : public BlockRows<T> {
  public:

@@ -20,9 +20,6 @@
 namespace bdl {
 namespace {
 
-/// Number of rows of W that are moved at a time, so that their gradient stays in the cache.
-constexpr Index rows_together = 1 << 15;
-
 /// Returns sqrt(alpha). Adam on V with rate r and epsilon is Adam on W with rate sqrt(alpha) r and epsilon /
 /// sqrt(alpha); SGD on V with rate r is SGD on W with rate alpha r.
 double low_rank_root(const Options& options, Index rank) {

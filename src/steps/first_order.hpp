@@ -13,6 +13,9 @@ struct PenalizedGradient {
   double weight, scale;
 };
 
+/// Number of rows of W that are moved at a time, so that their gradient stays in the cache (elrg.cpp).
+inline constexpr Index rows_together = 1 << 15;
+
 /// Returns this gradient for a step; its values may stand in scratch memory.
 template <class T>
 PenalizedGradient<T> penalized(const StepInput<T>& in, const Evidence<T>& evidence);

@@ -10,9 +10,6 @@
 namespace bdl {
 namespace {
 
-// Number of columns that share a pass over U; each is computed as if it were alone.
-constexpr Index together = 8;
-
 template <class T>
 T row_square(ConstMatrixView<T> u, Index row) {
   T sum = 0;
@@ -109,9 +106,9 @@ MatrixView<double> Woodbury<T>::solve_some(ConstMatrixView<T> u, ConstSpan<T> d,
 
 template <class T>
 void Woodbury<T>::solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, Scratch& scratch) const {
-  for (Index first = 0; first < x.cols; first += together) {
+  for (Index first = 0; first < x.cols; first += woodbury_columns) {
     const Scratch::Frame frame(scratch);
-    solve_some(u, d, x.columns(first, std::min(together, x.cols - first)), scratch);
+    solve_some(u, d, x.columns(first, std::min(woodbury_columns, x.cols - first)), scratch);
   }
 }
 
@@ -120,9 +117,9 @@ void Woodbury<T>::solve(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, S
 template <class T>
 void Woodbury<T>::variances(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> x, std::span<double> out,
                             Scratch& scratch) const {
-  for (Index first = 0; first < x.cols; first += together) {
+  for (Index first = 0; first < x.cols; first += woodbury_columns) {
     const Scratch::Frame frame(scratch);
-    const auto some = x.columns(first, std::min(together, x.cols - first));
+    const auto some = x.columns(first, std::min(woodbury_columns, x.cols - first));
     const auto c = solve_some(u, d, some, scratch);
     for (Index j = 0; j < some.cols; ++j) {
       double sum = weighted_squares(some.column_data(j), d.data(), u.rows);
@@ -136,9 +133,9 @@ void Woodbury<T>::variances(ConstMatrixView<T> u, ConstSpan<T> d, MatrixView<T> 
 template <class T>
 void Woodbury<T>::color(ConstMatrixView<T> u, ConstSpan<T> d, ConstSpan<T> mean, MatrixView<T> eps,
                         Scratch& scratch) const {
-  for (Index first = 0; first < eps.cols; first += together) {
+  for (Index first = 0; first < eps.cols; first += woodbury_columns) {
     const Scratch::Frame frame(scratch);
-    const auto some = eps.columns(first, std::min(together, eps.cols - first));
+    const auto some = eps.columns(first, std::min(woodbury_columns, eps.cols - first));
     const auto projected = scratch.matrix<double>(rank_, some.cols),
                mixed = scratch.matrix<double>(rank_, some.cols);
     if (rank_ > 0) tall_project_each<T>(u, some, d, Divide::by_root_d, projected, scratch);

@@ -7,6 +7,9 @@
 
 namespace bdl {
 
+/// Number of columns that share a pass over U; each is computed as if it were alone.
+inline constexpr Index woodbury_columns = 8;
+
 template <class T>
 class Woodbury {
  public:

@@ -44,7 +44,6 @@ PatchBlock PatchRows<T>::block_at(Index filter, Index channel, Index rows) const
           {channel, std::min(shape_.channels(), channel + channels)}};
 }
 
-/// True if products of factors take fewer flops than the gradients and their products.
 template <class T>
 bool PatchRows<T>::is_gram_factored(const GramSize& size) const {
   return factored_gram_flops(shape_, size) < block_gram_flops(size.rows());
@@ -57,7 +56,6 @@ double PatchRows<T>::block_gram_flops(Index rows) const {
          n * n * as_double(shape_.weights());
 }
 
-/// Number of values in the largest block of gradients, or of biases.
 template <class T>
 Index PatchRows<T>::largest_block(Index rows) const {
   const Index weights = std::max(block_parameters(rows), block_filters * shape_.taps());

@@ -36,6 +36,10 @@ class PatchRows final : public BlockRows<T> {
                          Scratch& scratch) const override;
   void add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,
                            MatrixView<double> out, Scratch& scratch) const override;
+  /// Number of values in the largest block of gradients, or of biases.
+  Index largest_block(Index rows) const;
+  /// True if products of factors take fewer flops than the gradients and their products.
+  bool is_gram_factored(const GramSize& size) const;
 
  private:
   Index columns() const { return shape_.fan_in() + (shape_.has_bias() ? 1 : 0); }
@@ -57,8 +61,6 @@ class PatchRows final : public BlockRows<T> {
   void sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares, Scratch& scratch) const;
   void bias_sums(const Factors& rows, const T* c, T* sum, const T* w, T* squares, Scratch& scratch) const;
   void bias_block(const Factors& rows, MatrixView<T> out) const;
-  Index largest_block(Index rows) const;
-  bool is_gram_factored(const GramSize& size) const;
   double block_gram_flops(Index rows) const;
   void block_gram(bool add, MatrixView<double> out, Scratch& scratch);
   PatchBlock block_at(Index filter, Index channel, Index rows) const;

@@ -13,6 +13,14 @@ constexpr Index many_positions = 30;
 
 constexpr const char* noise_words[] = {"local", "weights", "flipout", "shared"};
 
+/// True if the noise of outputs has the law of a draw: positions share their weights' noise, but not local
+/// noise.
+bool is_exact_at(LayerNoise noise, Index positions) {
+  return noise != LayerNoise::local || positions == 1;
+}
+
+}  // namespace
+
 LayerNoise layer_noise(NoiseEstimator estimator, Index positions) {
   switch (estimator) {
     case NoiseEstimator::local:
@@ -29,14 +37,6 @@ LayerNoise layer_noise(NoiseEstimator estimator, Index positions) {
                                            : LayerNoise::flipout;
   }
 }
-
-/// True if the noise of outputs has the law of a draw: positions share their weights' noise, but not local
-/// noise.
-bool is_exact_at(LayerNoise noise, Index positions) {
-  return noise != LayerNoise::local || positions == 1;
-}
-
-}  // namespace
 
 template <class T>
 NoisyNetwork<T>::NoisyNetwork(const Graph<T>& graph) : graph_(graph) {

@@ -28,6 +28,9 @@ struct NoiseGradient {
   std::span<T> mean, w, log_sigma;
 };
 
+/// Returns the noise of a layer with so many output positions under this option.
+LayerNoise layer_noise(NoiseEstimator estimator, Index positions);
+
 template <class T>
 class NoisyNetwork final : public Weights<T> {
  public:

@@ -73,13 +73,15 @@ void scale_mean(ConstSpan<T> from, double factor, std::span<T> mean);
 template <class T>
 void add_mean(ConstSpan<T> mean, const double* values, std::span<T> out);
 
+/// Number of columns of squared_lengths() that are in double at a time.
+inline constexpr Index lengths_together = 32;
+
 /// out_j = |y_j|^2 for y = root(x, spare), X in double a few columns at a time.
 template <class T, class Root>
 void squared_lengths(ConstMatrixView<T> x, std::span<double> out, Scratch& scratch, Root&& root) {
-  constexpr Index together = 32;
-  for (Index first = 0; first < x.cols; first += together) {
+  for (Index first = 0; first < x.cols; first += lengths_together) {
     const Scratch::Frame frame(scratch);
-    const auto some = x.columns(first, std::min(together, x.cols - first));
+    const auto some = x.columns(first, std::min(lengths_together, x.cols - first));
     const auto columns = scratch.matrix<double>(x.rows, some.cols),
                spare = scratch.matrix<double>(x.rows, some.cols);
     for (Index k = 0; k < some.cols; ++k) std::ranges::copy(some.column(k), columns.column_data(k));

@@ -11,10 +11,6 @@ namespace {
 /// case: it is then no larger than a D x D sum.
 constexpr Index numbers_together = Index{1} << 18;
 
-Index most_rows(Index dimension) {
-  return std::max(dimension, numbers_together / dimension);
-}
-
 Index largest_shard(const RowShares& shares) {
   return (shares.rows + shares.shards - 1) / shares.shards;
 }
@@ -40,6 +36,10 @@ ExactSums::ExactSums(const Network<double>& model, const RowShares& shares)
       shares_(shares),
       block_(std::min(largest_shard(shares), most_rows(model.parameters()))),
       estimator_(model) {}
+
+Index ExactSums::most_rows(Index dimension) {
+  return std::max(dimension, numbers_together / dimension);
+}
 
 bool ExactSums::has_rows(const RowShares& shares, Index dimension) {
   return shares.shards == 1 && shares.rows <= most_rows(dimension);

@@ -29,6 +29,8 @@ class ExactSums {
   const RowShares& shares() const { return shares_; }
   /// True if all rows are in memory: estimate() then returns them all.
   static bool has_rows(const RowShares& shares, Index dimension);
+  /// Largest number of rows of a block.
+  static Index most_rows(Index dimension);
   bool has_rows() const { return has_rows(shares_, dimension()); }
   const Estimate<double>& estimate() const { return estimate_; }
 
