@@ -105,7 +105,7 @@ class StepBytes {
                  together = std::ceil(examples / groups);
     const double minibatch = likelihood_ ? t_ * m_ * real(o_.model()->inputs() + likelihood_->targets()) : 0;
     const double draws = (is_sampled(options_.curvature) && !is_noisy_ ? draw(q_, s_) : 0) +
-                         (groups > 1 ? t_ * ((s_ + 4) * d_ + points_) : 0);
+                         (groups > 1 ? t_ * ((s_ + 4) * d_ + point_parameters_) : 0);
     return copies() + averages() + prior() + minibatch + estimator(together) + hessian(examples) +
            gathered_gradients() + shards() + scores() + rows(exchanges_rows(kind_) ? m_ : together) +
            evidence(examples) + std::max({step(), draws, samples(examples)});
@@ -194,7 +194,7 @@ class StepBytes {
   /// Bytes of the moments at the start, and of the present and next averages that the kind of step keeps.
   double averages() const {
     const double each = options_.descent == DescentOption::sgd ? 2 : 4;
-    double vectors = 4, bytes = t_ * (3 * d_ + 2 * points_);
+    double vectors = 4, bytes = t_ * (3 * d_ + 2 * point_parameters_);
     if (is_natural_) vectors = is_batch_ ? 1 : 0;
     if (kind_ == StepKind::mean) vectors = each + 1;
     if (kind_ == StepKind::diagonal) vectors = 2 * each;
@@ -363,7 +363,8 @@ class StepBytes {
     if (!likelihood_ || count <= 1 || !is_batch_) return 0;
     const double targets = real(likelihood_->targets()),
                  numbers = wide * (targets + real(std::ssize(q_.statistics())));
-    if (!exchanges_rows(kind_)) return tree_slots(count) * (t_ * ((2 + l_) * d_ + points_) + numbers);
+    if (!exchanges_rows(kind_))
+      return tree_slots(count) * (t_ * ((2 + l_) * d_ + point_parameters_) + numbers);
     const auto message = [&](double m) {
       double rest = is_merged_ ? real(o_.model()->inputs()) * m : d_ * rows_of(m);
       if (graph_ && !is_merged_) rest = real(TapeNumbers<T>(*graph_).count(whole(m), whole(s_), whole(k_)));
@@ -383,8 +384,8 @@ class StepBytes {
   /// Bytes of the samples, and of the estimate's gradients and Hessians besides its rows.
   double evidence(double m) const {
     if (!likelihood_) return t_ * n_;
-    if (is_exact_ || is_noisy_) return t_ * points_;
-    double numbers = points_ + d_ * s_;
+    if (is_exact_ || is_noisy_) return t_ * point_parameters_;
+    double numbers = point_parameters_ + d_ * s_;
     if (has_matrix_ && q_.takes_matrix()) numbers += wide / t_ * squared(d_);
     if (has_matrix_ && !q_.takes_matrix()) numbers += (1 + real(options_.probes)) * d_;
     if (options_.sample_groups > 1)
@@ -514,19 +515,22 @@ class StepBytes {
   bool is_batch_ = o_.method().kind != MethodKind::stream;
   StepKind kind_ = is_batch_ ? o_.step_kind() : StepKind::natural_gradient;
   bool is_natural_ = kind_ == StepKind::natural_gradient;
-  bool is_noisy_ = is_noisy(q_.family(), options_.curvature), is_exact_ = is_exact(options_.curvature);
-  bool has_matrix_ = options_.curvature == EstimateKind::mc_hess, is_merged_ = false, guards_ = false;
   bool is_plain_ = descent_of(options_.rule) == Descent::plain;
+  bool is_noisy_ = is_noisy(q_.family(), options_.curvature), is_exact_ = is_exact(options_.curvature);
+  bool has_matrix_ = options_.curvature == EstimateKind::mc_hess;
+  bool is_merged_ = false, guards_ = false;  // one row an example; examples may be held back
   bool averages_pairs_ = is_batch_ && options_.low_rank_update == LowRankUpdate::moving_average;
+  // In streams: process noise, and several steps for an observation, with the KL divergence.
   bool drifts_ = options_.process_noise > 0 || !o_.filter.process_noise().empty();
   bool iterates_ = !is_batch_ && has_kl(options_.rule) && options_.iterations > 1;
+
   double t_ = sizeof(T);  // bytes of a number
-  double d_ = real(q_.dimension()), points_ = real(q_.point_parameters().parameters());
+  double d_ = real(q_.dimension()), point_parameters_ = real(q_.point_parameters().parameters());
   double l_ = real(is_low_rank_moment(q_.family()) ? moment_rank(q_) : has_rank(q_.family()) ? q_.rank() : 0);
-  double m_, s_ = 1, k_ = 1, n_ = 0, outputs_ = 0;   // examples, samples, seeds, rows
-  double largest_ = d_;                              // block of the posterior
+  double m_, s_ = 1, k_ = 1, n_ = 0, outputs_ = 0;   // M, S, K and n
+  double largest_ = d_;                              // number of parameters of the posterior's largest block
   EigenMethod projection_ = EigenMethod::automatic;  // if rows are not projected to L columns
-  double vectors_ = 1;                               // that rows are multiplied with at a time
+  double vectors_ = 1;                               // number of vectors that multiply the rows at a time
 };
 
 }  // namespace
