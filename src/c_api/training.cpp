@@ -56,7 +56,7 @@ void write_elbo(const Optimizer<T>& optimizer, double sum, Index examples, doubl
                 double* kl) {
   const double scaled = sum * static_cast<double>(optimizer.data_size()) / static_cast<double>(examples),
                likelihood = checked_result(scaled, "expected_log_likelihood"),
-               divergence = kl ? checked_result(optimizer.kl(), "kl") : 0;
+               divergence = kl ? checked_result(kl_from_prior(optimizer), "kl") : 0;
   if (expected_log_likelihood) *expected_log_likelihood = likelihood;
   if (kl) *kl = divergence;
 }
@@ -125,7 +125,7 @@ bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, double* ex
   return guard(__func__, optimizer, "optimizer", [&](const auto& o) {
     const Standardization& standardization = model_of(o).standardization;
     if (o.state.running_steps == 0) fail(Status::ERROR_UNSUPPORTED, "no step has been taken yet");
-    const double divergence = kl ? checked_result(o.kl(), "kl") : 0;
+    const double divergence = kl ? checked_result(kl_from_prior(o), "kl") : 0;
     const double likelihood =
         o.state.running_log_likelihood - static_cast<double>(o.data_size()) * standardization.log_scale();
     if (expected_log_likelihood)

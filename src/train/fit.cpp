@@ -40,7 +40,7 @@ bool step_or_go_back(Optimizer<T>& optimizer, const StepExamples& examples, Undo
     return train_step(optimizer, examples, may_retry);
   } catch (const Error& error) {
     if (error.status() != Status::ERROR_DIVERGED) throw;
-    const bool retries = may_retry && optimizer.may_go_on();
+    const bool retries = may_retry && may_go_on(optimizer);
     if (!optimizer.watch.go_back(optimizer)) throw;
     undo.keep();
     if (!retries)

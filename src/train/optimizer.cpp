@@ -16,6 +16,18 @@ bool same_prior(const Options& a, const Options& b) {
          a.prior_groups == b.prior_groups && a.prior_scaling == b.prior_scaling;
 }
 
+/// Rejects a posterior as prior whose structure the steps of this method cannot use.
+template <class T>
+void check_prior(const Method& method, const Prior<T>& prior, const Options& options) {
+  if (!prior.posterior() || method.kind == MethodKind::stream) return;
+  const bool is_split = options.descent == DescentOption::kfac && options.damping_form == DampingForm::split;
+  if (is_split && !prior.posterior()->is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED,
+         "damping_form \"split\" takes diagonal priors: the posterior given as prior is %s; use \"exact\"",
+         family_word(prior.posterior()->family()));
+  if (options.rule != Rule::map || options.laplace) prior.check_enters();
+}
+
 }  // namespace
 
 template <class T>
@@ -60,7 +72,7 @@ Optimizer<T>::Optimizer(std::shared_ptr<Model<T>> model, std::shared_ptr<Posteri
 template <class T>
 void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
   const bool starts_anew = reset_prior || !same_prior(options, options_);
-  if (!starts_anew) check_prior(prior_, options);
+  if (!starts_anew) check_prior(method_, prior_, options);
   if (starts_anew) {
     prior_.reset(blocks(), options);
     watch.forget();
@@ -74,18 +86,6 @@ void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
   step_kind_ = bdl::step_kind(options_, *posterior_);
 }
 
-/// Rejects a posterior as prior whose structure the steps of this method cannot use.
-template <class T>
-void Optimizer<T>::check_prior(const Prior<T>& prior, const Options& options) const {
-  if (!prior.posterior() || method_.kind == MethodKind::stream) return;
-  const bool is_split = options.descent == DescentOption::kfac && options.damping_form == DampingForm::split;
-  if (is_split && !prior.posterior()->is_diagonal())
-    fail(Status::ERROR_UNSUPPORTED,
-         "damping_form \"split\" takes diagonal priors: the posterior given as prior is %s; use \"exact\"",
-         family_word(prior.posterior()->family()));
-  if (options.rule != Rule::map || options.laplace) prior.check_enters();
-}
-
 template <class T>
 void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> given) {
   if (is_low_rank_moment(posterior_->family()) && !given->is_diagonal())
@@ -94,7 +94,7 @@ void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> given) {
          family_word(given->family()));
   Prior<T> prior(blocks(), options_);
   prior.fix(std::move(given), posterior_->kind());
-  check_prior(prior, options_);
+  check_prior(method_, prior, options_);
   if (method_.kind == MethodKind::stream)
     check_holds(*in_family(*prior.posterior(), posterior_->kind()), *prior.posterior());
   prior_ = std::move(prior);
@@ -137,10 +137,10 @@ void Optimizer<T>::forget_start() noexcept {
 }
 
 template <class T>
-double Optimizer<T>::kl() const {
-  const ThreadLimit threads(options_.threads);
+double kl_from_prior(const Optimizer<T>& optimizer) {
+  const ThreadLimit threads(optimizer.options().threads);
   Scratch scratch;
-  return prior_.kl(*posterior_, scratch);
+  return optimizer.prior().kl(*optimizer.posterior(), scratch);
 }
 
 template <class T>
@@ -160,5 +160,7 @@ template struct StepMemory<float>;
 template struct StepMemory<double>;
 template class Optimizer<float>;
 template class Optimizer<double>;
+template double kl_from_prior(const Optimizer<float>&);
+template double kl_from_prior(const Optimizer<double>&);
 
 }  // namespace bdl

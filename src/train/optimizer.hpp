@@ -92,9 +92,6 @@ class Optimizer {
   void check_options(const Options& options) const;
   /// Fails unless this optimizer supports this use.
   void check_use(Use use) const;
-  /// True if training may continue from the last good state with half the learning rate: the guard is on,
-  /// and fewer than most_rate_cuts halvings have been made.
-  bool may_go_on() const { return options_.guard > 0 && state.rate_cuts < most_rate_cuts; }
 
   /// Sets the source of random draws; null: the optimizer's streams.
   void set_draws(std::shared_ptr<DrawSource<T>> draws) { caller_draws_ = std::move(draws); }
@@ -111,7 +108,6 @@ class Optimizer {
   /// Return the memory for a minibatch of so many examples, one per column, which step() and observe() read.
   MatrixView<T> batch_x(Index examples) { return memory.x.matrix(model_->inputs(), examples); }
   MatrixView<T> batch_y(Index examples) { return memory.y.matrix(model_->likelihood.targets(), examples); }
-  double kl() const;
   /// Describes the noise of each layer. The text lives as long as the optimizer. Fails with
   /// ERROR_UNSUPPORTED unless the posterior is a low-rank-moment one that is learned through noise.
   const NoiseText& noise_text() const;
@@ -126,8 +122,6 @@ class Optimizer {
   StepMemory<T> memory;
 
  private:
-  void check_prior(const Prior<T>& prior, const Options& options) const;
-
   std::shared_ptr<Model<T>> model_;
   std::shared_ptr<Posterior<T>> posterior_;
   const Method& method_;
@@ -147,5 +141,9 @@ class Optimizer {
     NoiseText text;
   } noise_texts_[static_cast<int>(NoiseEstimator::shared) + 1];  // one for each NoiseEstimator
 };
+
+/// Returns the KL divergence of the posterior from the prior.
+template <class T>
+double kl_from_prior(const Optimizer<T>& optimizer);
 
 }  // namespace bdl

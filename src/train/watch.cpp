@@ -75,6 +75,11 @@ void Watch<T>::remember(const Optimizer<T>& optimizer) {
 }
 
 template <class T>
+bool may_go_on(const Optimizer<T>& optimizer) {
+  return optimizer.options().guard > 0 && optimizer.state.rate_cuts < most_rate_cuts;
+}
+
+template <class T>
 bool Watch<T>::go_back(Optimizer<T>& optimizer) {
   TrainingState& state = optimizer.state;
   if (!is_known_ || (is_good(state.watch) && is_good(next_))) return false;
@@ -94,7 +99,7 @@ bool Watch<T>::go_back(Optimizer<T>& optimizer) {
   state.running_log_likelihood = running_log_likelihood_;
   state.start_weight = start_weight_;
   state.watch = next_ = averages_;
-  if (optimizer.may_go_on())
+  if (may_go_on(optimizer))
     ++state.rate_cuts;
   else
     state.has_diverged = true;
@@ -103,5 +108,7 @@ bool Watch<T>::go_back(Optimizer<T>& optimizer) {
 
 template class Watch<float>;
 template class Watch<double>;
+template bool may_go_on(const Optimizer<float>&);
+template bool may_go_on(const Optimizer<double>&);
 
 }  // namespace bdl

@@ -53,4 +53,9 @@ class Watch {
   std::vector<T> tied_;
 };
 
+/// True if training may continue from the last good state with half the learning rate: the guard is on, and
+/// fewer than most_rate_cuts halvings have been made.
+template <class T>
+bool may_go_on(const Optimizer<T>& optimizer);
+
 }  // namespace bdl

@@ -51,7 +51,7 @@ void assert_sane(const Optimizer<T>& optimizer) {
   for (const Dense* part : {&now.mean, &now.u, &now.d, &now.momentum})
     for (const double value : part->values) assert_true(std::isfinite(value));
   for (const double value : now.d.values) assert_true(value > 0);
-  assert_true(std::isfinite(optimizer.kl()));
+  assert_true(std::isfinite(kl_from_prior(optimizer)));
 }
 
 template <class T>
