@@ -87,13 +87,14 @@ void check_combination(const Combination& c, Use use) {
   for_each_part(c, use, [&](const Part& part) { needs |= part.needs, has |= part.has; });
   const Needs missing = needs & ~has, first = missing & (0 - missing);
   if (missing == 0) return;
-  Part asking{};
+  Part needing{};
   for_each_part(c, use, [&](const Part& part) {
-    if (!asking.text && (part.needs & first) != 0) asking = part;
+    if (!needing.text && (part.needs & first) != 0) needing = part;
   });
   const Ability& ability = abilities[std::countr_zero(first)];
-  const char* const joint = ability.status == Status::ERROR_UNSUPPORTED ? "but" : "expected";
-  fail(ability.status, "%s, %s %s", filled(asking.text, c).c_str(), joint, filled(ability.text, c).c_str());
+  const char* const connective = ability.status == Status::ERROR_UNSUPPORTED ? "but" : "expected";
+  fail(ability.status, "%s, %s %s", filled(needing.text, c).c_str(), connective,
+       filled(ability.text, c).c_str());
 }
 
 void check_sums(const Combination& c) {

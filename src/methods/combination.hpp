@@ -1,6 +1,6 @@
 // Tells which methods, options, models and posteriors go together, when an optimizer is created, when options
 // are set, and before each use. Nothing that depends on them alone is refused later. The knowledge is a
-// table, needs.def.
+// table, needs.def, after the families of each method (methods.def).
 #pragma once
 
 #include "methods/method.hpp"
@@ -29,7 +29,7 @@ Use intended_use(const Combination& c);
 /// or ERROR_INVALID_ARGUMENT if it is the value of an option.
 void check_combination(const Combination& c, Use use);
 
-/// Fails with ERROR_UNSUPPORTED unless several ranks, or one after the other, may read shards of a minibatch.
+/// Fails with ERROR_UNSUPPORTED unless a minibatch may be divided into shards, on one rank or on several.
 void check_sums(const Combination& c);
 
 /// Fails with ERROR_UNSUPPORTED unless several ranks can use an optimizer so.

@@ -148,7 +148,7 @@ class MovingAverages {
   Moments<T> now_, next_;
 };
 
-/// All averages of an optimizer; each kind of step uses some of them.
+/// Everything that steps keep from one to the next; each kind of step uses some of it.
 template <class T>
 struct Averages {
   explicit Averages(Index dimension) : momentum(dimension) {}

@@ -1,7 +1,7 @@
 // Filters (Jones, Chang, Murphy 2024; docs/mathematics/streams.md): one step of a stream is the passage of
 // time, Filter::predict(), and then one observation, Filter::update(). The posterior before the observation
 // is the prior N(mu_0, Sigma_0). With the gradient g and the Hessian H of the observation's expected negative
-// log likelihood l, the rules of the paper's Table 1 are
+// log likelihood l, the rules of the paper's Table 2 are
 //
 //   bong   natural gradient of l, once, rate 1:        Sigma^-1 = Sigma_0^-1 + H,  mu = mu_0 - Sigma g
 //   blr    natural gradient of l + KL(q || prior), several times
@@ -9,7 +9,7 @@
 //   bbb    plain gradient of l + KL(q || prior), several times
 //
 // Option "curvature" chooses how g and H are estimated. Its lin-hess is the paper's linearised Hessian
-// (section 4): evidence/evidence.hpp has the list, and fill_seeds() of curvature/seeds.cpp makes the rows
+// (section 4.4): evidence/evidence.hpp has the list, and fill_seeds() of curvature/seeds.cpp makes the rows
 // whose products are H. Every family maps g and H to its own parameters by Posterior::update().
 #include "steps/bong.hpp"
 

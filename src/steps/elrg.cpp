@@ -3,10 +3,10 @@
 //
 //   L = -E_q[log p(y | x, theta)] + w KL(q || N(0, diag(1 / lambda)))
 //
-// by mu, by V, and by the learned values of s, which are all free, one a block, or tied. Gradients of the
-// expected log likelihood are estimated with noise that each example draws (docs/mathematics/noise.md):
-// NoisyLayer::gradient() of network/noise/noisy_layer.cpp computes them layer by layer. Those of the
-// divergence are exact (posterior/low_rank_moment/low_rank_moment.hpp):
+// by mu, by V, and by the learned values of s: none if s is fixed, all, one a block, or tied ones. Gradients
+// of the expected log likelihood are estimated with noise that each example draws
+// (docs/mathematics/noise.md): NoisyLayer::gradient() of network/noise/noisy_layer.cpp computes them layer by
+// layer. Those of the divergence are exact (posterior/low_rank_moment/low_rank_moment.hpp):
 //
 //   d KL / dW = lambda W - diag(1 / s) W C^-1,    C = I + W^T diag(1 / s) W
 #include <cmath>

@@ -16,8 +16,8 @@
 
 namespace bdl {
 
-/// Returns the gradient divided by the KL divergence's weight, plus that of minus the expected log prior.
-/// If the weight is 0, returns the gradient alone.
+/// Returns values whose product with `scale` is the gradient of minus the expected log likelihood plus weight
+/// times the KL divergence. If the weight is 0, returns the gradient alone.
 template <class T>
 PenalizedGradient<T> penalized(const StepInput<T>& in, const Evidence<T>& evidence) {
   const double weight = in.rates.temperature;

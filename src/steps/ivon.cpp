@@ -5,7 +5,7 @@
 //   m <- beta_1 m + (1 - beta_1) g                                 option "momentum_form": corrected
 //   s <- s + beta_2 (h - s) + (beta_2 (h - s))^2 / (2 (s + reg))
 //   mu <- mu - alpha (m / (1 - beta_1^t) + reg (mu - mu_0)) / (s + reg + gamma)
-//   Sigma^-1 = N (s + reg + gamma) / tau
+//   Sigma^-1 = N (s + reg + gamma) / tau                            gamma: option "damping_in"
 //
 // The method's default is heavy_ball: m <- beta_1 m + g, without 1 - beta_1^t (methods/schedule.hpp). Option
 // "clip" bounds the quotient in the third line, and option "rescale_rate" multiplies alpha by the initial s +
@@ -23,12 +23,12 @@ struct Ivon {
   }
   template <class T>
   static BDL_ALWAYS_INLINE T direction(const NewtonTerms<T>& t, const NewtonParameter<T>& p, T& m, T& s,
-                                       T& rate) {
+                                       T& length) {
     m = t.keep * p.m + t.add * p.g;
     const T change = t.curvature_rate * (p.h - p.s);
     s = p.s + change + change * change / (2 * (p.s + p.reg));
     const T direction = (t.bias_correction * m + p.prior_slope) / (s + p.reg + t.damping);
-    if (t.rescales) rate *= t.initial + p.reg;
+    if (t.rescales) length *= t.initial + p.reg;
     return std::clamp(direction, -t.clip, t.clip);
   }
   /// Returns the step of a point parameter, which is SGD's: without noise its curvature cannot be

@@ -8,7 +8,7 @@
 //   Omega = Q_o diag(omega) Q_o^T, likewise Gamma                every eigen_interval steps
 //   m <- keep m + add (g / N + reg (mu - mu_0))                  momentum (methods/schedule.hpp)
 //   mu <- mu - alpha (Gamma (x) Omega + reg + eta)^-1 m          shortened according to option "kl_clip"
-//   Sigma^-1 = N (Gamma (x) Omega + reg + eta) / tau
+//   Sigma^-1 = N (Gamma (x) Omega + reg + eta) / tau             eta: only by option "damping_in" = both
 //
 // The inverse is taken in the basis of the eigenvectors, Q_g (x) Q_o, where Gamma (x) Omega is the diagonal
 // of the products gamma_i omega_j (docs/mathematics/kronecker.md, "Steps").

@@ -3,7 +3,8 @@
 // the temperature (docs/mathematics/vogn.md). vogn.cpp and ivon.cpp have one struct each, with the
 // functions
 //
-//   direction(...)     writes the next m and s of a parameter and returns the direction of its mean's step
+//   direction(...)     writes the next m and s of a parameter and returns the direction of its mean's step;
+//                      may change the length of that step (IVON)
 //   point_shift(...)   writes the next m and s of a point parameter and returns its step
 //   least()            returns the least curvature that a given precision is turned into
 //
@@ -33,12 +34,12 @@ struct NewtonTerms {
   T per_example;                     ///< 1 / N
   T keep, add, bias_correction;      ///< of momentum (methods/schedule.hpp)
   T rate;                            ///< alpha
-  T curvature_rate, keep_curvature;  ///< beta_2, and 1 - beta_2
+  T curvature_rate, keep_curvature;  ///< beta_2, and 1 - beta_2 (1 - tau beta_2 by tempering "printed")
   T reg, next_reg;  ///< tau / N, in this step and in the next precision: reg for one unit of Lambda_0
-  T of_precision, to_precision;
-  T damping, of_damping;  ///< gamma in the step, and in the precision
-  T initial, clip;
-  bool at_start, rescales;
+  T of_precision, to_precision;  ///< tau / N, by which s is read from a precision, and N / tau
+  T damping, of_damping;         ///< gamma in the step, and in the precision
+  T initial, clip;               ///< s at the start; bound of the direction (IVON)
+  bool at_start, rescales;  ///< true before s is known; true if rates are relative to the initial s (IVON)
 
   BDL_ALWAYS_INLINE T momentum(Index i) const { return m ? m[i] : T(0); }
   /// Returns the s of parameter i before the step.

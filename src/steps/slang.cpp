@@ -1,6 +1,6 @@
 // SLANG (Mishkin et al. 2018): natural-gradient steps of a Gaussian with precision Sigma^-1 = U U^T +
-// diag(d). The lines of the paper's Algorithm 1 and its equations, with S samples, M of N examples and c = N
-// / (M S):
+// diag(d). The lines of the paper's Algorithm 1, with the constants of its equations (4) to (11), for S
+// samples, M of N examples and c = N / (M S):
 //
 //    4  theta_s ~ N(mu, Sigma)                                  EvidenceEstimator::draw(), evidence/
 //    6  g_i: gradients of the examples at theta_s               evidence.curvature.rows, curvature/
@@ -8,11 +8,13 @@
 //    8  Delta <- diag((1 - beta) U U^T + beta c sum_i g_i g_i^T - U' U'^T)                (9)
 //   10  d' <- (1 - beta) d + beta lambda + Delta                                          (10)
 //   11  g <- c sum_i g_i + lambda (mu - mu_0)                   slope(), which averages the sum by momentum
-//   13  mu' <- mu - alpha Sigma' g                              with Sigma' by Woodbury   (2)
+//   13  mu' <- mu - alpha Sigma' g                              with Sigma' by Woodbury   (11)
 //
-// Option "guard" scales the g_i of line 11 after lines 7 to 10: guarded_step(). The families with a full or a
-// diagonal covariance map the same gradient and curvature to their parameters in one function,
-// Posterior::update(): the steps of VON. docs/mathematics/natural-gradients.md derives all of them.
+// Line 11 needs nothing of lines 7 to 10 and may be computed before them. Option "guard" (the default) makes
+// them come first, and scales the g_i of line 11: guarded_step(). The families with a full or a diagonal
+// covariance map the same gradient and curvature to their parameters in one function, Posterior::update():
+// the steps of VON; by rule "bbb" they go down the plain gradient. docs/mathematics/natural-gradients.md
+// derives all of them.
 #include "methods/schedule.hpp"
 #include "posterior/low_rank/low_rank.hpp"
 #include "steps/averages.hpp"
@@ -21,7 +23,7 @@
 namespace bdl {
 namespace {
 
-/// True for lines 7 to 13 as they are above. Other options average eigenpairs, or have a prior with a
+/// True if the step is SLANG's, lines 7 to 13 above. Other options average eigenpairs, or have a prior with a
 /// low-rank factor.
 template <class T>
 bool is_slang_step(const PosteriorStep<T>& step) {
@@ -61,14 +63,14 @@ ConstSpan<T> slope(const StepInput<T>& in, const Evidence<T>& evidence, ConstSpa
   return m;
 }
 
-/// Takes lines 7 to 10 first, since the guard computes with the next covariance how far the gradient of each
-/// example moves the outputs of that example. Then takes lines 11 and 13.
+/// Takes lines 7 to 10 first: the guard needs Sigma' to know how far the gradient of each example would move
+/// that example's outputs. Then takes lines 11 and 13.
 template <class T>
 StepResult guarded_step(const StepInput<T>& in, const Evidence<T>& evidence, PosteriorStep<T>& step,
                         Averages<T>& averages, Posterior<T>& next) {
   StepResult result;
-  const bool together = step.mean_update == MeanUpdate::unprojected;  // mean and covariance move at once
-  if (together) {
+  const bool moves_together = step.mean_update == MeanUpdate::unprojected;  // mean and covariance
+  if (moves_together) {
     const auto zeros = in.scratch.template take<T>(in.dimension());
     std::ranges::fill(zeros, T(0));
     step.m = zeros;
@@ -81,7 +83,7 @@ StepResult guarded_step(const StepInput<T>& in, const Evidence<T>& evidence, Pos
   guarded.estimate.c = c;
   if (held) guarded.gradient = {};
   step.m = slope(in, evidence, gradient_of(guarded, in.scratch), averages);
-  if (together)
+  if (moves_together)
     result.fraction = next.update(step, in.scratch);
   else
     move_mean_by(next, in.q, metric, rate, step.m, in.scratch);

@@ -30,7 +30,7 @@ struct Averages;
 struct StepRates {
   double mean = 0;       ///< alpha_t
   double curvature = 0;  ///< beta_t
-  /// Weight of the KL divergence in this step, and in the next one.
+  /// tau: the weight of the KL divergence (option kl_weight) in this step, and in the next one.
   double temperature = 1, next_temperature = 1;
 };
 
@@ -95,7 +95,7 @@ PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bo
 ///
 ///   Sigma^-1 <- project((1 - b) Sigma^-1 + b (G + diag(lambda))),   mu <- mu - a Sigma (g + lambda mu),
 ///
-/// where the projection is exact and the second Sigma is the new one
+/// where the projection is exact and mu moves with the new Sigma, in moment families with the old one
 /// (docs/mathematics/natural-gradients.md, "A step from given rows"). A failure changes nothing.
 template <class T>
 void natural_gradient_step(Posterior<T>& q, DenseRows<T>& rows, double scale, double learning_rate,

@@ -5,7 +5,7 @@
 //   m <- beta_1 m + g + reg (mu - mu_0)          heavy-ball momentum, with the prior's gradient in it
 //   s <- (1 - beta_2) s + beta_2 h
 //   mu <- mu - alpha m / (s + reg + gamma)
-//   Sigma^-1 = N (s + reg + gamma) / tau
+//   Sigma^-1 = N (s + reg + gamma) / tau          gamma: option "damping_in"; tau: option "tempering"
 //
 // Option "momentum_form" may scale the terms of the first line and correct the bias of m
 // (methods/schedule.hpp). newton.hpp has the terms and the loop over the parameters.

@@ -191,7 +191,8 @@ class StepBytes {
     return count * bytes_of(q_) + (widens ? (count + 1) * wide * squared(d_) : 0);
   }
 
-  /// Bytes of the moments at the start, and of the present and next averages that the kind of step keeps.
+  /// Bytes of the mean and precision at the start, and of the present and next averages that the kind of step
+  /// keeps.
   double averages() const {
     const double each = options_.descent == DescentOption::sgd ? 2 : 4;
     double vectors = 4, bytes = t_ * (3 * d_ + 2 * point_parameters_);

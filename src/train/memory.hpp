@@ -5,8 +5,8 @@
 // the posterior that the caller has given it,
 //
 //   copies      posteriors: the result of a step and the last good state; in streams, those of the filter
-//   averages    of gradients and of their squares or curvatures, the present and the next ones: D numbers
-//   each prior       D precisions; a posterior as prior, and the products of its columns with the rows
+//   averages    gradients, and their squares or curvatures, at present and next: D numbers each
+//   prior       D precisions; of a posterior as prior also the products of its columns with the rows
 //   minibatch   inputs and targets
 //   estimator   coefficients of n rows, and what the rows are made of: the tape of a forward and a backward
 //               pass (values and sensitivities of all places in the network), n rows of D numbers in a model
@@ -15,11 +15,13 @@
 //   guard       the inputs and sensitivities of a few gradients
 //   shards      a sum for each level of the tree over the shards, and the rows as messages
 //   scratch     its peak: the samples of the evidence (S D numbers) and, above them, the largest of
-//                 a draw, and the samples that scales are learned from;
-//                 the step: gradient and slopes (1 to 4 times D numbers), and the map of the family. For a
-//                 low rank that is the Gram matrix of L + n columns and its eigenpairs, the same of a D x D
-//                 matrix, or two bases of a range finder (somewhat more than L columns); for full covariances
-//                 some D x D matrices; for K-FAC the eigenpairs of a layer's factors
+//                 - a draw
+//                 - samples that scales are learned from
+//                 - gradient and slopes (1 to 4 times D numbers), and the map of the family. For a low rank,
+//                   the map needs the Gram matrix of L + n columns and its eigenpairs, or a D x D matrix and
+//                   its eigenpairs, or two bases of a range finder (somewhat more than L columns); for full
+//                   covariances some D x D matrices; for K-FAC the eigenpairs of a layer's factors
+//                 - the guard's products, up to 5 D numbers for a low rank
 //
 // Methods exact-* hold a block of rows, sums over rows for each level of the tree, a posterior in double, and
 // the larger of a natural step and of the pairs of steps that L-BFGS keeps.

@@ -91,7 +91,7 @@ class StepInProgress {
   void update() {
     const TrainingState& state = optimizer_.state;
     optimizer_.watch.check(state.watch, estimate_.misfits, epoch_steps_, state.step + 1);
-    result_ = step_from(estimate_.evidence, &optimizer_.model()->likelihood);
+    step_from(estimate_.evidence, &optimizer_.model()->likelihood);
     if (scales_.any()) {
       first_learning_ = state.learning_step ? state.learning_step : state.step + 1;
       memory().scales.learn(scales_, estimate_, optimizer_.model()->likelihood, optimizer_.prior(), examples_,
@@ -101,7 +101,7 @@ class StepInProgress {
     next_log_likelihood_ = next_log_likelihood(estimate_.evidence.expected_log_likelihood / part);
   }
 
-  StepResult step_from(const Evidence<T>& evidence, const Likelihood* likelihood) {
+  void step_from(const Evidence<T>& evidence, const Likelihood* likelihood) {
     auto& next = memory().next;
     if (!next && optimizer_.step_kind() != StepKind::mean) next = optimizer_.posterior()->clone();
     const StepInput<T> in{
@@ -109,7 +109,6 @@ class StepInProgress {
         optimizer_.options(),      rates_of(optimizer_),      static_cast<double>(optimizer_.data_size()),
         optimizer_.state.step + 1, optimizer_.state.is_fresh, memory().scratch};
     result_ = take_step(optimizer_.step_kind(), in, evidence, optimizer_.averages, next.get());
-    return result_;
   }
 
   /// Commits the posterior and the averages of the step; nothing fails here.
@@ -195,7 +194,7 @@ bool train_step(Optimizer<T>& optimizer, const StepExamples& examples, bool may_
                                 ? optimizer.state.batches
                                 : std::max<Index>(1, optimizer.data_size() / examples.all);
   StepInProgress<T> step(optimizer);
-  std::optional<Interruptible> work;
+  std::optional<Interruptible> work;  // parallel loops may be interrupted until the commit
   bool asks = false;
   team.attempt([&] {
     work.emplace();

@@ -24,12 +24,12 @@ class LowRankPosterior final : public Posterior<T> {
 
   // A step of SLANG from another posterior, in the order of its paper (Mishkin et al. 2018, Algorithm 1):
 
-  /// Lines 6 and 7: U <- Q_L Lambda_L^1/2 by the L leading eigenpairs of A A^T, where A = [sqrt(keep) U,
-  /// sqrt(w_r) b_r] with the U of `from`.
+  /// Lines 7 and 9, equations (6) and (7): U <- Q_L Lambda_L^1/2 by the L leading eigenpairs of A A^T, where
+  /// A = [sqrt(keep) U, sqrt(w_r) b_r] with the U of `from`.
   void fast_eig(const LowRankPosterior& from, double keep, Rows<T>& rows, ConstSpan<T> w,
                 const ProjectionOptions& options, const StreamKey& random, Scratch& scratch);
-  /// Lines 8 and 9: d <- keep d + rate lambda + Delta with the d of `from`, where Delta = diag(A A^T - U U^T)
-  /// is the diagonal that fast_eig() has lost; no lambda means 0.
+  /// Lines 8 and 10, equations (9) and (10): d <- keep d + rate lambda + Delta with the d of `from`, where
+  /// Delta = diag(A A^T - U U^T) is the diagonal that fast_eig() has lost; no lambda means 0.
   void correct_diagonal(const LowRankPosterior& from, double keep, double rate, Rows<T>& rows, ConstSpan<T> w,
                         ConstSpan<T> prior_precision);
   /// Factorises I + U^T diag(1/d) U, for Sigma. Fails with ERROR_DIVERGED unless U and d make a precision.

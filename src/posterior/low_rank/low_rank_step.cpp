@@ -202,7 +202,7 @@ void LowRankPosterior<T>::add_diagonal(const LowRankPosterior& from, double keep
   });
 }
 
-/// Equation (2): mu' = mu - alpha Sigma' m.
+/// Equation (11): mu' = mu - alpha Sigma' m.
 template <class T>
 void LowRankPosterior<T>::move_mean(const LowRankPosterior& from, double rate, ConstSpan<T> m,
                                     Scratch& scratch) {

@@ -71,7 +71,7 @@ template <class T>
 struct LowRankMomentGradient {
   std::span<T> mean{};       ///< lambda (mu - m)
   MatrixView<T> low_rank{};  ///< by W: lambda W - diag(1/s) W C^-1
-  std::span<T> log_sigma{};  ///< by log sqrt(s): lambda s - (1 - h), h_d in [0, 1)
+  std::span<T> log_sigma{};  ///< by log sqrt(s): lambda s - (1 - h), where 1 - h_d = s_d (Sigma^-1)_dd
 };
 
 /// Writes the derivatives; an empty prior mean is 0. O(D K^2), one pass over W. Point parameters are
