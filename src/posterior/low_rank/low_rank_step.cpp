@@ -190,7 +190,7 @@ void LowRankPosterior<T>::correct_diagonal(const LowRankPosterior& from, double 
 }
 
 /// Equation (10): d' = (1 - beta) d + beta lambda + Delta, where d' holds Delta on entry. Only rounding makes
-/// a Delta negative.
+/// a Delta negative; it counts as 0.
 template <class T>
 void LowRankPosterior<T>::add_diagonal(const LowRankPosterior& from, double keep, double rate,
                                        ConstSpan<T> prior_precision) {
