@@ -250,9 +250,10 @@ bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix parameters, bdl
     check_inputs(m, x);
     check_output(outputs, x.rows, m.outputs(), "outputs");
     check_apart({{"outputs", outputs}}, {{"parameters", parameters}, {"x", x}});
-    Buffer<T> f(m.outputs() * x.rows);
-    evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
-    write_outputs<T>(m.standardization, f.matrix(m.outputs(), x.rows), outputs);
+    Buffer<T> memory;
+    const auto f = memory.matrix(m.outputs(), x.rows);
+    evaluate<T>(m, parameters, x, f);
+    write_outputs<T>(m.standardization, f, outputs);
   });
 }
 
