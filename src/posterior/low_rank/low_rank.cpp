@@ -5,13 +5,17 @@
 
 #include "base/profile.hpp"
 #include "linalg/tall/tall.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 
 template <class T>
 LowRankPosterior<T>::LowRankPosterior(Index dimension, Index rank)
     : Posterior<T>(dimension), rank_(rank), u_(dimension * rank), d_(dimension), gram_(rank * rank) {
-  set_isotropic(1);
+  // A parallel loop, which asks the interrupt: the system hands out large memory as it is written.
+  T* const u = u_.data();
+  for_each_index(dimension * rank, [=](Index i) BDL_INLINE_LAMBDA { u[i] = 0; });
+  set_diagonal_precision(1);
 }
 
 template <class T>
@@ -73,9 +77,14 @@ void LowRankPosterior<T>::accept_tensors() {
 
 template <class T>
 void LowRankPosterior<T>::set_isotropic(double precision) {
-  const T value = static_cast<T>(precision);
   std::fill_n(u_.data(), this->dimension_ * rank_, T(0));
-  std::fill_n(d_.data(), this->dimension_, value);
+  set_diagonal_precision(precision);
+}
+
+/// Sets d, for a U of zeros.
+template <class T>
+void LowRankPosterior<T>::set_diagonal_precision(double precision) {
+  std::fill_n(d_.data(), this->dimension_, static_cast<T>(precision));
   has_gram_ = false;
   static_cast<void>(woodbury_.set_diagonal(rank_, d()));
 }

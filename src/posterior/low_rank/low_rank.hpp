@@ -63,6 +63,8 @@ class LowRankPosterior final : public Posterior<T> {
   MatrixView<T> mutable_u() { return u_.matrix(this->dimension_, rank_); }
   std::span<T> mutable_d() { return d_.first(this->dimension_); }
 
+  void set_diagonal_precision(double precision);
+
   // low_rank_step.cpp
   double update_diagonal(const LowRankPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
   void update_by_projection(const LowRankPosterior& from, const PosteriorStep<T>& step, Scratch& scratch);
