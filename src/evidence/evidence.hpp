@@ -7,9 +7,9 @@
 //
 //   mc-ef, mc-ggn      at S draws theta_s ~ q, by rows b_r: g = sum_r c_r b_r and H = sum_r w_r b_r b_r^T
 //   lin-ef             at the mean, by the rows of mc-ef: one an example, its gradient
-//   lin-hess           at the mean, by the rows of mc-ggn: b = J^T a for each column a of a root of d2 l /
-//   df2
-//                      (fill_seeds(), curvature/seeds.cpp). H = J^T (d2 l / df2) J is never formed
+//   lin-hess           at the mean, by the rows of mc-ggn: b = J^T a for each column a of a root of
+//                      d2l/df2, the Hessian at the outputs (fill_seeds(), curvature/seeds.cpp). The matrix
+//                      H = J^T (d2l/df2) J is never formed
 //   mc-hess            at draws, g by the rows of mc-ef, H exact for each draw: a matrix or a diagonal
 //   mc-reparam         at draws, by derivatives through them (pathwise.cpp); for a low-rank-moment posterior
 //                      through noise in the layers, without draws of theta (noisy_estimator.hpp)

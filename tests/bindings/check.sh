@@ -21,7 +21,9 @@ case $step in
     /usr/bin/python3 -m venv --system-site-packages "$work/python"
     BDL_ROOT=$prefix "$python" -m pip install --quiet --no-index --no-build-isolation "$root/bindings/python"
     cd "$work"
-    "$python" -m pytest -q -p no:cacheprovider "$root/bindings/python/tests" ;;
+    "$python" -m pytest -q -rs -p no:cacheprovider "$root/bindings/python/tests" >pytest.txt || { cat pytest.txt; exit 1; }
+    cat pytest.txt
+    ! grep -q '^SKIPPED' pytest.txt ;; # everything that may be skipped elsewhere runs here
   r)
     mkdir -p "$R_LIBS"
     cd "$work"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# usage: reproducible.sh [quick]  Compiles the library twice, in two folders of other names and lengths, and compares bytes:
-# the whole of it (minutes), or some objects that have debug information, file names in messages and kernels. Debug
-# information must not name the folder. Its order is not compared: with precompiled headers GCC may change it from run to run.
+# usage: reproducible.sh [quick]  Compiles the library twice, in two folders of other names and lengths, and compares code and
+# data: of the whole library (minutes), or of some objects with kernels and with file names in messages. Debug information must
+# not name the folder, but is not compared: with precompiled headers GCC may order it differently from run to run.
 set -eu
 scope=${1:-all}
 source=$(cd "$(dirname "$0")/../.." && pwd)
