@@ -28,6 +28,10 @@ void visit_later_state(Fields& fields, State& state) {
     fields.sum("state.arrival_first", state.convergence.first);
     fields.sum("state.arrival_average", state.convergence.average);
   }
+  if (fields.has("state.best_evidence")) {
+    fields.sum("state.best_evidence", state.best_evidence);
+    fields.flag("state.may_begin_anew", state.may_begin_anew);
+  }
   if (fields.has("state.distance")) fields.sum("state.distance", state.distance);
 }
 

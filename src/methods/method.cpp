@@ -47,6 +47,12 @@ void set(Options& options, Rule rule, EstimateKind kind) {
   options.curvature = kind;
 }
 
+/// Networks that predict numbers learn a prior precision for each layer, by the evidence.
+void set_in_batches(Options& options, const MethodContext& context, Rule rule, EstimateKind kind) {
+  set(options, rule, kind);
+  if (context.has_hidden && context.has_noise()) options.prior_groups = PriorGroups::layers;
+}
+
 /// Online methods have one step length for everything, no momentum and no schedule.
 template <Rule rule, EstimateKind kind>
 void online(Options& options, const MethodContext& context) {
@@ -67,7 +73,7 @@ void online(Options& options, const MethodContext& context) {
 /// learn their prior: the one that the ELBO would choose costs accuracy (docs/defaults.md).
 template <EstimateKind kind>
 void batch(Options& options, const MethodContext& context) {
-  set(options, Rule::blr, kind);
+  set_in_batches(options, context, Rule::blr, kind);
   options.mean_update = MeanUpdateOption::projected;
   if (!(context.has_hidden && context.has_classes())) {
     // Weights that no example moves go to their prior. If that is N(0, 1) in layer after layer, they drown
@@ -96,8 +102,8 @@ void optimum(Options& options, const MethodContext& context) {
 
 /// Networks are trained by gradients alone. The mode has no scales: its covariance stays almost a point.
 template <Rule rule, EstimateKind kind>
-void first_order(Options& options, const MethodContext&) {
-  set(options, rule, kind);
+void first_order(Options& options, const MethodContext& context) {
+  set_in_batches(options, context, rule, kind);
   options.descent = DescentOption::adam;
   options.learning_rate = 0.01;
   if (rule != Rule::map) return;
@@ -108,8 +114,8 @@ void first_order(Options& options, const MethodContext&) {
 /// One draw is enough: the noise differs between examples and averages out in the gradient. A learned
 /// prior would collapse, and the network with it (docs/training.md).
 template <DiagonalPart part>
-void low_rank_vi(Options& options, const MethodContext&) {
-  set(options, Rule::bbb, EstimateKind::mc_reparam);
+void low_rank_vi(Options& options, const MethodContext& context) {
+  set_in_batches(options, context, Rule::bbb, EstimateKind::mc_reparam);
   options.descent = DescentOption::adam;
   options.learning_rate = 0.001;
   options.samples = 1;

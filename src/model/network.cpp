@@ -26,6 +26,13 @@ Network<T>::Network(std::shared_ptr<const Graph<T>> graph, Likelihood density)
     fail(Status::ERROR_INVALID_ARGUMENT, "the network has %lld outputs, expected %lld",
          static_cast<long long>(graph_->outputs()), static_cast<long long>(this->outputs()));
   this->blocks_ = graph_->blocks();
+  const Index means = this->likelihood.means();
+  if (means < this->outputs() && !this->blocks_.empty()) {
+    const Index last = this->blocks_.back().layer;
+    for (ParameterBlock& block : this->blocks_)
+      if (block.layer == last && block.size() % this->outputs() == 0)
+        block.of_means = block.size() / this->outputs() * means;
+  }
   this->parameters_ = graph_->parameters();
 }
 

@@ -40,6 +40,9 @@ struct ParameterBlock {
   /// Learned without uncertainty: no prior, no variance (docs/networks.md, "Point parameters").
   bool is_point = false;
   Index units = 1;  ///< outputs of a dense layer, input channels of a convolution
+  /// Number of first parameters that give means; the others give log noise precisions (last layer of a
+  /// heteroscedastic network). 0: all alike.
+  Index of_means = 0;
   Index size() const { return rows * cols; }
 };
 

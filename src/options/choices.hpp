@@ -35,6 +35,8 @@ enum class LowRankUpdate { projected, moving_average };
 enum class Indefinite { automatic, shorten, error, improved };
 enum class ScoreKind { none, plug_in, linearized };
 enum class PriorGroups { shared, weights_biases, layers, blocks };
+/// What prior and noise precisions are learned from.
+enum class ScaleSource { automatic, evidence, samples };
 enum class PriorScaling { unit, fan_in, elrg };
 enum class Initialization { uniform_fan_in, xavier, he, zero, he_fan_out, xavier_normal };
 

@@ -84,18 +84,34 @@ Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Option
       continue;
     }
     const std::size_t group = group_of(block, number++, points_before, options.prior_groups);
-    if (group >= groups_.size()) groups_.resize(group + 1);
-    if (group >= group_sizes_.size()) group_sizes_.resize(group + 1);
     const bool is_apart =
         block.is_bias && biases_apart && options.bias_prior_precision >= 1e-30 /* what a float holds */;
-    if (group_sizes_[group] == 0)
-      groups_[group] = is_apart ? options.bias_prior_precision : options.prior_precision;
-    group_sizes_[group] += block.size();
-    ranges_.push_back({block.offset, block.size(), group, scale_of(block, options.prior_scaling)});
+    const double precision = is_apart ? options.bias_prior_precision : options.prior_precision,
+                 scale = scale_of(block, options.prior_scaling);
+    const bool splits = options.prior_groups == PriorGroups::layers && block.of_means > 0;
+    const Index first = splits ? block.of_means : block.size();
+    add_range({block.offset, first, group, scale}, precision);
+    if (splits) add_range({block.offset + first, block.size() - first, group + 1, scale}, precision);
     dimension_ += block.size();
   }
   fill_point_parameters(points_, T(1), precision_.first(dimension_));
   write_precision();
+}
+
+template <class T>
+void Prior<T>::add_range(const Range& range, double precision) {
+  if (range.group >= groups_.size()) groups_.resize(range.group + 1);
+  if (range.group >= group_sizes_.size()) group_sizes_.resize(range.group + 1);
+  if (group_sizes_[range.group] == 0) groups_[range.group] = precision;
+  group_sizes_[range.group] += range.size;
+  ranges_.push_back(range);
+}
+
+template <class T>
+PriorShare Prior<T>::share_of(Index parameter) const {
+  const auto after = std::ranges::upper_bound(ranges_, parameter, {}, &Range::offset);
+  const Range& range = *std::prev(after);
+  return {range.group, range.scale};
 }
 
 template <class T>

@@ -19,6 +19,12 @@
 
 namespace bdl {
 
+/// What a parameter's prior precision is made of: a group's, times a scale.
+struct PriorShare {
+  std::size_t group;
+  double scale;
+};
+
 template <class T>
 class Prior {
  public:
@@ -67,6 +73,9 @@ class Prior {
 
   ConstSpan<double> groups() const { return groups_; }
   void set_groups(ConstSpan<double> values);
+  Index group_size(std::size_t group) const { return group_sizes_[group]; }
+  /// Returns the group and the scale of a parameter, which is no point parameter; the prior is not fixed.
+  PriorShare share_of(Index parameter) const;
 
   /// Writes the mean of scale theta^2 over each group and the samples (columns of thetas). Its inverse is
   /// the group's precision, before scales, that suits the samples best.
@@ -78,6 +87,7 @@ class Prior {
     std::size_t group;
     double scale;  ///< factor on the group's precision
   };
+  void add_range(const Range& range, double precision);
   void write_precision();
   ConstSpan<T> product(ConstSpan<T> shift, Scratch& scratch) const;
   ConstSpan<T> shift_from_mean(ConstSpan<T> mean, Scratch& scratch) const;

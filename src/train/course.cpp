@@ -40,7 +40,9 @@ void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index b
     fail(Status::ERROR_INVALID_ARGUMENT,
          "epochs is %lld, each of %lld minibatches, after %lld epochs: expected at most 2^62 steps in all",
          static_cast<long long>(epochs), static_cast<long long>(batches), static_cast<long long>(completed));
-  if (optimizer.posterior()->is_blank()) initialize(optimizer);
+  const bool is_blank = optimizer.posterior()->is_blank();
+  if (is_blank) initialize(optimizer);
+  state.may_begin_anew = is_blank;
   optimizer.watch.forget_older(state.watch);
   state.epoch = completed;
   state.batch = 0;

@@ -9,6 +9,7 @@
 #include "train/approximate/laplace.hpp"
 #include "train/approximate/swag.hpp"
 #include "train/exact/exact_fit.hpp"
+#include "train/scales/by_evidence.hpp"
 #include "train/sharding.hpp"
 #include "train/start.hpp"
 #include "train/step.hpp"
@@ -186,14 +187,21 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   team.vote();
   start_units(optimizer, data);
   start_noise(optimizer, data);
-  const TrainingState& state = optimizer.state;
+  TrainingState& state = optimizer.state;
+  EvidenceSample<T> sample;
+  state.by_evidence = learns_by_evidence(optimizer);
+  if (state.by_evidence) team.telling([&] { sample.gather(optimizer, data, shards); });
   while (state.epoch < state.fit_end_epoch) {
     bool asked = false;
-    if (state.batch < state.batches) asked = advance(optimizer, *seen, *strata, *undo);
+    if (state.batch < state.batches) {
+      asked = advance(optimizer, *seen, *strata, *undo);
+      if (state.by_evidence) team.telling([&] { look_at_evidence(optimizer, data, sample); });
+    }
     undo->keep();
     if (state.batch == state.batches) end_epoch(optimizer, data, *strata);
     if (should_stop(optimizer, progress, asked) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
   }
+  state.by_evidence = false;
   return Status::OK;
 }
 
@@ -262,6 +270,7 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   });
   team.vote();
   optimizer.state.shards = shards;
+  optimizer.state.by_evidence = false;
   if (start_units(optimizer, strata->examples()))
     team.attempt([&] { fill_batch(optimizer, data, {strata->first(), strata->examples().here()}); });
   start_noise(optimizer, data);

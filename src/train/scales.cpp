@@ -34,6 +34,7 @@ LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps) {
   const Likelihood& likelihood = optimizer.model()->likelihood;
   LearnedScales learned;
   learned.is_due = is_due(state, options.learn_from, epoch_steps);
+  if (state.by_evidence) return learned;
   learned.prior = options.learn_prior && !optimizer.prior().is_fixed() && options.rule != Rule::map;
   learned.noise = options.learn_noise && likelihood.has_noise_precision();
   learned.degrees = learned.noise && options.learn_degrees_of_freedom && likelihood.kind() == BDL_STUDENT_T &&

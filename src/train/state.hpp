@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "base/view.hpp"
 #include "methods/schedule.hpp"
@@ -54,6 +55,10 @@ struct TrainingState {
   bool has_diverged = false;  ///< true if training diverged and ended: this is its last good state
   bool is_ahead = false;      ///< true if time has been moved on since the last observation
   bool is_fresh = false;      ///< true if the posterior was initialised, and no step taken since
+  /// Largest evidence at which a fit with optimistic noise has looked; no look yet if it is -infinity.
+  double best_evidence = -std::numeric_limits<double>::infinity();
+  bool by_evidence = false;     ///< true within a fit that learns scales by the evidence
+  bool may_begin_anew = false;  ///< true if the course began with a blank posterior
   /// Distance from the optimum at which a fit with exact-* ended, in posterior standard deviations.
   double distance = 0;
   PrequentialSums prequential;

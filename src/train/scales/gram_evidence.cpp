@@ -1,0 +1,79 @@
+#include "train/scales/gram_evidence.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "linalg/dense/cholesky.hpp"
+
+namespace bdl {
+
+void GramEvidence::begin(Index rows, Index groups) {
+  rows_ = rows;
+  grams_.resize(at(groups));
+  effective_.assign(at(groups), 0.0);
+  for (Index g = 0; g < groups; ++g) {
+    grams_[at(g)].reserve(rows * rows);
+    std::ranges::fill(grams_[at(g)].first(rows * rows), 0.0);
+  }
+  lower_.reserve(rows * rows);
+  inverse_.reserve(rows * rows);
+}
+
+void GramEvidence::add(Index group, double scale, ConstMatrixView<double> of_rows,
+                       ConstSpan<double> factors) {
+  const auto to = gram(group);
+  for (Index s = 0; s < rows_; ++s)
+    for (Index r = s; r < rows_; ++r) to(r, s) += scale * factors[at(s)] * factors[at(r)] * of_rows(r, s);
+}
+
+bool GramEvidence::evaluate(ConstSpan<double> precisions, ConstSpan<double> factors) {
+  const auto lower = lower_.matrix(rows_, rows_), inverse = inverse_.matrix(rows_, rows_);
+  std::ranges::fill(lower_.first(rows_ * rows_), 0.0);
+  for (std::size_t g = 0; g < grams_.size(); ++g) {
+    const auto k = gram(static_cast<Index>(g));
+    for (Index s = 0; s < rows_; ++s) {
+      const double factor = factors[at(s)] / precisions[g];
+      for (Index r = s; r < rows_; ++r) lower(r, s) += factor * factors[at(r)] * k(r, s);
+    }
+  }
+  for (Index r = 0; r < rows_; ++r) lower(r, r) += 1;
+  if (!cholesky(lower)) return false;
+  log_det_ = log_det_from_cholesky(lower);
+  cholesky_inverse(lower, inverse);
+  for (std::size_t g = 0; g < grams_.size(); ++g) {
+    const auto k = gram(static_cast<Index>(g));
+    double trace = 0;
+    for (Index s = 0; s < rows_; ++s) {
+      double column = inverse(s, s) * factors[at(s)] * k(s, s) / 2;
+      for (Index r = s + 1; r < rows_; ++r) column += inverse(r, s) * factors[at(r)] * k(r, s);
+      trace += 2 * factors[at(s)] * column;
+    }
+    effective_[g] = std::max(0.0, trace / precisions[g]);
+  }
+  return std::isfinite(log_det_);
+}
+
+/// With the rows B F of the group, H = (B F)(B F)^T, and P u = B F v / lambda where v = A_g^-1 (B F)^T u, so
+/// that its square is v^T K_g v / lambda^2.
+double GramEvidence::determined_square(Index group, double precision, ConstSpan<double> factors,
+                                       ConstSpan<double> bu) {
+  const auto lower = lower_.matrix(rows_, rows_);
+  const auto k = gram(group);
+  std::vector<double> v(at(rows_));
+  for (Index s = 0; s < rows_; ++s) {
+    for (Index r = s; r < rows_; ++r)
+      lower(r, s) = factors[at(s)] * factors[at(r)] * k(r, s) / precision + (r == s ? 1 : 0);
+    v[at(s)] = factors[at(s)] * bu[at(s)];
+  }
+  if (!cholesky(lower)) return 0;
+  cholesky_solve(lower, {v.data(), rows_, 1});
+  double square = 0;
+  for (Index s = 0; s < rows_; ++s) {
+    double column = v[at(s)] * factors[at(s)] * k(s, s) / 2;
+    for (Index r = s + 1; r < rows_; ++r) column += v[at(r)] * factors[at(r)] * k(r, s);
+    square += 2 * v[at(s)] * factors[at(s)] * column;
+  }
+  return square / (precision * precision);
+}
+
+}  // namespace bdl
