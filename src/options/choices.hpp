@@ -35,6 +35,9 @@ enum class LowRankUpdate { projected, moving_average };
 enum class Indefinite { automatic, shorten, error, improved };
 enum class ScoreKind { none, plug_in, linearized };
 enum class PriorGroups { shared, weights_biases, layers, blocks };
+/// When the evidence of Laplace's approximation chooses prior and noise: never, at the end of fit, or during
+/// it as well.
+enum class EvidenceUse { none, after, during };
 enum class PriorScaling { unit, fan_in, elrg };
 enum class Initialization { uniform_fan_in, xavier, he, zero, he_fan_out, xavier_normal };
 

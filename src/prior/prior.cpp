@@ -123,6 +123,22 @@ void Prior<T>::set_groups(ConstSpan<double> values) {
 }
 
 template <class T>
+GroupedPrecisions Prior<T>::grouped() const {
+  GroupedPrecisions all;
+  if (fixed_) {
+    all = {std::vector<Index>(at(dimension_)), {precision().begin(), precision().end()}, {1}};
+    for (const auto& [offset, size] : points_.ranges) std::fill_n(all.group.begin() + offset, size, -1);
+    return all;
+  }
+  all = {std::vector<Index>(at(dimension_), -1), std::vector<double>(at(dimension_), 1), groups_};
+  for (const Range& range : ranges_) {
+    std::fill_n(all.group.begin() + range.offset, range.size, static_cast<Index>(range.group));
+    std::fill_n(all.scale.begin() + range.offset, range.size, range.scale);
+  }
+  return all;
+}
+
+template <class T>
 void Prior<T>::write_precision() {
   for (const Range& range : ranges_)
     std::fill_n(precision_.data() + range.offset, range.size,
@@ -193,13 +209,17 @@ void Prior<T>::check_enters() const {
 }
 
 template <class T>
-void Prior<T>::enter(PosteriorStep<T>& step) {
+void Prior<T>::enter_without_rows(PosteriorStep<T>& step) const {
   check_enters();
-  if (in_family_) {
+  if (in_family_)
     step.prior = in_family_.get();
-    return;
-  }
-  step.prior_precision = joined_ ? as_low_rank(*posterior_).d() : precision();
+  else
+    step.prior_precision = joined_ ? as_low_rank(*posterior_).d() : precision();
+}
+
+template <class T>
+void Prior<T>::enter(PosteriorStep<T>& step) {
+  enter_without_rows(step);
   if (!joined_ || !step.curvature.rows) return;
   joined_->set_rows(*step.curvature.rows);
   const std::span<T> weights = weights_.first(joined_->count());
