@@ -11,7 +11,7 @@ namespace {
 constexpr Index most_steps_of_newton = 100;
 constexpr double longest_step = 3;      // in any logarithm
 constexpr double largest_log = 69.0775;  // precisions stay within 1e-30 to 1e30
-constexpr double small_slope = 1e-9;     // for each parameter
+constexpr double shortest_step = 1e-9;   // in all logarithms: the search has converged
 
 /// Newton's method for the logarithms x of the groups' precisions and, last, of the noise factor, within a
 /// box around the start.
@@ -32,12 +32,10 @@ class NewtonSearch {
 
   EvidenceOptimum run() {
     now_ = at_point(x_);
-    const double enough = small_slope * std::max(1.0, static_cast<double>(prior_.group.size()));
     Index steps = 0;
-    for (find_free(); steps < most_steps_of_newton && largest_free_slope() > enough; ++steps) {
+    for (find_free(); steps < most_steps_of_newton && !free_.empty(); find_free(), ++steps) {
       check_interrupt();
       if (!take_step()) break;
-      find_free();
     }
     EvidenceOptimum optimum{now_, {}, std::exp(x_.back()), steps};
     for (std::size_t g = 0; g + 1 < x_.size(); ++g) optimum.groups.push_back(std::exp(x_[g]));
@@ -64,12 +62,6 @@ class NewtonSearch {
     }
   }
 
-  double largest_free_slope() const {
-    double largest = 0;
-    for (const std::size_t i : free_) largest = std::max(largest, std::abs(now_.slope[i]));
-    return largest;
-  }
-
   /// Returns the direction (-second)^-1 slope of the free logarithms, and adds to the diagonal where rounding
   /// has made the matrix indefinite.
   std::vector<double> direction() const {
@@ -91,11 +83,12 @@ class NewtonSearch {
     }
   }
 
-  /// Moves along the direction, halved while the evidence falls; false if it does not rise.
+  /// Moves along the direction, halved while the evidence falls; false at the optimum.
   bool take_step() {
     const std::vector<double> step = direction();
     double length = 0;
     for (const double value : step) length = std::max(length, std::abs(value));
+    if (length < shortest_step) return false;
     double factor = std::min(1.0, longest_step / length);
     constexpr int most_halvings = 40;
     const double rounding = 1e-13 * std::max(1.0, std::abs(now_.value));
