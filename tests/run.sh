@@ -162,6 +162,7 @@ golden() {
   check 'golden file, networks' $release/tests/bdl_golden tests/golden/network.json
   check 'golden file, low-rank covariances' $release/tests/bdl_golden tests/golden/elrg.json
   check 'golden file, VOGN and its kin' $release/tests/bdl_golden tests/golden/vogn.json
+  check 'golden file, evidence of Laplace' $release/tests/bdl_golden tests/golden/evidence.json
   check 'two threads have the bits of one, every method' bits
 }
 

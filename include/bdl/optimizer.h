@@ -281,6 +281,50 @@ BDL_API bdl_status bdl_optimizer_step(bdl_optimizer* optimizer, bdl_matrix x, bd
 BDL_API bdl_status bdl_optimizer_laplace(bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y);
 
 /**
+ * Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) / T +
+ * log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in the
+ * posterior's family and the temperature T of option "kl_weight" (docs/mathematics/evidence.md). It needs no
+ * data, and changes nothing. bdl_optimizer_laplace(), or a fit with option "laplace", must have been called
+ * since the mean, a posterior that is the prior, or ratios of noise precisions last changed, also after
+ * loading a checkpoint; else BDL_ERROR_UNSUPPORTED. Any out-pointer may be NULL. Since 0.2.
+ * @param optimizer            an optimizer with a model
+ * @param prior_precision      bdl_none() for the present prior; 1 x 1, 1 x G for its groups (option
+ *                             "prior_groups") or 1 x D
+ * @param noise_precision      bdl_none() for the present noise; of Gaussian noise 1 x 1 or 1 x targets, with
+ *                             the ratios of the model's
+ * @param log_evidence         out: the evidence, in nats
+ * @param log_likelihood       out: log p(y | theta)
+ * @param effective_parameters out: number of parameters that the data determine, tr(H / T Sigma)
+ */
+BDL_API bdl_status bdl_optimizer_evidence(const bdl_optimizer* optimizer, bdl_matrix prior_precision,
+                                          bdl_matrix noise_precision, double* log_evidence,
+                                          double* log_likelihood, double* effective_parameters);
+
+/**
+ * Sets the precisions of the prior's groups, the noise, and the posterior's covariance to those at which the
+ * evidence of bdl_optimizer_evidence() is greatest; the mean stays. There is one optimum at most, since the
+ * evidence is concave in the logarithms of the precisions. A group of which the data or the mean say nothing
+ * keeps its precision. On failure nothing has changed. Since 0.2.
+ * @param optimizer    an optimizer with a model; UNSUPPORTED as there, and for "prior" if the prior is fixed, for
+ *                     "noise" unless it is Gaussian
+ * @param of           "prior", "noise" (a common factor on its precisions) or "prior noise"
+ * @param log_evidence out: the evidence there; may be NULL
+ * @param steps        out: steps of Newton's method; may be NULL
+ */
+BDL_API bdl_status bdl_optimizer_maximize_evidence(bdl_optimizer* optimizer, const char* of,
+                                                   double* log_evidence, int64_t* steps);
+
+/**
+ * Computes 1/2 g^T Sigma g nats for the gradient g of the loss at the mean and Laplace's Sigma: what a Newton step
+ * would gain. Training that has found a mode under this prior has a gap below 1. Since 0.2.
+ * @param optimizer an optimizer with a Laplace approximation, as for bdl_optimizer_evidence()
+ * @param x         n x inputs, which count as N examples
+ * @param y         n x targets
+ * @param gap       out
+ */
+BDL_API bdl_status bdl_optimizer_mode_gap(const bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, double* gap);
+
+/**
  * Takes one step from the caller's own gradient rows of -log p: M examples under S parameter samples make
  * n = M S rows, and the gradient estimate is N / n times their sum. Scales are not learned from rows.
  * Since 0.1.

@@ -63,6 +63,7 @@ Estimate<T> DataChunks<T>::estimate(const IndexRange& some, Index k) {
   data_.fetch({first, count}, model_.standardization, x, y);
   SeedSpec seeds = seeds_;
   seeds.labels.step += static_cast<std::uint64_t>(k);
+  seeds.labels.sample += static_cast<std::uint32_t>(some.first);
   return estimator_->estimate(theta_, x, y, seeds);
 }
 
@@ -70,12 +71,12 @@ template class DataChunks<float>;
 template class DataChunks<double>;
 
 template <class T>
-DataSums<T>::DataSums(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
-                      ConstSpan<double> statistics, Index most)
-    : chunks_(model, theta, data, {CurvatureKind::gauss_newton, weight, nullptr, false, {statistics, {}}},
-              most),
+DataSums<T>::DataSums(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds,
+                      Index most)
+    : chunks_(model, theta, data, seeds, most),
+      kind_(seeds.kind),
       data_rows_(data.rows()),
-      rows_of_example_(chunks_.estimator().cost({1, 1, CurvatureKind::gauss_newton}).count) {
+      rows_of_example_(chunks_.estimator().cost({1, 1, kind_}).count) {
   check_row_count(static_cast<double>(data_rows_) * static_cast<double>(rows_of_example_));
 }
 
@@ -140,16 +141,15 @@ template class DataSums<float>;
 template class DataSums<double>;
 
 template <class T>
-bool DataRows<T>::has_gram(const Model<T>& model, Index examples) {
-  return DataChunks<T>::examples_of(model, CurvatureKind::gauss_newton, examples) == examples;
+bool DataRows<T>::has_gram(const Model<T>& model, CurvatureKind kind, Index examples) {
+  return DataChunks<T>::examples_of(model, kind, examples) == examples;
 }
 
 template <class T>
-DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
-                      ConstSpan<double> statistics)
-    : sums_(model, theta, data, weight, statistics), all_{0, data.rows()} {
+DataRows<T>::DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds)
+    : sums_(model, theta, data, seeds), all_{0, data.rows()} {
   const DataChunks<T>& chunks = sums_.chunks();
-  cost_ = chunks.estimator().cost({chunks.examples(), 1, CurvatureKind::gauss_newton});
+  cost_ = sums_.cost_of_chunk();
   cost_.count = sums_.rows();
   cost_.product_flops *= static_cast<double>(chunks.count());
   if (chunks.count() > 1) cost_.gram_flops = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// Gauss-Newton rows of a whole data set at one parameter vector. They are computed anew for each operation,
+// Curvature rows of a whole data set at one parameter vector. They are computed anew for each operation,
 // a chunk of examples at a time, so memory grows with the data only by a few numbers per row. DataChunks
 // computes chunks, DataSums adds up sums over a range of examples, DataRows are the rows of all examples.
 #pragma once
@@ -23,6 +23,8 @@ class DataChunks {
   DataSet& data() const { return data_; }
   ConstMatrixView<T> theta() const { return theta_; }
   Estimator<T>& estimator() const { return *estimator_; }
+  /// Returns the targets of the last chunk, which had so many examples.
+  ConstMatrixView<T> targets(Index count) const { return y_columns_.matrix(data_.targets(), count); }
   /// Estimates the k-th chunk of a range of examples.
   Estimate<T> estimate(const IndexRange& some, Index k);
   /// Calls visit(estimate, number of its first row) for each chunk.
@@ -55,14 +57,15 @@ class DataChunks {
 template <class T>
 class DataSums {
  public:
-  /// All arguments must outlive it. Every example counts `weight` times. No chunk has more than `most`
-  /// examples.
-  DataSums(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
-           ConstSpan<double> statistics, Index most = row_limit);
+  /// All arguments must outlive it. No chunk has more than `most` examples.
+  DataSums(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds,
+           Index most = row_limit);
 
   DataChunks<T>& chunks() { return chunks_; }
   const DataChunks<T>& chunks() const { return chunks_; }
   Index rows() const { return data_rows_ * rows_of_example_; }
+  /// Returns the cost of the rows of one chunk.
+  RowsCost cost_of_chunk() const { return chunks_.estimator().cost({chunks_.examples(), 1, kind_}); }
   /// Returns the rows of a range of examples.
   IndexRange rows_of(const IndexRange& some) const {
     return {some.first * rows_of_example_, some.end * rows_of_example_};
@@ -79,6 +82,7 @@ class DataSums {
 
  private:
   DataChunks<T> chunks_;
+  CurvatureKind kind_;
   Index data_rows_, rows_of_example_;
   Buffer<T> part_, slice_;
 };
@@ -86,12 +90,11 @@ class DataSums {
 template <class T>
 class DataRows final : public Rows<T> {
  public:
-  /// All arguments must outlive it. Every example counts `weight` times.
-  DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
-           ConstSpan<double> statistics = {});
+  /// All arguments must outlive it.
+  DataRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds);
 
   /// True if so many examples fit one chunk, so that gram() works.
-  static bool has_gram(const Model<T>& model, Index examples);
+  static bool has_gram(const Model<T>& model, CurvatureKind kind, Index examples);
 
   /// Returns the weights w_r of all rows.
   ConstSpan<T> weights() const { return weights_.first(cost_.count); }

@@ -37,6 +37,9 @@ enum class ScoreKind { none, plug_in, linearized };
 enum class PriorGroups { shared, weights_biases, layers, blocks };
 /// What prior and noise precisions are learned from.
 enum class ScaleSource { automatic, evidence, samples };
+/// When the evidence of Laplace's approximation chooses prior and noise: never, at the end of fit, or during
+/// it as well.
+enum class EvidenceUse { none, after, during };
 enum class PriorScaling { unit, fan_in, elrg };
 enum class Initialization { uniform_fan_in, xavier, he, zero, he_fan_out, xavier_normal };
 

@@ -108,13 +108,6 @@ void Prior<T>::add_range(const Range& range, double precision) {
 }
 
 template <class T>
-PriorShare Prior<T>::share_of(Index parameter) const {
-  const auto after = std::ranges::upper_bound(ranges_, parameter, {}, &Range::offset);
-  const Range& range = *std::prev(after);
-  return {range.group, range.scale};
-}
-
-template <class T>
 Prior<T> Prior<T>::fixed(ConstSpan<T> precision) {
   Prior prior;
   prior.dimension_ = static_cast<Index>(precision.size());
@@ -136,6 +129,22 @@ template <class T>
 void Prior<T>::set_groups(ConstSpan<double> values) {
   std::ranges::copy(values, groups_.begin());
   write_precision();
+}
+
+template <class T>
+GroupedPrecisions Prior<T>::grouped() const {
+  GroupedPrecisions all;
+  if (fixed_) {
+    all = {std::vector<Index>(at(dimension_)), {precision().begin(), precision().end()}, {1}};
+    for (const auto& [offset, size] : points_.ranges) std::fill_n(all.group.begin() + offset, size, -1);
+    return all;
+  }
+  all = {std::vector<Index>(at(dimension_), -1), std::vector<double>(at(dimension_), 1), groups_};
+  for (const Range& range : ranges_) {
+    std::fill_n(all.group.begin() + range.offset, range.size, static_cast<Index>(range.group));
+    std::fill_n(all.scale.begin() + range.offset, range.size, range.scale);
+  }
+  return all;
 }
 
 template <class T>
@@ -209,13 +218,17 @@ void Prior<T>::check_enters() const {
 }
 
 template <class T>
-void Prior<T>::enter(PosteriorStep<T>& step) {
+void Prior<T>::enter_without_rows(PosteriorStep<T>& step) const {
   check_enters();
-  if (in_family_) {
+  if (in_family_)
     step.prior = in_family_.get();
-    return;
-  }
-  step.prior_precision = joined_ ? as_low_rank(*posterior_).d() : precision();
+  else
+    step.prior_precision = joined_ ? as_low_rank(*posterior_).d() : precision();
+}
+
+template <class T>
+void Prior<T>::enter(PosteriorStep<T>& step) {
+  enter_without_rows(step);
   if (!joined_ || !step.curvature.rows) return;
   joined_->set_rows(*step.curvature.rows);
   const std::span<T> weights = weights_.first(joined_->count());

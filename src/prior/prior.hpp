@@ -23,6 +23,17 @@ namespace bdl {
 struct PriorShare {
   std::size_t group;
   double scale;
+/// The precisions of independent parameters: scale_j times the value of j's group.
+struct GroupedPrecisions {
+  std::vector<Index> group;  ///< of each parameter; -1 for point parameters
+  std::vector<double> scale;
+  std::vector<double> values;  ///< of the groups
+
+  Index groups() const { return std::ssize(values); }
+  /// Returns the precision of parameter j; 1 for point parameters.
+  double at(std::size_t j) const {
+    return group[j] < 0 ? 1 : scale[j] * values[static_cast<std::size_t>(group[j])];
+  }
 };
 
 template <class T>
@@ -48,6 +59,7 @@ class Prior {
   bool is_fixed() const { return fixed_; }
   /// Returns the posterior that the prior is, or null.
   const Posterior<T>* posterior() const { return posterior_.get(); }
+  const std::shared_ptr<const Posterior<T>>& shared_posterior() const { return posterior_; }
   /// Returns that posterior in the family that is learned; null if steps use it in another way.
   const Posterior<T>* posterior_in_family() const { return in_family_.get(); }
   /// Returns the diagonal of Lambda_0.
@@ -69,13 +81,14 @@ class Prior {
   /// Adds the prior to a step that has the curvature of the data, for a loss with the KL divergence. Views
   /// in the step live until the next call.
   void enter(PosteriorStep<T>& step);
+  /// Adds what enter() adds beside curvature rows.
+  void enter_without_rows(PosteriorStep<T>& step) const;
   double kl(const Posterior<T>& q, Scratch& scratch) const;
 
   ConstSpan<double> groups() const { return groups_; }
   void set_groups(ConstSpan<double> values);
-  Index group_size(std::size_t group) const { return group_sizes_[group]; }
-  /// Returns the group and the scale of a parameter, which is no point parameter; the prior is not fixed.
-  PriorShare share_of(Index parameter) const;
+  /// Returns the precisions by groups; if they are fixed, as one group of value 1.
+  GroupedPrecisions grouped() const;
 
   /// Writes the mean of scale theta^2 over each group and the samples (columns of thetas). Its inverse is
   /// the group's precision, before scales, that suits the samples best.

@@ -8,11 +8,11 @@
 namespace bdl {
 
 template <class T>
-ShardedRows<T>::ShardedRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
-                            ConstSpan<double> statistics, Team& team, Index shards)
+ShardedRows<T>::ShardedRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds,
+                            Team& team, Index shards)
     : team_(team),
       shards_(shards),
-      sums_(model, theta, data, weight, statistics, (data.rows() + shards - 1) / shards) {
+      sums_(model, theta, data, seeds, (data.rows() + shards - 1) / shards) {
   weights_.reserve(count());
   share_columns(weights_.matrix(1, count()),
                 [&](const ShardRange& examples) { sums_.write_weights(examples, weights_.first(count())); });
@@ -93,7 +93,7 @@ void ShardedRows<T>::add_outer(ConstSpan<T> w, MatrixView<double> out) {
 template <class T>
 RowsCost ShardedRows<T>::cost() const {
   const DataChunks<T>& chunks = sums_.chunks();
-  RowsCost cost = chunks.estimator().cost({chunks.examples(), 1, CurvatureKind::gauss_newton});
+  RowsCost cost = sums_.cost_of_chunk();
   cost.product_flops *= static_cast<double>(chunks.data().rows()) / static_cast<double>(chunks.examples());
   cost.count = count();
   cost.gram_flops = std::numeric_limits<double>::infinity();
@@ -130,7 +130,9 @@ void ShardEstimates<T>::write(ConstSpan<T> theta, DataSet& data, const SeedSpec&
   if (examples.count() == 0) return;
   const auto x = x_.matrix(data.inputs(), examples.count()), y = y_.matrix(data.targets(), examples.count());
   data.fetch({examples.first, examples.count()}, model_.standardization, x, y);
-  const Estimate<T> estimate = estimator_->estimate({theta.data(), std::ssize(theta), 1}, x, y, seeds);
+  SeedSpec own = seeds;
+  own.labels.sample += static_cast<std::uint32_t>(examples.first);
+  const Estimate<T> estimate = estimator_->estimate({theta.data(), std::ssize(theta), 1}, x, y, own);
   messages_.write(messages_.form({examples.count(), 1, seeds.kind}), estimate, x, estimator_->outputs(),
                   estimator_->tape(), out);
 }

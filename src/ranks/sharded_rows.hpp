@@ -1,4 +1,4 @@
-// Gauss-Newton rows of a whole data set of which each rank reads its shards. Sums over rows are added up
+// Curvature rows of a whole data set of which each rank reads its shards. Sums over rows are added up
 // over the shards in the order of their tree; results that have a column per row are sent to all ranks.
 #pragma once
 
@@ -13,9 +13,9 @@ namespace bdl {
 template <class T>
 class ShardedRows final : public Rows<T> {
  public:
-  /// All arguments must outlive it. Every example counts `weight` times.
-  ShardedRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, double weight,
-              ConstSpan<double> statistics, Team& team, Index shards);
+  /// All arguments must outlive it.
+  ShardedRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds, Team& team,
+              Index shards);
 
   /// Returns the weights w_r of all rows.
   ConstSpan<T> weights() const { return weights_.first(count()); }

@@ -110,6 +110,8 @@ void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   Team& team = optimizer.team;
   if (optimizer.options().laplace && is_last)
     team.telling([&] { take_laplace(optimizer, data, state.shards); });
+  else if (evidence_is_due(optimizer))
+    team.telling([&] { learn_by_evidence(optimizer, data, state.shards); });
   if (optimizer.options().swag && is_last) team.telling([&] { take_swag(optimizer, data, strata); });
   agree(optimizer, Call::epoch, data.rows(), state.fit_end_epoch, state.shards);
   state.batch = 0;

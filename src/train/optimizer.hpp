@@ -37,6 +37,9 @@
 
 namespace bdl {
 
+template <class T>
+class LaplaceApproximation;
+
 /// Memory of the steps, beside model, posterior, prior and averages.
 template <class T>
 struct StepMemory {
@@ -117,6 +120,8 @@ class Optimizer {
   Watch<T> watch;
   Filter<T> filter;
   Snapshots<T> snapshots;
+  /// The last Laplace approximation, for the evidence; it knows what it is of.
+  std::shared_ptr<const LaplaceApproximation<T>> laplace;
   Team team;
   std::atomic<bool> stop_requested{false};
   StepMemory<T> memory;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "methods/suggestion.hpp"
+#include "train/approximate/laplace.hpp"
 #include "train/optimizer.hpp"
 
 namespace bdl {
@@ -36,7 +37,7 @@ LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps) {
   learned.is_due = is_due(state, options.learn_from, epoch_steps);
   if (state.by_evidence) return learned;
   learned.prior = options.learn_prior && !optimizer.prior().is_fixed() && options.rule != Rule::map;
-  learned.noise = options.learn_noise && likelihood.has_noise_precision();
+  learned.noise = options.learn_noise && likelihood.has_noise_precision() && !evidence_learns_noise(optimizer);
   learned.degrees = learned.noise && options.learn_degrees_of_freedom && likelihood.kind() == BDL_STUDENT_T &&
                     is_due(state, options.heteroscedastic_from, epoch_steps);
   const bool has_samples =

@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
     if (format == "bong-golden-1") return golden::replay_bong(file) ? 0 : 1;
     if (format == "network-golden-1") return golden::replay_network(file) ? 0 : 1;
     if (format == "elrg-golden-1") return golden::replay_elrg(file) ? 0 : 1;
+    if (format == "evidence-golden-1") return golden::replay_evidence(file) ? 0 : 1;
     if (format == "vogn-golden-1") return golden::replay_vogn(file) ? 0 : 1;
     throw std::runtime_error("unknown format " + format);
   } catch (const std::exception& exception) {

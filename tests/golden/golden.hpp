@@ -41,5 +41,6 @@ bool replay_bong(const Json& file);
 bool replay_network(const Json& file);
 bool replay_elrg(const Json& file);
 bool replay_vogn(const Json& file);
+bool replay_evidence(const Json& file);
 
 }  // namespace golden

@@ -9885,6 +9885,240 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_optimizer_evidence(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  double *arg4 = (double *) 0 ;
+  double *arg5 = (double *) 0 ;
+  double *arg6 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  double value4 ;
+  double value5 ;
+  double value6 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = &value4; 
+  }
+  {
+    arg5 = &value5; 
+  }
+  {
+    arg6 = &value6; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_evidence", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_evidence: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_optimizer_evidence: prior_precision", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_optimizer_evidence: noise_precision", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_evidence((struct bdl_optimizer const *)arg1,arg2,arg3,arg4,arg5,arg6);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg4)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg5)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg6)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_maximize_evidence(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  char *arg2 = (char *) 0 ;
+  double *arg3 = (double *) 0 ;
+  int64_t *arg4 = (int64_t *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  double value3 ;
+  int64_t value4 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = &value3; 
+  }
+  {
+    arg4 = &value4; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_maximize_evidence", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_maximize_evidence", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_maximize_evidence: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    const char* text;
+    if (string_argument(swig_obj[1], "bdl_optimizer_maximize_evidence: of", &text) < 0) SWIG_fail;
+    arg2 = (char *)text;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_maximize_evidence(arg1,(char const *)arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLongLong(*arg4)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_mode_gap(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  double *arg4 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  double value4 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = &value4; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_mode_gap", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_mode_gap: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_optimizer_mode_gap: x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_optimizer_mode_gap: y", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_mode_gap((struct bdl_optimizer const *)arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg4)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_optimizer_step_rows(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
@@ -17421,6 +17655,55 @@ static PyMethodDef SwigMethods[] = {
 		":param x:         n x inputs, up to 2^28 rows times outputs: they count as N examples\n"
 		":type y: bdl_matrix\n"
 		":param y:         n x targets\n"
+		""},
+	 { "bdl_optimizer_evidence", _wrap_bdl_optimizer_evidence, METH_VARARGS, "\n"
+		"Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) / T +\n"
+		"log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in the\n"
+		"posterior's family and the temperature T of option \"kl_weight\" (docs/mathematics/evidence.md). It needs no\n"
+		"data, and changes nothing. bdl_optimizer_laplace(), or a fit with option \"laplace\", must have been called\n"
+		"since the mean, a posterior that is the prior, or ratios of noise precisions last changed, also after\n"
+		"loading a checkpoint; else BDL_ERROR_UNSUPPORTED. Any out-pointer may be NULL. Since 0.2.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer:            an optimizer with a model\n"
+		":type prior_precision: bdl_matrix\n"
+		":param prior_precision:      bdl_none() for the present prior; 1 x 1, 1 x G for its groups (option\n"
+		"                                \"prior_groups\") or 1 x D\n"
+		":type noise_precision: bdl_matrix\n"
+		":param noise_precision:      bdl_none() for the present noise; of Gaussian noise 1 x 1 or 1 x targets, with\n"
+		"                                the ratios of the model's\n"
+		":type log_evidence: float\n"
+		":param log_evidence:         out: the evidence, in nats\n"
+		":type log_likelihood: float\n"
+		":param log_likelihood:       out: log p(y | theta)\n"
+		":type effective_parameters: float\n"
+		":param effective_parameters: out: number of parameters that the data determine, tr(H / T Sigma)\n"
+		""},
+	 { "bdl_optimizer_maximize_evidence", _wrap_bdl_optimizer_maximize_evidence, METH_VARARGS, "\n"
+		"Sets the precisions of the prior's groups, the noise, and the posterior's covariance to those at which the\n"
+		"evidence of bdl_optimizer_evidence() is greatest; the mean stays. There is one optimum at most, since the\n"
+		"evidence is concave in the logarithms of the precisions. A group of which the data or the mean say nothing\n"
+		"keeps its precision. On failure nothing has changed. Since 0.2.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer:    an optimizer with a model; UNSUPPORTED as there, and for \"prior\" if the prior is fixed, for\n"
+		"                        \"noise\" unless it is Gaussian\n"
+		":type of: string\n"
+		":param of:           \"prior\", \"noise\" (a common factor on its precisions) or \"prior noise\"\n"
+		":type log_evidence: float\n"
+		":param log_evidence: out: the evidence there; may be NULL\n"
+		":type steps: int64_t\n"
+		":param steps:        out: steps of Newton's method; may be NULL\n"
+		""},
+	 { "bdl_optimizer_mode_gap", _wrap_bdl_optimizer_mode_gap, METH_VARARGS, "\n"
+		"Computes 1/2 g^T Sigma g nats for the gradient g of the loss at the mean and Laplace's Sigma: what a Newton step\n"
+		"would gain. Training that has found a mode under this prior has a gap below 1. Since 0.2.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer with a Laplace approximation, as for bdl_optimizer_evidence()\n"
+		":type x: bdl_matrix\n"
+		":param x:         n x inputs, which count as N examples\n"
+		":type y: bdl_matrix\n"
+		":param y:         n x targets\n"
+		":type gap: float\n"
+		":param gap:       out\n"
 		""},
 	 { "bdl_optimizer_step_rows", _wrap_bdl_optimizer_step_rows, METH_VARARGS, "\n"
 		"Takes one step from the caller's own gradient rows of -log p: M examples under S parameter samples make\n"

@@ -1,8 +1,10 @@
-// Laplace's approximation (MacKay 1992; Ritter, Botev, Barber 2018): a Gaussian around the mean whose
-// precision is the generalised Gauss-Newton matrix of all data plus the prior's precision, in the
-// posterior's family.
+// Laplace's approximation (MacKay 1992; Ritter, Botev, Barber 2018) as training makes it: a Gaussian around
+// the mean whose precision is the curvature of all data plus the prior's precision, in the posterior's
+// family, and prior and noise by its evidence (Immer et al. 2021). laplace/approximation.hpp is the
+// approximation itself.
 #pragma once
 
+#include "train/approximate/laplace/approximation.hpp"
 #include "train/optimizer.hpp"
 
 namespace bdl {
@@ -12,10 +14,32 @@ namespace bdl {
 template <class T>
 void check_laplace(const Optimizer<T>& optimizer, Index examples);
 
-/// Replaces the covariance of the optimizer's posterior by the approximation's; the mean stays. The data,
-/// checked, count as N examples, and are added up by so many shards: each rank reads the rows of its shards.
-/// All ranks call it within Team::telling. On failure nothing has changed.
+/// Replaces the covariance of the optimizer's posterior by the approximation's, with the evidence's prior and
+/// noise if option "evidence" asks; the mean stays. The data, checked, count as N examples, and are added up
+/// by so many shards: each rank reads the rows of its shards. All ranks call it within Team::telling. On
+/// failure nothing has changed.
 template <class T>
 void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards);
+
+/// True if the evidence moves prior and noise at the end of this epoch (option "evidence" during).
+template <class T>
+bool evidence_is_due(const Optimizer<T>& optimizer);
+/// Moves prior and noise towards the optimum of the evidence at the present mean.
+template <class T>
+void learn_by_evidence(Optimizer<T>& optimizer, DataSet& data, Index shards);
+/// True if the evidence chooses the noise, so that steps do not learn it.
+template <class T>
+bool evidence_learns_noise(const Optimizer<T>& optimizer);
+
+/// Returns log Z of the last approximation, of targets in the caller's units, for precisions of the prior's
+/// groups and a factor on the noise. Fails with ERROR_UNSUPPORTED if something has changed since.
+template <class T>
+LogEvidence evidence_of(const Optimizer<T>& optimizer, const GroupedPrecisions& prior, double noise_factor);
+/// Sets prior, noise and covariance to the optimum of the evidence of the last approximation.
+template <class T>
+EvidenceOptimum maximize_evidence(Optimizer<T>& optimizer, const EvidenceSearch& search);
+/// Returns the nats that a Newton step from the mean would gain on these data.
+template <class T>
+double mode_gap(const Optimizer<T>& optimizer, DataSet& data);
 
 }  // namespace bdl

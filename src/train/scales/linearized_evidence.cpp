@@ -41,7 +41,7 @@ LinearizedEvidence<T>::LinearizedEvidence(const Optimizer<T>& optimizer, const E
     : optimizer_(optimizer),
       likelihood_(optimizer.model()->likelihood),
       targets_(static_cast<std::size_t>(likelihood_.targets())),
-      prior_(optimizer.prior().groups().begin(), optimizer.prior().groups().end()) {
+      prior_(optimizer.prior().grouped()) {
   add_errors(sample);
   add_rows(sample);
   evaluate();
@@ -86,9 +86,9 @@ void LinearizedEvidence<T>::add_rows(const EvidenceSample<T>& sample) {
   parts_.resize(others > 0 && likelihood_.log_precision_is_free() ? 2 : 1);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     parts_[p].first = p == 0 ? 0 : means * curved_;
-    parts_[p].gram.begin((p == 0 ? means : others) * curved_, static_cast<Index>(prior_.size()));
+    parts_[p].gram.begin((p == 0 ? means : others) * curved_, prior_.groups());
     parts_[p].factors.assign(static_cast<std::size_t>(parts_[p].gram.rows()), 1.0);
-    parts_[p].products.assign(prior_.size(), std::vector<double>(parts_[p].factors.size()));
+    parts_[p].products.assign(prior_.values.size(), std::vector<double>(parts_[p].factors.size()));
   }
   const auto estimator = make_estimator(model);
   SeedSpec seeds{CurvatureKind::gauss_newton, 1};
@@ -103,7 +103,6 @@ void LinearizedEvidence<T>::add_rows(const EvidenceSample<T>& sample) {
 template <class T>
 void LinearizedEvidence<T>::add_layers(const Estimate<T>& estimate, const BlockedRows<T>& rows,
                                        double weight) {
-  const Prior<T>& prior = optimizer_.prior();
   const auto mean = optimizer_.posterior()->mean();
   const Index count = rows.count();
   Buffer<double> all(count * count);
@@ -121,11 +120,11 @@ void LinearizedEvidence<T>::add_layers(const Estimate<T>& estimate, const Blocke
       const auto of_part =
           ConstSpan<double>(factors).subspan(static_cast<std::size_t>(part.first), part.factors.size());
       // The last layer's parameters of the means come first, and those of log noise precisions last.
-      const PriorShare share =
-          p == 0 ? prior.share_of(offset) : prior.share_of(offset + layer->parameters() - 1);
-      add_part(static_cast<Index>(share.group), 1 / share.scale, gram, part.first, of_part, part.gram);
+      const auto of = static_cast<std::size_t>(p == 0 ? offset : offset + layer->parameters() - 1);
+      const auto group = static_cast<std::size_t>(prior_.group[of]);
+      add_part(prior_.group[of], 1 / prior_.scale[of], gram, part.first, of_part, part.gram);
       for (std::size_t r = 0; r < of_part.size(); ++r)
-        part.products[share.group][r] +=
+        part.products[group][r] +=
             of_part[r] * static_cast<double>(products.data()[part.first + static_cast<Index>(r)]);
     }
   }
@@ -143,9 +142,9 @@ void LinearizedEvidence<T>::evaluate() {
     value_ += (target.values * target.log_change - std::expm1(target.log_change) * tau * target.errors) / 2;
   }
   const std::vector<double> all = squares();
-  for (std::size_t g = 0; g < prior_.size(); ++g) value_ -= prior_[g] * all[g] / 2;
+  for (std::size_t g = 0; g < prior_.values.size(); ++g) value_ -= prior_.values[g] * all[g] / 2;
   for (Part& part : parts_) {
-    if (!part.gram.evaluate(prior_, part.factors))
+    if (!part.gram.evaluate(prior_.values, part.factors))
       fail(Status::ERROR_DIVERGED, "the evidence by which scales are learned is not finite");
     value_ -= part.gram.log_det() / 2;
   }
@@ -153,11 +152,11 @@ void LinearizedEvidence<T>::evaluate() {
 
 template <class T>
 std::vector<double> LinearizedEvidence<T>::squares() const {
-  const Prior<T>& prior = optimizer_.prior();
   const auto mean = optimizer_.posterior()->mean();
-  std::vector<double> all(prior_.size());
-  prior.mean_squares({mean.data(), static_cast<Index>(mean.size()), 1}, all);
-  for (std::size_t g = 0; g < all.size(); ++g) all[g] *= static_cast<double>(prior.group_size(g));
+  std::vector<double> all(prior_.values.size());
+  for (std::size_t j = 0; j < mean.size(); ++j)
+    if (prior_.group[j] >= 0)
+      all[static_cast<std::size_t>(prior_.group[j])] += prior_.scale[j] * std::pow(static_cast<double>(mean[j]), 2);
   return all;
 }
 
@@ -168,7 +167,7 @@ std::vector<double> LinearizedEvidence<T>::determined_squares() {
   for (std::size_t g = 0; g < all.size(); ++g) {
     double square = 0;
     for (Part& part : parts_) {
-      square = part.gram.determined_square(static_cast<Index>(g), prior_[g], part.factors, part.products[g]);
+      square = part.gram.determined_square(static_cast<Index>(g), prior_.values[g], part.factors, part.products[g]);
       if (square > 0) break;
     }
     if (square > 0) all[g] = std::min(all[g], square);
@@ -215,11 +214,11 @@ void LinearizedEvidence<T>::move_noise() {
 template <class T>
 void LinearizedEvidence<T>::move(const MovedScales& moves, const std::vector<double>& all) {
   if (moves.prior)
-    for (std::size_t g = 0; g < prior_.size(); ++g) {
+    for (std::size_t g = 0; g < prior_.values.size(); ++g) {
       double effective = 0;
       for (const Part& part : parts_) effective += part.gram.effective_parameters(static_cast<Index>(g));
       if (effective > 0 && all[g] > 0)
-        prior_[g] = std::clamp(moved(prior_[g], effective / all[g]), smallest, largest);
+        prior_.values[g] = std::clamp(moved(prior_.values[g], effective / all[g]), smallest, largest);
     }
   if (moves.noise) move_noise();
   evaluate();
@@ -227,7 +226,7 @@ void LinearizedEvidence<T>::move(const MovedScales& moves, const std::vector<dou
 
 template <class T>
 void LinearizedEvidence<T>::begin_afresh() {
-  std::ranges::fill(prior_, 1.0);
+  std::ranges::fill(prior_.values, 1.0);
   move_noise();
   evaluate();
 }
@@ -275,7 +274,7 @@ template <class T>
 double LinearizedEvidence<T>::effective_parameters() const {
   double sum = 0;
   for (const Part& part : parts_)
-    for (Index g = 0; g < static_cast<Index>(prior_.size()); ++g) sum += part.gram.effective_parameters(g);
+    for (Index g = 0; g < prior_.groups(); ++g) sum += part.gram.effective_parameters(g);
   return sum;
 }
 

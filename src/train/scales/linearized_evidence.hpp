@@ -36,7 +36,7 @@ class LinearizedEvidence {
   /// Returns the log likelihood of a constant, with its best noise.
   double of_constant() const;
   /// Returns the precisions of the prior's groups, and of the noise as the likelihood holds it.
-  const std::vector<double>& prior() const { return prior_; }
+  const std::vector<double>& prior() const { return prior_.values; }
   std::vector<double> noise() const;
   /// Returns the noise precisions of a constant.
   std::vector<double> noise_of_constant() const;
@@ -71,7 +71,7 @@ class LinearizedEvidence {
   const Likelihood& likelihood_;
   std::vector<Part> parts_;
   std::vector<Target> targets_;
-  std::vector<double> prior_;
+  GroupedPrecisions prior_;
   Index curved_ = 0;
   double log_likelihood_ = 0, value_ = 0;
 };

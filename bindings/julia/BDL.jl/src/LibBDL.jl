@@ -2007,6 +2007,59 @@ function bdl_optimizer_laplace(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}
 end
 
 """
+Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) / T +
+log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in the
+posterior's family and the temperature T of option "kl_weight" (docs/mathematics/evidence.md). It needs no
+data, and changes nothing. bdl_optimizer_laplace(), or a fit with option "laplace", must have been called
+since the mean, a posterior that is the prior, or ratios of noise precisions last changed, also after
+loading a checkpoint; else BDL_ERROR_UNSUPPORTED. Any out-pointer may be NULL. Since 0.2.
+
+# Arguments
+- `optimizer`: an optimizer with a model
+- `prior_precision`: bdl_none() for the present prior; 1 x 1, 1 x G for its groups (option
+  "prior_groups") or 1 x D
+- `noise_precision`: bdl_none() for the present noise; of Gaussian noise 1 x 1 or 1 x targets, with
+  the ratios of the model's
+- `log_evidence`: out: the evidence, in nats
+- `log_likelihood`: out: log p(y | theta)
+- `effective_parameters`: out: number of parameters that the data determine, tr(H / T Sigma)
+"""
+function bdl_optimizer_evidence(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, prior_precision::Union{bdl_matrix,MatrixView}, noise_precision::Union{bdl_matrix,MatrixView}, log_evidence::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, log_likelihood::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, effective_parameters::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_optimizer_evidence, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, Ptr{Cdouble}, Ptr{Cdouble}, Ptr{Cdouble},), optimizer, prior_precision, noise_precision, log_evidence, log_likelihood, effective_parameters)
+end
+
+"""
+Sets the precisions of the prior's groups, the noise, and the posterior's covariance to those at which the
+evidence of bdl_optimizer_evidence() is greatest; the mean stays. There is one optimum at most, since the
+evidence is concave in the logarithms of the precisions. A group of which the data or the mean say nothing
+keeps its precision. On failure nothing has changed. Since 0.2.
+
+# Arguments
+- `optimizer`: an optimizer with a model; UNSUPPORTED as there, and for "prior" if the prior is fixed, for
+  "noise" unless it is Gaussian
+- `of`: "prior", "noise" (a common factor on its precisions) or "prior noise"
+- `log_evidence`: out: the evidence there; may be NULL
+- `steps`: out: steps of Newton's method; may be NULL
+"""
+function bdl_optimizer_maximize_evidence(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, of::Union{AbstractString,Cstring}, log_evidence::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, steps::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
+    return ccall((:bdl_optimizer_maximize_evidence, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Ptr{Cdouble}, Ptr{Int64},), optimizer, of, log_evidence, steps)
+end
+
+"""
+Computes 1/2 g^T Sigma g nats for the gradient g of the loss at the mean and Laplace's Sigma: what a Newton step
+would gain. Training that has found a mode under this prior has a gap below 1. Since 0.2.
+
+# Arguments
+- `optimizer`: an optimizer with a Laplace approximation, as for bdl_optimizer_evidence()
+- `x`: n x inputs, which count as N examples
+- `y`: n x targets
+- `gap`: out
+"""
+function bdl_optimizer_mode_gap(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, gap::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_optimizer_mode_gap, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, Ptr{Cdouble},), optimizer, x, y, gap)
+end
+
+"""
 Takes one step from the caller's own gradient rows of -log p: M examples under S parameter samples make
 n = M S rows, and the gradient estimate is N / n times their sum. Scales are not learned from rows.
 Since 0.1.

@@ -585,6 +585,21 @@ bdl_optimizer_laplace <- function(optimizer, x, y)
   .Call('R_swig_bdl_optimizer_laplace', optimizer, x, y, FALSE, PACKAGE='bdl')
 }
 
+bdl_optimizer_evidence <- function(optimizer, prior_precision, noise_precision)
+{
+  .Call('R_swig_bdl_optimizer_evidence', optimizer, prior_precision, noise_precision, FALSE, PACKAGE='bdl')
+}
+
+bdl_optimizer_maximize_evidence <- function(optimizer, of)
+{
+  .Call('R_swig_bdl_optimizer_maximize_evidence', optimizer, of, FALSE, PACKAGE='bdl')
+}
+
+bdl_optimizer_mode_gap <- function(optimizer, x, y)
+{
+  .Call('R_swig_bdl_optimizer_mode_gap', optimizer, x, y, FALSE, PACKAGE='bdl')
+}
+
 bdl_optimizer_step_rows <- function(optimizer, rows)
 {
   .Call('R_swig_bdl_optimizer_step_rows', optimizer, rows, FALSE, PACKAGE='bdl')

@@ -7718,6 +7718,212 @@ R_swig_bdl_optimizer_laplace ( SEXP optimizer, SEXP x, SEXP y, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_optimizer_evidence ( SEXP optimizer, SEXP prior_precision, SEXP noise_precision, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  double *arg4 = (double *) 0 ;
+  double *arg5 = (double *) 0 ;
+  double *arg6 = (double *) 0 ;
+  SEXP given1 ;
+  double output4 ;
+  double output5 ;
+  double output6 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg4 = &output4;
+  }
+  {
+    arg5 = &output5;
+  }
+  {
+    arg6 = &output6;
+  }
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_evidence", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_evidence", "optimizer");
+  }
+  {
+    arg2 = bdlr_matrix(prior_precision, 1, "bdl_optimizer_evidence", "prior_precision");
+  }
+  {
+    arg3 = bdlr_matrix(noise_precision, 0, "bdl_optimizer_evidence", "noise_precision");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_evidence((struct bdl_optimizer const *)arg1,arg2,arg3,arg4,arg5,arg6);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,4));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "log_evidence", Rf_ScalarReal(*arg4));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "log_likelihood", Rf_ScalarReal(*arg5));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "effective_parameters", Rf_ScalarReal(*arg6));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_maximize_evidence ( SEXP optimizer, SEXP of, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  char *arg2 = (char *) 0 ;
+  double *arg3 = (double *) 0 ;
+  int64_t *arg4 = (int64_t *) 0 ;
+  SEXP given1 ;
+  double output3 ;
+  int64_t output4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg3 = &output3;
+  }
+  {
+    arg4 = &output4;
+  }
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_maximize_evidence", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_maximize_evidence", "_request_stop"), "bdl_optimizer_maximize_evidence", "optimizer");
+  }
+  {
+    arg2 = (char *)bdlr_string(of, "bdl_optimizer_maximize_evidence", "of");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_maximize_evidence(arg1,(char const *)arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "log_evidence", Rf_ScalarReal(*arg3));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "steps", Rf_ScalarReal(*arg4));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_mode_gap ( SEXP optimizer, SEXP x, SEXP y, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  double *arg4 = (double *) 0 ;
+  SEXP given1 ;
+  double output4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg4 = &output4;
+  }
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_mode_gap", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_mode_gap", "optimizer");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_optimizer_mode_gap", "x");
+  }
+  {
+    arg3 = bdlr_matrix(y, 0, "bdl_optimizer_mode_gap", "y");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_mode_gap((struct bdl_optimizer const *)arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "gap", Rf_ScalarReal(*arg4));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_optimizer_step_rows ( SEXP optimizer, SEXP rows, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -13989,6 +14195,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_status_name", (DL_FUNC) &R_swig_bdl_status_name, 1},
    {"R_swig_bdl_method_describe", (DL_FUNC) &R_swig_bdl_method_describe, 2},
    {"R_swig_bdl_model_set_noise_precision", (DL_FUNC) &R_swig_bdl_model_set_noise_precision, 3},
+   {"R_swig_bdl_optimizer_evidence", (DL_FUNC) &R_swig_bdl_optimizer_evidence, 4},
    {"R_swig_bdl_model_copy", (DL_FUNC) &R_swig_bdl_model_copy, 2},
    {"R_swig_bdl_posterior_entropy", (DL_FUNC) &R_swig_bdl_posterior_entropy, 2},
    {"R_swig_bdl_model_get_noise_covariance", (DL_FUNC) &R_swig_bdl_model_get_noise_covariance, 3},
@@ -14086,8 +14293,9 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_set_choice", (DL_FUNC) &R_swig_bdl_optimizer_set_choice, 4},
    {"R_swig_bdl_method_count", (DL_FUNC) &R_swig_bdl_method_count, 1},
    {"R_swig_bdl_posterior_mean", (DL_FUNC) &R_swig_bdl_posterior_mean, 3},
-   {"R_swig_bdl_predict_draws", (DL_FUNC) &R_swig_bdl_predict_draws, 7},
    {"R_swig_bdl_posterior_set_low_rank", (DL_FUNC) &R_swig_bdl_posterior_set_low_rank, 5},
+   {"R_swig_bdl_predict_draws", (DL_FUNC) &R_swig_bdl_predict_draws, 7},
+   {"R_swig_bdl_optimizer_mode_gap", (DL_FUNC) &R_swig_bdl_optimizer_mode_gap, 4},
    {"R_swig_bdl_posterior_set_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_set_low_rank_moment, 5},
    {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
    {"R_swig_bdl_temperature_fit", (DL_FUNC) &R_swig_bdl_temperature_fit, 3},
@@ -14115,6 +14323,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_fit_dataset", (DL_FUNC) &R_swig_bdl_optimizer_fit_dataset, 5},
    {"R_swig_bdl_posterior_create_dropout", (DL_FUNC) &R_swig_bdl_posterior_create_dropout, 4},
    {"R_swig_bdl_dataset_read", (DL_FUNC) &R_swig_bdl_dataset_read, 5},
+   {"R_swig_bdl_optimizer_maximize_evidence", (DL_FUNC) &R_swig_bdl_optimizer_maximize_evidence, 3},
    {"R_swig_bdl_posterior_copy", (DL_FUNC) &R_swig_bdl_posterior_copy, 2},
    {"R_swig_bdl_posterior_family", (DL_FUNC) &R_swig_bdl_posterior_family, 2},
    {"R_swig_bdl_model_dtype", (DL_FUNC) &R_swig_bdl_model_dtype, 2},
