@@ -33,6 +33,7 @@
 #include "train/scales.hpp"
 #include "train/state.hpp"
 #include "train/stream/prequential.hpp"
+#include "train/stream/residual_noise.hpp"
 #include "train/watch.hpp"
 
 namespace bdl {
@@ -116,6 +117,7 @@ class Optimizer {
   Averages<T> averages;
   Watch<T> watch;
   Filter<T> filter;
+  ResidualNoise noise;
   Snapshots<T> snapshots;
   Team team;
   std::atomic<bool> stop_requested{false};

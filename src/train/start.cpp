@@ -266,6 +266,7 @@ void initialize(Optimizer<T>& optimizer) {
                                   options.heteroscedastic_from == 0);
   }
   optimizer.averages.forget();
+  optimizer.noise.forget();
   optimizer.watch.forget();
   optimizer.state = {};
   optimizer.state.plan = {0, options.total_steps};

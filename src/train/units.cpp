@@ -247,7 +247,7 @@ void start_noises(Optimizer<T>& optimizer, DataSet& data) {
     precision.push_back(noise_precision(first_noise_factor(optimizer), variance));
   const bool is_provisional = units.has_constant();  // the noise changes once that target has a scale
   optimizer.model()->likelihood.set_noise_precision(
-      precision, is_provisional ? NoiseOrigin::training : NoiseOrigin::caller);
+      precision, is_provisional ? NoiseOrigin::training : NoiseOrigin::targets);
 }
 
 template <class T>

@@ -49,6 +49,22 @@ void pass_time(Optimizer<T>& optimizer) {
   optimizer.state.is_ahead = false;
 }
 
+namespace {
+
+/// Prepares the noise after the observation, from the residuals of its predictions.
+template <class T>
+void learn_noise(Optimizer<T>& optimizer, ConstMatrixView<T> y, ScoreKind predicted) {
+  const Likelihood& likelihood = optimizer.model()->likelihood;
+  const Prequential<T>& of = *optimizer.memory.prequential;
+  optimizer.noise.begin(likelihood);
+  for (Index i = 0; i < y.cols; ++i)
+    for (Index c = 0; c < y.rows; ++c)
+      optimizer.noise.add(likelihood, optimizer.options(), c, static_cast<double>(y(c, i)), of.mean(i, c),
+                          of.variance(i, c, predicted));
+}
+
+}  // namespace
+
 template <class T>
 void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> scores, double largest_score) {
   optimizer.check_use(Use::stream);
@@ -65,20 +81,25 @@ void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> sc
       optimizer.batch_x(examples), optimizer.batch_y(examples), 1, {state.step, 0}};
   Interruptible work;
   Posterior<T>& prior = optimizer.filter.predict(q, state.is_ahead ? 0 : 1, options, memory.scratch);
-  const PrequentialSums sums =
-      memory.prequential->score(prior, observation.x, observation.y, options.score, scores);
+  const bool learns_noise = ResidualNoise::is_learned(model.likelihood, options);
+  const ScoreKind predicted =
+      learns_noise && options.score == ScoreKind::none ? ScoreKind::plug_in : options.score;
+  memory.prequential->predict(prior, observation.x, predicted);
+  const PrequentialSums sums = memory.prequential->score(observation.y, options.score, scores);
   for (const double score : scores)
     if (options.score != ScoreKind::none && !(std::abs(score) <= largest_score))
       fail(Status::ERROR_DIVERGED, "the log density of an observation would be %g", score);
   // Limits change after the scores, which are predictions. observe() has settled scales of constants
   // before.
   if (!model.standardization.has_constant()) start_units(optimizer, observation.y);
+  if (learns_noise) learn_noise<T>(optimizer, observation.y, predicted);
   const auto kept_draws = optimizer.caller_draws();  // kept alive, as the callback may replace them
   const auto [next, shortened, held] = optimizer.filter.update(
       model, prior, observation, options, memory.evidence->estimator(), optimizer.draws(), memory.scratch);
   work.end();
   q.swap(next);
   freed.keep();
+  if (learns_noise) optimizer.noise.commit(model.likelihood);
   optimizer.watch.forget();
   state.shortened_steps += shortened ? 1 : 0;
   state.guarded_steps += held ? 1 : 0;
