@@ -34,6 +34,7 @@
 #include "train/state.hpp"
 #include "train/stream/prequential.hpp"
 #include "train/stream/residual_noise.hpp"
+#include "train/stream/stream_scales.hpp"
 #include "train/watch.hpp"
 
 namespace bdl {
@@ -118,6 +119,7 @@ class Optimizer {
   Watch<T> watch;
   Filter<T> filter;
   ResidualNoise noise;
+  StreamScales stream_scales;
   Snapshots<T> snapshots;
   Team team;
   std::atomic<bool> stop_requested{false};

@@ -267,6 +267,8 @@ void initialize(Optimizer<T>& optimizer) {
   }
   optimizer.averages.forget();
   optimizer.noise.forget();
+  if (optimizer.stream_scales.is_open()) optimizer.model()->standardization = {};
+  optimizer.stream_scales.close();
   optimizer.watch.forget();
   optimizer.state = {};
   optimizer.state.plan = {0, options.total_steps};
