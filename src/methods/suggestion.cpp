@@ -37,7 +37,11 @@ const Method& linear_method(const MethodContext& model, const TrainingWish& wish
   if (wish.has_family && contains(Families::low_rank_moments, wish.family)) return find_method("elrg-d");
   if (wish.in_blocks) {
     const bool is_small = wish.parameters <= most_full_parameters;
-    return suggested_method(model, wish.has_family ? wish.family : is_small ? Families::full : Families::low_rank, true);
+    return suggested_method(model,
+                            wish.has_family ? wish.family
+                            : is_small      ? Families::full
+                                            : Families::low_rank,
+                            true);
   }
   if (!model.is_exact) return find_method("slang-ggn");
   const bool is_small =
@@ -67,8 +71,9 @@ Families family_for(const MethodContext& model, const TrainingWish& wish, const 
 
 /// Returns options that suit the model. Linear models have a standard normal prior of the standardised
 /// coefficients and almost none of intercepts; they start at 0, since a filter would keep a random start
-/// wherever the data say nothing. Streams learn the scales of models that have none. Convolutions have few inputs a filter: draws by an initial precision that
-/// suits wide layers would be nothing but noise. VOGN and IVON start with a higher precision anyway.
+/// wherever the data say nothing. Streams learn the scales of models that have none. Convolutions have few
+/// inputs a filter: draws by an initial precision that suits wide layers would be nothing but noise. VOGN and
+/// IVON start with a higher precision anyway.
 const char* options_for(const MethodContext& model, const Method& method) {
   Options options;
   method.set_defaults(options, model);
@@ -119,6 +124,9 @@ bdl_predict_method suggested_prediction(const MethodContext& model, const Method
   if (model.is_linear && !contains(method.families, Families::dropout)) {
     if (model.likelihood == BDL_GAUSSIAN) return BDL_LINEARIZED;
     if (model.is_exact) return BDL_QUADRATURE;
+    // It is its own linearisation. The probit approximation would take the wide prior of the intercepts,
+    // which classes have in common, for doubt about them.
+    if (method.forecast == Forecast::linearized) return BDL_MONTE_CARLO;
   }
   constexpr bdl_predict_method predictions[] = {BDL_MONTE_CARLO, BDL_PLUG_IN, BDL_LINEARIZED};
   return predictions[static_cast<int>(method.forecast)];

@@ -11,6 +11,7 @@
 #include "data/moments.hpp"
 #include "model/noise_units.hpp"
 #include "ranks/shard_sums.hpp"
+#include "train/stream/scale_learning.hpp"
 
 namespace bdl {
 namespace {
@@ -240,7 +241,7 @@ void start_noise(Optimizer<T>& optimizer, DataSet& data) {
 
 template <class T>
 void start_noises(Optimizer<T>& optimizer, DataSet& data) {
-  if (!may_start_noise(optimizer)) return;
+  if (!may_start_noise(optimizer) || learns_scales(optimizer)) return;
   const Standardization& units = optimizer.model()->standardization;
   std::vector<double> precision;
   for (const double variance : target_variances(data, units))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "network/shape.hpp"
 #include "train/scales.hpp"
@@ -25,53 +26,59 @@ double limited_square(const Likelihood& likelihood, double residual, double vari
   if (likelihood.kind() == BDL_GAUSSIAN)
     return std::min(square, most_deviations * most_deviations * variance);
   const double nu = likelihood.degrees_of_freedom();
-  return square * (nu + 1) / (nu + square / variance);
+  return (nu + 1) / (nu / square + 1 / variance);
 }
 
 }  // namespace
 
 void ResidualNoise::begin(const Likelihood& likelihood) {
-  next_.resize(at(likelihood.targets()));
   noise_.clear();
   for (const double precision : likelihood.noise_precision()) noise_.push_back(1 / precision);
-  for (std::size_t c = 0; c < next_.size(); ++c)
-    next_[c] =
-        counts_.empty() ? NoiseCount{0, 0, 0, std::max(1.0, noise_[noise_.size() == 1 ? 0 : c])} : counts_[c];
+  if (counts_.is_empty())
+    start(likelihood.targets());
+  else
+    next_ = counts_;
+}
+
+void ResidualNoise::start(Index targets) {
+  for (auto* numbers : {&next_.information, &next_.values, &next_.mean}) numbers->assign(at(targets), 0);
+  next_.variance.clear();
+  for (std::size_t c = 0; c < at(targets); ++c)
+    next_.variance.push_back(std::max(1.0, noise_[noise_.size() == 1 ? 0 : c]));
 }
 
 void ResidualNoise::add(const Likelihood& likelihood, const Options& options, Index c, double y, double mean,
                         double variance) {
   if (std::isnan(y)) return;
-  NoiseCount& count = next_[at(c)];
-  double& noise = noise_[noise_.size() == 1 ? 0 : at(c)];
-  // Targets that share the noise share what is known about it.
-  double& information = next_[noise_.size() == 1 ? 0 : at(c)].information;
+  const std::size_t of = at(c),
+                    shared = noise_.size() == 1 ? 0 : of;  // a noise of all targets learns from all
+  const double most = std::sqrt(largest_variance), deviation = std::clamp(y - next_.mean[of], -most, most),
+               least_rate = std::min(0.5, 1 - options.forgetting),
+               part = std::max(1 / (prior_count + ++next_.values[of]), least_rate);
+  next_.mean[of] += part * deviation;
+  next_.variance[of] += part * (deviation * deviation - next_.variance[of]);
+  double& noise = noise_[shared];
   const double predicted = variance + noise, share = noise / predicted, weight = share * share;
-  information += weight;
-  const double least_rate = std::min(0.5, 1 - options.forgetting),
-               rate = std::max(growth / (prior_count + information), least_rate),
-               part = std::max(1 / (prior_count + ++count.values), least_rate), deviation = y - count.mean;
-  count.mean += part * deviation;
-  count.variance += part * (deviation * deviation - count.variance);
+  next_.information[shared] += weight;
+  const double rate = std::max(growth / (prior_count + next_.information[shared]), least_rate);
   noise += rate * weight * (limited_square(likelihood, y - mean, predicted) - predicted);
   limit(noise);
 }
 
 /// The noise is at most the targets' variance, and not quite 0.
 void ResidualNoise::limit(double& noise) const {
-  double most = 0;
-  if (noise_.size() == 1)
-    for (const NoiseCount& count : next_) most += count.variance / static_cast<double>(next_.size());
-  else
-    most = next_[static_cast<std::size_t>(&noise - noise_.data())].variance;
+  const std::vector<double>& variance = next_.variance;
+  const double most = noise_.size() == 1 ? std::accumulate(variance.begin(), variance.end(), 0.0) /
+                                               static_cast<double>(variance.size())
+                                         : variance[static_cast<std::size_t>(&noise - noise_.data())];
   noise = std::clamp(noise, std::max(smallest_variance, least_share * most),
-                     std::max(smallest_variance, std::min(most, largest_variance)));
+                     std::clamp(most, smallest_variance, largest_variance));
 }
 
 void ResidualNoise::commit(Likelihood& likelihood) {
   for (double& value : noise_) value = 1 / value;
   likelihood.learn_noise_precision(noise_);
-  counts_.swap(next_);
+  std::swap(counts_, next_);
 }
 
 }  // namespace bdl

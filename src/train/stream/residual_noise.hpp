@@ -15,10 +15,11 @@
 
 namespace bdl {
 
-/// Residuals of one target, and what is kept of its values.
-struct NoiseCount {
-  double information = 0;                     ///< N, in residuals
-  double values = 0, mean = 0, variance = 1;  ///< number of values, and moments of the standardised ones
+/// Numbers for each target: the information N of its residuals, and the number, mean and variance of its
+/// standardised values.
+struct NoiseCounts {
+  std::vector<double> information, values, mean, variance;
+  bool is_empty() const { return information.empty(); }
 };
 
 class ResidualNoise {
@@ -36,15 +37,16 @@ class ResidualNoise {
   /// Makes what was prepared the state, and gives the likelihood its precision. Cannot fail.
   void commit(Likelihood& likelihood);
   /// Begins anew at the likelihood's precision.
-  void forget() { counts_.clear(); }
+  void forget() { counts_ = {}; }
 
-  const std::vector<NoiseCount>& counts() const { return counts_; }
-  void restore(std::vector<NoiseCount> counts) { counts_ = std::move(counts); }
+  const NoiseCounts& counts() const { return counts_; }
+  void restore(NoiseCounts counts) { counts_ = std::move(counts); }
 
  private:
+  void start(Index targets);
   void limit(double& noise) const;
-  std::vector<NoiseCount> counts_, next_;  // one for each target; empty before the first observation
-  std::vector<double> noise_;              // the next variances, as many as the likelihood has precisions
+  NoiseCounts counts_, next_;  // empty before the first observation
+  std::vector<double> noise_;  // the next variances, as many as the likelihood has precisions
 };
 
 }  // namespace bdl

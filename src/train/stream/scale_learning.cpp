@@ -22,7 +22,8 @@ bool vary(const std::vector<RunningMoments>& targets) {
   });
 }
 
-/// Returns moments of targets that are not settled: of one that does not vary yet, its size is the best guess.
+/// Returns moments of targets that are not settled: of one that does not vary yet, its size is the best
+/// guess.
 ColumnMoments provisional(const std::vector<RunningMoments>& moments) {
   ColumnMoments targets = column_moments(moments, 1);
   for (std::size_t c = 0; c < moments.size(); ++c)
@@ -44,7 +45,8 @@ void begin_noise(Optimizer<T>& optimizer) {
   Likelihood& likelihood = optimizer.model()->likelihood;
   if (!likelihood.has_noise_precision() || likelihood.noise_is_set()) return;
   const double option = optimizer.options().initial_noise_precision;
-  const std::vector<double> precision(static_cast<std::size_t>(likelihood.targets()), option > 0 ? option : 1);
+  const std::vector<double> precision(static_cast<std::size_t>(likelihood.targets()),
+                                      option > 0 ? option : 1);
   likelihood.learn_noise_precision(precision);
 }
 
@@ -73,9 +75,9 @@ bool choose_scales(Optimizer<T>& optimizer, DataSet& data) {
   const bool is_settled =
       rows >= most_first_rows || (rows >= enough_rows && (!has_scale || vary(moments.targets)));
   ColumnMoments targets = is_settled ? moments_of_targets(moments.targets) : provisional(moments.targets);
-  set_standardization(model,
-                      Standardization(checked_moments(column_moments(moments.inputs, together), "x"),
-                                      has_scale ? checked_moments(std::move(targets), "y") : ColumnMoments()));
+  set_standardization(
+      model, Standardization(checked_moments(column_moments(moments.inputs, together), "x"),
+                             has_scale ? checked_moments(std::move(targets), "y") : ColumnMoments()));
   if (is_settled && together == 1) kept.late = constant_columns(moments.inputs);
   return is_settled;
 }
@@ -114,16 +116,23 @@ bool learn_scales(Optimizer<T>& optimizer, DataSet& data) {
 
 namespace {
 
-/// Adds the values of the rows that differ from the column's mean.
-LateColumn with_values(LateColumn of, const ColumnMoments& inputs, const Array& x) {
-  const double mean = inputs.mean[at(of.column)];
+/// Values of a column that differ from its mean: their number, and the root mean square of their deviations.
+struct LateValues {
+  Index count = 0;
+  double deviation = 0;
+};
+
+LateValues late_values(Index column, const ColumnMoments& inputs, const Array& x) {
+  const double mean = inputs.mean[at(column)];
+  LateValues found;
   for (Index i = 0; i < x.rows; ++i) {
-    const double deviation = element(x, i, of.column) - mean;
+    const double deviation = element(x, i, column) - mean;
     if (std::abs(deviation) <= rounding * std::abs(mean)) continue;
-    ++of.count;
-    of.square += deviation * deviation;
+    ++found.count;
+    found.deviation = std::hypot(found.deviation, deviation);
   }
-  return of;
+  if (found.count > 0) found.deviation /= std::sqrt(static_cast<double>(found.count));
+  return found;
 }
 
 }  // namespace
@@ -131,7 +140,7 @@ LateColumn with_values(LateColumn of, const ColumnMoments& inputs, const Array& 
 template <class T>
 bool has_late_values(const Optimizer<T>& optimizer, const Array& x) {
   return std::ranges::any_of(optimizer.stream_scales.late, [&](const LateColumn& of) {
-    return with_values(of, optimizer.model()->standardization.input_moments(), x).count > of.count;
+    return late_values(of.column, optimizer.model()->standardization.input_moments(), x).count > 0;
   });
 }
 
@@ -141,15 +150,15 @@ void scale_late_columns(Optimizer<T>& optimizer, const Array& x) {
   ColumnMoments inputs = units.input_moments();
   std::vector<LateColumn>& late = optimizer.stream_scales.late;
   for (LateColumn& of : late) {
-    const bool is_first = of.count == 0;
-    of = with_values(of, inputs, x);
-    if (of.count == 0) continue;
+    const LateValues found = late_values(of.column, inputs, x);
+    if (found.count == 0) continue;
     double& scale = inputs.scale[at(of.column)];
-    const double deviation = std::sqrt(of.square / static_cast<double>(of.count));
-    scale = std::clamp(is_first ? deviation : std::max(scale, deviation), smallest_scale, largest_scale);
+    scale = std::clamp(of.values == 0 ? found.deviation : std::max(scale, found.deviation), smallest_scale,
+                       largest_scale);
+    of.values += found.count;
   }
-  std::erase_if(late, [](const LateColumn& of) { return of.count >= enough_rows; });
-  units = Standardization(checked_moments(std::move(inputs), "x"), units.target_moments());
+  std::erase_if(late, [](const LateColumn& of) { return of.values >= enough_rows; });
+  units = Standardization(std::move(inputs), units.target_moments());
 }
 
 template <class T>
@@ -177,11 +186,11 @@ UndoScales<T>::~UndoScales() {
   optimizer_->stream_scales = std::move(scales_);
 }
 
-#define BDL_INSTANTIATE(T)                                           \
-  template bool learns_scales(const Optimizer<T>&);                  \
-  template bool learn_scales(Optimizer<T>&, DataSet&);               \
-  template bool has_late_values(const Optimizer<T>&, const Array&);  \
-  template void scale_late_columns(Optimizer<T>&, const Array&);     \
+#define BDL_INSTANTIATE(T)                                          \
+  template bool learns_scales(const Optimizer<T>&);                 \
+  template bool learn_scales(Optimizer<T>&, DataSet&);              \
+  template bool has_late_values(const Optimizer<T>&, const Array&); \
+  template void scale_late_columns(Optimizer<T>&, const Array&);    \
   template class UndoScales<T>;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -1,9 +1,9 @@
 // Scales of inputs and targets that a stream learns from its first rows (option "stream_scales").
 //
-// A block of enough rows, whose targets vary, has the scales in it. Rows before that are kept, and each call of
-// observe begins the filter anew: from the prior, in units of all rows so far, it observes them all. So the
-// posterior is always that of a filter that has known these scales, and it has learned from every row.
-// An input that is constant among the first rows has scale 1, and effects that nothing has taught. When it
+// A block of enough rows, whose targets vary, has the scales in it. Rows before that are kept, and each call
+// of observe begins the filter anew: from the prior, in units of all rows so far, it observes them all. So
+// the posterior is always that of a filter that has known these scales, and it has learned from every row. An
+// input that is constant among the first rows has scale 1, and effects that nothing has taught. When it
 // varies, it gets the deviation of its first values as scale, which later ones can raise.
 #pragma once
 

@@ -211,7 +211,7 @@ void forecast(Optimizer<T>& optimizer, Index steps) {
 
 #define BDL_INSTANTIATE(T)                                                           \
   template void observe(Optimizer<T>&, const Array&, const Array&, const OutArray&); \
-  template void observe_rows(Optimizer<T>&, DataSet&); \
+  template void observe_rows(Optimizer<T>&, DataSet&);                               \
   template void forecast(Optimizer<T>&, Index);                                      \
   template void observe_block(Optimizer<T>&, Index, std::span<double>, double);      \
   template void move_time(Optimizer<T>&, Index);

@@ -13,11 +13,9 @@ struct FirstBlock {
   Index rows, moved;
 };
 
-/// A column of x that was constant when its scale was chosen: numbers of values that differ from its mean,
-/// and their sum of squared deviations.
+/// A column of x that was constant when its scale was chosen, and the number of its values that differ since.
 struct LateColumn {
-  Index column, count = 0;
-  double square = 0;
+  Index column, values = 0;
 };
 
 class StreamScales {
