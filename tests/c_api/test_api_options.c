@@ -339,7 +339,7 @@ static void test_suggestions_for_convolutions(void** state) {
     OK(bdl_method_describe(bdl_method_name(i), &family, &is_stream, NULL, NULL, NULL, NULL));
     OK(bdl_training_suggest(model, ROWS, 0, bdl_method_name(i), "auto", &method, &family, NULL, &options));
     const int is_vogn = strcmp(method, "vogn") == 0 || strcmp(method, "ogn") == 0;
-    assert_string_equal(options, is_stream                     ? ""
+    assert_string_equal(options, is_stream                     ? "stream_scales=learned"
                                  : is_vogn                     ? "initialization=he"
                                  : strcmp(method, "ivon") == 0 ? "initialization=he learning_rate=0.02"
                                                                : "initialization=he start_share=0");
