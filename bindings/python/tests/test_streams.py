@@ -33,8 +33,8 @@ def test_intervals_hold_what_they_say(kind, noise, rng):
     assert 0.9 * noise < estimator.model_.noise_precision[0] ** -0.5 < 1.3 * noise
 
 
-@pytest.mark.parametrize("options, least", [({"forgetting": 0.99}, 0.85), ({"process_noise": 1e-4}, 0.85)])
-def test_intervals_follow_a_drift(options, least, rng):
+@pytest.mark.parametrize("options", [{"forgetting": 0.99}, {"process_noise": 1e-4}])
+def test_intervals_follow_a_drift(options, rng):
     x = rng.normal(size=(2000, 3))
     w = [1, -1, 0.5] + np.cumsum(0.03 * rng.normal(size=x.shape), axis=0)
     y = np.tanh(np.sum(x * w, axis=1)) + 0.1 * rng.normal(size=2000)
@@ -45,7 +45,7 @@ def test_intervals_follow_a_drift(options, least, rng):
             inside.append(held(estimator, x[part], y[part], 0.9))
             errors.append(np.mean((estimator.predict(x[part]) - y[part]) ** 2))
         estimator.partial_fit(x[part], y[part])
-    assert least < np.mean(inside) < 0.95 and np.mean(errors) ** 0.5 < 0.25
+    assert 0.85 < np.mean(inside) < 0.95 and np.mean(errors) < 0.25 * y.var()
 
 
 @pytest.mark.parametrize("rows", [1, 7, 50])
