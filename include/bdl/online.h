@@ -54,7 +54,12 @@ extern "C" {
  * become less likely by it; bdl_optimizer_guarded_steps() counts where that held it back.
  *
  * Option "score" says how the one-step-ahead log density of each row is computed before it is used. Momentum,
- * schedules, "curvature_rate", the learning of scales and the data size have no effect. Since 0.1.
+ * schedules, "curvature_rate", the learning of priors and the data size have no effect.
+ *
+ * With option "learn_noise" (the default) the noise of Gaussian and Student-t models is learned from one-step-ahead
+ * residuals, unless you have set it. With "stream_scales" = "learned" a network that has no standardisation, and
+ * whose posterior is blank, gets it from the first block, if that has 20 rows and its targets vary; else from
+ * the first rows, which are kept until there are as many: each call then observes all of them anew. Since 0.1.
  * @param optimizer   an optimizer with a model, of any method
  * @param x           n x inputs
  * @param y           n x targets

@@ -50,8 +50,8 @@ BDL_API const char* bdl_method_name(int64_t index);
  *                    single steps. The noise is fixed, or with option "learn_noise" = 1 its precision is part
  *                    of the optimum
  * @param prediction  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
- *                    for "map", whose posterior is a point; BDL_LINEARIZED for "laplace", whose Gaussian is
- *                    that of the linearised model (Immer et al. 2021)
+ *                    for "map", whose posterior is a point; BDL_LINEARIZED for "laplace" and the methods for
+ *                    streams, whose Gaussians are those of the linearised model (Immer et al. 2021)
  * @param doc         receives a sentence
  * @param source      receives the papers
  */
@@ -415,7 +415,8 @@ BDL_API bdl_status bdl_optimizer_elbo(const bdl_optimizer* optimizer, bdl_matrix
  * "initial_noise_precision" (where it is 0, 100 for networks with hidden units and 1 for others and on
  * streams) over the variance of the target. bdl_optimizer_fit() and bdl_optimizer_step() start with one noise
  * of all (standardised) targets automatically, bdl_optimizer_observe() with that of the model. It does
- * nothing for other likelihoods, where the noise was set, and where "learn_noise" is 0 (but on streams).
+ * nothing for other likelihoods, where the noise was set, where "learn_noise" is 0 (but on streams), and where
+ * a stream has yet to learn its scales.
  * Since 0.2.
  * @param optimizer an optimizer with a model
  * @param y         n x targets; NaN does not count

@@ -3,6 +3,7 @@
 #include "c_api/handles.hpp"
 #include "data/moments.hpp"
 #include "model/checked_data.hpp"
+#include "model/data_units.hpp"
 #include "model/noise_units.hpp"
 #include "network/graph.hpp"
 #include "predict/result.hpp"
@@ -34,11 +35,6 @@ std::vector<double> row_values(const Array& array, Index columns, double absent,
   return values;
 }
 
-/// Number of pixels that share mean and scale: those of a channel.
-Index pixels(const Shape& input) {
-  return input.rows * input.columns;
-}
-
 /// As row_values(), but the array may also have one value for each channel of an image, or one for all.
 std::vector<double> input_values(const Array& array, const Shape& input, double absent, const char* name) {
   const bool is_shared = array.cols == 1 || (input.is_image() && array.cols == input.channels);
@@ -59,23 +55,12 @@ ColumnMoments checked_moments(const Array& mean, const Array& scale, const char*
   return moments;
 }
 
-/// Fails if moments of data are not usable, as after an overflow.
-ColumnMoments checked_moments(ColumnMoments moments, const char* name) {
-  for (std::size_t c = 0; c < moments.mean.size(); ++c)
-    if (!std::isfinite(moments.mean[c]) || !is_scale(moments.scale[c]))
-      fail(Status::ERROR_INVALID_ARGUMENT,
-           "%s has mean %g and standard deviation %g in column %zu (counting from 0), expected a finite mean "
-           "and at most %g",
-           name, moments.mean[c], moments.scale[c], c, largest_scale);
-  return moments;
-}
-
 template <class T>
 void standardize(Model<T>& model, DataSet& data) {
   check_network(model);
   const bool with_targets = model.likelihood.has_noise_precision() && data.targets() > 0;
   CheckedData checked(model, data, false);
-  const Index together = pixels(model.graph()->input());
+  const Index together = inputs_together(model);
   const DataMoments moments = moments_of(checked, {}, {true, with_targets, together});
   ColumnMoments targets =
       with_targets ? checked_moments(moments_of_targets(moments.targets), "y") : ColumnMoments();
@@ -134,7 +119,7 @@ bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y) {
     if (given(y)) check_shape(y, x.rows, m.likelihood.targets(), "y");
     if (given(y) && real) m.likelihood.check_targets(y, x.rows, "y", true);
     ColumnMoments targets = given(y) && real ? checked_moments(moments_of_targets(y), "y") : ColumnMoments();
-    ColumnMoments inputs = checked_moments(moments_of_columns(x, pixels(m.graph()->input())), "x");
+    ColumnMoments inputs = checked_moments(moments_of_columns(x, inputs_together(m)), "x");
     set_standardization(m, Standardization(std::move(inputs), std::move(targets)));
   });
 }

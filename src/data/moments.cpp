@@ -58,9 +58,9 @@ void RunningMoments::merge(const RunningMoments& other) {
   count = sum;
 }
 
-DataMoments moments_of(DataSet& data, const Standardization& units, const MomentsSpec& spec) {
+DataMoments moments_of(DataSet& data, const Standardization& units, const MomentsSpec& spec,
+                       DataMoments out) {
   const Index inputs = spec.of_inputs ? data.inputs() : 0, targets = spec.of_targets ? data.targets() : 0;
-  DataMoments out;
   out.inputs.resize(static_cast<std::size_t>(inputs / spec.together));
   out.targets.resize(static_cast<std::size_t>(targets));
   const Index most = std::min(block_rows, data.rows());
@@ -82,13 +82,12 @@ double deviation_of(const RunningMoments& moments) {
   return moments.count > 0 ? std::sqrt(moments.square / moments.count) : 0;
 }
 
-/// True if the numbers are equal up to rounding; false if their squares overflow.
+}  // namespace
+
 bool is_constant(const RunningMoments& moments) {
   const double rounding = 4 * std::numeric_limits<double>::epsilon() * std::abs(moments.mean());
   return deviation_of(moments) <= std::max(rounding, smallest_scale);
 }
-
-}  // namespace
 
 ColumnMoments column_moments(const std::vector<RunningMoments>& moments, Index together) {
   ColumnMoments out;

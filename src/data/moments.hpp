@@ -27,8 +27,12 @@ struct DataMoments {
   std::vector<RunningMoments> inputs, targets;
 };
 
-/// Returns the moments of scaled numbers. Can be interrupted.
-DataMoments moments_of(DataSet& data, const Standardization& units, const MomentsSpec& spec);
+/// Returns the moments of scaled numbers, added to those of other data. Can be interrupted.
+DataMoments moments_of(DataSet& data, const Standardization& units, const MomentsSpec& spec,
+                       DataMoments others = {});
+
+/// True if the numbers are equal up to rounding; false if their squares overflow.
+bool is_constant(const RunningMoments& moments);
 
 /// Returns means and population standard deviations, each repeated for `together` columns. Without numbers
 /// they are 0 and 1; a deviation is 1 for constants up to rounding, and not finite if squares overflow.

@@ -1,10 +1,11 @@
 // Checkpoints: model, posterior, options, scales and training state in one safetensors file.
 //
 // Read in this order: record.hpp (fields of a checkpoint: short values are text in the metadata, vectors are
-// tensors), then one file for each part: model_record.cpp, posterior_record.cpp, optimizer_record.cpp and
-// training_record.cpp. Each has a function that writes the part and one that reads it and trusts nothing:
-// whatever a file holds, reading ends in a usable object or in ERROR_FORMAT. checkpoint.cpp joins the parts,
-// and reads back what is about to be written before it replaces an older file.
+// tensors), then one file for each part: model_record.cpp, posterior_record.cpp, optimizer_record.cpp,
+// training_record.cpp and stream_record.cpp. Each has a function that writes the part and one that reads it
+// and trusts nothing: whatever a file holds, reading ends in a usable object or in ERROR_FORMAT.
+// checkpoint.cpp joins the parts, and reads back what is about to be written before it replaces an older
+// file.
 //
 // Below that lie the formats: safetensors.hpp (header, layout, reader, writer; checksums.hpp), npy.hpp, and
 // file.hpp and file_replacement.hpp (reading, mapping, and replacing a file in one step). mapped_data.hpp
@@ -115,5 +116,10 @@ void write_training(RecordWriter& record, const Optimizer<T>& optimizer);
 /// optimizer does.
 template <class T>
 void read_training(const RecordReader& record, Optimizer<T>& optimizer);
+/// Writes what a stream keeps to learn its noise and its scales.
+template <class T>
+void write_stream(RecordWriter& record, const Optimizer<T>& optimizer);
+template <class T>
+void read_stream(const RecordReader& record, Optimizer<T>& optimizer);
 
 }  // namespace bdl

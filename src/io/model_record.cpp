@@ -20,7 +20,7 @@ struct MomentNames {
 constexpr MomentNames input_names{"model.input_mean", "model.input_scale"},
     target_names{"model.target_mean", "model.target_scale"};
 constexpr const char* kinds[] = {"network", "user", "mlp"};  // files without a description say mlp
-constexpr const char* noise_origins[] = {"none", "training", "caller"};
+constexpr const char* noise_origins[] = {"none", "training", "caller", "targets"};
 constexpr const char* likelihoods[] = {"gaussian", "bernoulli",       "categorical",
                                        "poisson",  "heteroscedastic", "student_t"};
 constexpr const char* free_name = "model.log_precision_is_free";

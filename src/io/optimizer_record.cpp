@@ -119,6 +119,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   if (const auto noise = optimizer.filter.process_noise(); !noise.empty())
     record.vector("optimizer.process_noise", noise);
   write_training(record, optimizer);
+  write_stream(record, optimizer);
 }
 
 template <class T>
@@ -135,6 +136,7 @@ std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::sh
     read_prior(record, *optimizer);
     read_process_noise(record, *optimizer);
     read_training(record, *optimizer);
+    read_stream(record, *optimizer);
     return optimizer;
   });
 }

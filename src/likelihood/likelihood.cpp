@@ -89,8 +89,7 @@ double Likelihood::noise_variance(Index target) const {
 
 void Likelihood::learn_noise_precision(ConstSpan<double> values) {
   if (noise_covariance_.given()) return;
-  set_noise_precision(values,
-                      noise_origin_ == NoiseOrigin::caller ? NoiseOrigin::caller : NoiseOrigin::training);
+  set_noise_precision(values, noise_is_set() ? noise_origin_ : NoiseOrigin::training);
 }
 
 void Likelihood::forget_learned_noise() {

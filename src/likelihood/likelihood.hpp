@@ -16,8 +16,9 @@
 
 namespace bdl {
 
-/// Source of the noise precision: none yet, training, or the caller.
-enum class NoiseOrigin { none = 0, training = 1, caller = 2 };
+/// Source of the noise precision: none yet, training, the caller, or the targets before training, whose value
+/// is a start that stays when training begins anew.
+enum class NoiseOrigin { none = 0, training = 1, caller = 2, targets = 3 };
 
 class Likelihood {
  public:
@@ -64,8 +65,8 @@ class Likelihood {
   /// Returns the Gaussian noise precision: one value, or one per target.
   ConstSpan<double> noise_precision() const { return noise_precision_; }
   void set_noise_precision(ConstSpan<double> values, NoiseOrigin origin = NoiseOrigin::caller);
-  /// Sets the precision that training has learned. Its origin stays the caller if the caller has set it; a
-  /// full covariance is not changed.
+  /// Sets the precision that training has learned. Its origin stays the caller or the targets; a full
+  /// covariance is not changed.
   void learn_noise_precision(ConstSpan<double> values);
   /// Resets learned noise to 1 with no origin, and removes the limit of counts.
   void forget_learned_noise();

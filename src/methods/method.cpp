@@ -60,7 +60,7 @@ void online(Options& options, const MethodContext& context) {
   options.learning_rate = rule == Rule::bong ? 1 : rule == Rule::blr ? 0.5 : 0.01;
   options.iterations = rule == Rule::blr ? 4 : rule == Rule::bbb ? 10 : 1;
   options.momentum = 0;
-  options.learn_prior = options.learn_noise = 0;
+  options.learn_prior = 0;
   // N(0, 1) weights would make the inputs of hidden units as large as the root of their number.
   const PriorScaling scaling = context.has_hidden ? PriorScaling::fan_in : PriorScaling::unit;
   options.prior_scaling = scaling;

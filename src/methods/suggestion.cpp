@@ -30,15 +30,24 @@ const char* stream_method(Families family) {
   }
 }
 
-/// Returns the method for a generalised linear model: an exact one if it can be used and costs little.
+/// Returns the method for a generalised linear model: in blocks a filter, with a full covariance if it can
+/// have one, as then nothing is lost; else an exact method if it can be used and costs little.
 const Method& linear_method(const MethodContext& model, const TrainingWish& wish) {
   if (wish.has_family && wish.family == Families::dropout) return find_method("mc-dropout");
   if (wish.has_family && contains(Families::low_rank_moments, wish.family)) return find_method("elrg-d");
+  if (wish.in_blocks) {
+    const bool is_small = wish.parameters <= most_full_parameters;
+    return suggested_method(model,
+                            wish.has_family ? wish.family
+                            : is_small      ? Families::full
+                                            : Families::low_rank,
+                            true);
+  }
   if (!model.is_exact) return find_method("slang-ggn");
   const bool is_small =
       wish.parameters <= most_full_parameters && wish.examples <= most_copied_numbers / wish.inputs;
   const bool full = !wish.has_family || contains(Families::dense, wish.family);
-  return find_method(is_small && full && !wish.in_blocks ? "exact-full" : "slang-exact-hess");
+  return find_method(is_small && full ? "exact-full" : "slang-exact-hess");
 }
 
 const Method& method_for(const MethodContext& model, const TrainingWish& wish) {
@@ -51,8 +60,8 @@ const Method& method_for(const MethodContext& model, const TrainingWish& wish) {
 /// Returns the first of the method's families, or for linear models a full covariance if it costs little.
 Families family_for(const MethodContext& model, const TrainingWish& wish, const Method& method) {
   if (wish.has_family) return wish.family;
-  if (model.is_linear && wish.parameters <= most_stepped_parameters &&
-      contains(method.families, Families::full))
+  const Index most = method.kind == MethodKind::stream ? most_full_parameters : most_stepped_parameters;
+  if (model.is_linear && wish.parameters <= most && contains(method.families, Families::full))
     return Families::full;
   if (contains(method.families, Families::layerwise_low_rank_moment))
     return Families::layerwise_low_rank_moment;
@@ -62,17 +71,19 @@ Families family_for(const MethodContext& model, const TrainingWish& wish, const 
 
 /// Returns options that suit the model. Linear models have a standard normal prior of the standardised
 /// coefficients and almost none of intercepts; they start at 0, since a filter would keep a random start
-/// wherever the data say nothing. Convolutions have few inputs a filter: draws by an initial precision that
-/// suits wide layers would be nothing but noise. VOGN and IVON start with a higher precision anyway.
+/// wherever the data say nothing. Streams learn the scales of models that have none. Convolutions have few
+/// inputs a filter: draws by an initial precision that suits wide layers would be nothing but noise. VOGN and
+/// IVON start with a higher precision anyway.
 const char* options_for(const MethodContext& model, const Method& method) {
   Options options;
   method.set_defaults(options, model);
   if (model.has_maps && options.descent == DescentOption::vogn) return "initialization=he";
   if (model.has_maps && options.descent == DescentOption::ivon) return "initialization=he learning_rate=0.02";
-  if (model.has_maps && method.kind != MethodKind::stream) return "initialization=he start_share=0";
-  if (!model.is_linear) return "";
-  return method.kind == MethodKind::stream ? "bias_prior_precision=1e-4 initialization=zero"
-                                           : "bias_prior_precision=1e-4 learn_prior=0 learn_noise=1";
+  if (method.kind == MethodKind::stream)
+    return model.is_linear ? "bias_prior_precision=1e-4 initialization=zero stream_scales=learned"
+                           : "stream_scales=learned";
+  if (model.has_maps) return "initialization=he start_share=0";
+  return model.is_linear ? "bias_prior_precision=1e-4 learn_prior=0 learn_noise=1" : "";
 }
 
 constexpr EstimatorDefault all_defaults[] = {
@@ -113,6 +124,9 @@ bdl_predict_method suggested_prediction(const MethodContext& model, const Method
   if (model.is_linear && !contains(method.families, Families::dropout)) {
     if (model.likelihood == BDL_GAUSSIAN) return BDL_LINEARIZED;
     if (model.is_exact) return BDL_QUADRATURE;
+    // It is its own linearisation. The probit approximation would take the wide prior of the intercepts,
+    // which classes have in common, for doubt about them.
+    if (method.forecast == Forecast::linearized) return BDL_MONTE_CARLO;
   }
   constexpr bdl_predict_method predictions[] = {BDL_MONTE_CARLO, BDL_PLUG_IN, BDL_LINEARIZED};
   return predictions[static_cast<int>(method.forecast)];

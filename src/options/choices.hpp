@@ -33,6 +33,8 @@ enum class MeanUpdateOption { automatic, projected, unprojected };
 enum class LowRankUpdate { projected, moving_average };
 
 enum class Indefinite { automatic, shorten, error, improved };
+/// Scales of a stream's inputs and targets: the model's, or those of its first rows.
+enum class ScalesOfStream { given, learned };
 enum class ScoreKind { none, plug_in, linearized };
 enum class PriorGroups { shared, weights_biases, layers, blocks };
 /// What prior and noise precisions are learned from.

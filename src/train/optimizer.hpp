@@ -33,6 +33,8 @@
 #include "train/scales.hpp"
 #include "train/state.hpp"
 #include "train/stream/prequential.hpp"
+#include "train/stream/residual_noise.hpp"
+#include "train/stream/stream_scales.hpp"
 #include "train/watch.hpp"
 
 namespace bdl {
@@ -119,6 +121,8 @@ class Optimizer {
   Averages<T> averages;
   Watch<T> watch;
   Filter<T> filter;
+  ResidualNoise noise;
+  StreamScales stream_scales;
   Snapshots<T> snapshots;
   /// The last Laplace approximation, for the evidence; it knows what it is of.
   std::shared_ptr<const LaplaceApproximation<T>> laplace;

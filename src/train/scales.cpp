@@ -11,9 +11,6 @@
 namespace bdl {
 namespace {
 
-// Only a perfect fit or an all-zero group drifts this far; both floating types still hold it.
-constexpr double smallest_variance = 1e-30, largest_variance = 1e30;
-
 double averaged(double precision, double variance, double weight) {
   return 1 / std::clamp((1 - weight) / precision + weight * variance, smallest_variance, largest_variance);
 }

@@ -14,6 +14,10 @@ namespace bdl {
 template <class T>
 class Optimizer;
 
+/// Limits of learned variances. Only a perfect fit or an all-zero group drifts this far; both floating types
+/// still hold them.
+inline constexpr double smallest_variance = 1e-30, largest_variance = 1e30;
+
 /// True once the course, or a usual course if there is no plan, has reached the fraction `from`.
 bool is_due(const TrainingState& state, double from, Index epoch_steps);
 

@@ -266,6 +266,9 @@ void initialize(Optimizer<T>& optimizer) {
                                   options.heteroscedastic_from == 0);
   }
   optimizer.averages.forget();
+  optimizer.noise.forget();
+  if (optimizer.stream_scales.is_open()) optimizer.model()->standardization = {};
+  optimizer.stream_scales.close();
   optimizer.watch.forget();
   optimizer.state = {};
   optimizer.state.plan = {0, options.total_steps};

@@ -11,6 +11,7 @@
 #include "data/moments.hpp"
 #include "model/noise_units.hpp"
 #include "ranks/shard_sums.hpp"
+#include "train/stream/scale_learning.hpp"
 
 namespace bdl {
 namespace {
@@ -240,14 +241,14 @@ void start_noise(Optimizer<T>& optimizer, DataSet& data) {
 
 template <class T>
 void start_noises(Optimizer<T>& optimizer, DataSet& data) {
-  if (!may_start_noise(optimizer)) return;
+  if (!may_start_noise(optimizer) || learns_scales(optimizer)) return;
   const Standardization& units = optimizer.model()->standardization;
   std::vector<double> precision;
   for (const double variance : target_variances(data, units))
     precision.push_back(noise_precision(first_noise_factor(optimizer), variance));
   const bool is_provisional = units.has_constant();  // the noise changes once that target has a scale
   optimizer.model()->likelihood.set_noise_precision(
-      precision, is_provisional ? NoiseOrigin::training : NoiseOrigin::caller);
+      precision, is_provisional ? NoiseOrigin::training : NoiseOrigin::targets);
 }
 
 template <class T>

@@ -21,7 +21,8 @@ double variance_of_targets(Optimizer<T>& optimizer, DataSet& data);
 /// initial_noise_precision / Var(y), unless the caller has set it.
 template <class T>
 void start_noise(Optimizer<T>& optimizer, DataSet& data);
-/// Sets a noise precision for each target separately, also in streams, unless the caller has set it.
+/// Sets a noise precision for each target separately, also in streams, unless the caller has set it or the
+/// stream will know the scales.
 template <class T>
 void start_noises(Optimizer<T>& optimizer, DataSet& data);
 

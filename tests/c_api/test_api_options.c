@@ -237,7 +237,7 @@ static void test_methods_say_what_they_are_for(void** state) {
     }
     assert_int_equal(is_exact, strncmp(name, "exact-", 6) == 0);
     assert_int_equal(prediction, strcmp(name, "map") == 0 || strcmp(name, "sgd") == 0 ? BDL_PLUG_IN
-                                 : strcmp(name, "laplace") == 0                       ? BDL_LINEARIZED
+                                 : strcmp(name, "laplace") == 0 || is_stream          ? BDL_LINEARIZED
                                                                                       : BDL_MONTE_CARLO);
     OK(bdl_method_describe(name, NULL, NULL, NULL, NULL, NULL, NULL));
   }
@@ -256,6 +256,7 @@ static void check_wish(const wish* w) {
   const int64_t sizes[] = {w->inputs, w->hidden, w->outputs}, linear[] = {w->inputs, w->outputs};
   const char *method = NULL, *family = NULL, *options = NULL;
   int64_t rank = -1;
+  int32_t is_stream = 0;
   bdl_model* model = NULL;
   OK(bdl_model_create_mlp(BDL_F64, w->hidden ? sizes : linear, w->hidden ? 3 : 2, BDL_RELU, 1, w->likelihood,
                           &model));
@@ -264,7 +265,9 @@ static void check_wish(const wish* w) {
   assert_string_equal(method, w->suggested);
   assert_string_equal(family, w->of_family);
   assert_int_equal(rank, w->rank);
-  assert_int_equal(strlen(options) > 0, !w->hidden);
+  OK(bdl_method_describe(method, NULL, &is_stream, NULL, NULL, NULL, NULL));
+  assert_int_equal(strlen(options) > 0, !w->hidden || is_stream);
+  assert_int_equal(strstr(options, "stream_scales=learned") != NULL, is_stream);
   bdl_model_free(model);
 }
 
@@ -283,7 +286,10 @@ static void test_suggested_training(void** state) {
       {3, 5, 1, 100, BDL_GAUSSIAN, 1, "auto", "full_moment", "bong", "full_moment", 0},
       {3, 5, 1, 100, BDL_GAUSSIAN, 1, "auto", "dropout", "mc-dropout", "dropout", 0},
       {3, 0, 1, 100, BDL_GAUSSIAN, 0, "auto", "auto", "exact-full", "full", 0},
-      {3, 0, 1, 100, BDL_POISSON, 1, "auto", "auto", "slang-exact-hess", "full", 0},
+      {3, 0, 1, 100, BDL_POISSON, 1, "auto", "auto", "ekf", "full", 0},
+      {333, 0, 3, 100, BDL_CATEGORICAL, 1, "auto", "auto", "lo-fi", "low_rank", 10},
+      {332, 0, 3, 100, BDL_CATEGORICAL, 1, "auto", "auto", "ekf", "full", 0},
+      {3, 0, 1, 100, BDL_GAUSSIAN, 1, "auto", "diagonal", "vd-ekf", "diagonal", 0},
       {3, 0, 1, 100, BDL_POISSON, 0, "auto", "layerwise_full", "exact-full", "layerwise_full", 0},
       {3, 5, 1, 100, BDL_GAUSSIAN, 1, "auto", "layerwise_full", "ekf", "layerwise_full", 0},
       {3, 0, 1, 100, BDL_POISSON, 0, "auto", "diagonal", "slang-exact-hess", "diagonal", 0},
@@ -333,7 +339,7 @@ static void test_suggestions_for_convolutions(void** state) {
     OK(bdl_method_describe(bdl_method_name(i), &family, &is_stream, NULL, NULL, NULL, NULL));
     OK(bdl_training_suggest(model, ROWS, 0, bdl_method_name(i), "auto", &method, &family, NULL, &options));
     const int is_vogn = strcmp(method, "vogn") == 0 || strcmp(method, "ogn") == 0;
-    assert_string_equal(options, is_stream                     ? ""
+    assert_string_equal(options, is_stream                     ? "stream_scales=learned"
                                  : is_vogn                     ? "initialization=he"
                                  : strcmp(method, "ivon") == 0 ? "initialization=he learning_rate=0.02"
                                                                : "initialization=he start_share=0");

@@ -61,7 +61,7 @@ static void example_what_methods_are_for(void** state) {
   OK(bdl_method_describe("lo-fi", &families, &is_stream, &is_exact, &prediction, &doc, &source));
   assert_string_equal(families, "low_rank");
   assert_true(is_stream && !is_exact);
-  assert_int_equal(prediction, BDL_MONTE_CARLO);
+  assert_int_equal(prediction, BDL_LINEARIZED);
   assert_string_equal(source, "Chang et al. 2023");
   OK(bdl_method_suggest(l.model, l.posterior, 0, &name));
   assert_string_equal(name, "slang-ggn");

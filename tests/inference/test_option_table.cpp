@@ -125,7 +125,7 @@ void methods_are_found_by_name(void**) {
     const bool gauss_newton = options.curvature == EstimateKind::mc_ggn;
     assert_int_equal(gauss_newton, std::strcmp(method.name, "slang-ggn") == 0);
     if (method.kind == MethodKind::stream)
-      assert_true(options.momentum == 0 && !options.learn_prior && !options.learn_noise);
+      assert_true(options.momentum == 0 && !options.learn_prior && options.learn_noise);
   }
   expect_error(Status::ERROR_INVALID_ARGUMENT, "\"slang\", \"slang-ggn\"", [] { find_method("adam"); });
 }

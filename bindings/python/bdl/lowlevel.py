@@ -1277,8 +1277,8 @@ def bdl_method_describe(name):
                            of the optimum
     :type prediction: int
     :param prediction:  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
-                           for "map", whose posterior is a point; BDL_LINEARIZED for "laplace", whose Gaussian is
-                           that of the linearised model (Immer et al. 2021)
+                           for "map", whose posterior is a point; BDL_LINEARIZED for "laplace" and the methods for
+                           streams, whose Gaussians are those of the linearised model (Immer et al. 2021)
     :type doc: string
     :param doc:         receives a sentence
     :type source: string
@@ -1735,7 +1735,8 @@ def bdl_optimizer_start_noise(optimizer, y):
     "initial_noise_precision" (where it is 0, 100 for networks with hidden units and 1 for others and on
     streams) over the variance of the target. bdl_optimizer_fit() and bdl_optimizer_step() start with one noise
     of all (standardised) targets automatically, bdl_optimizer_observe() with that of the model. It does
-    nothing for other likelihoods, where the noise was set, and where "learn_noise" is 0 (but on streams).
+    nothing for other likelihoods, where the noise was set, where "learn_noise" is 0 (but on streams), and where
+    a stream has yet to learn its scales.
     Since 0.2.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model
@@ -2023,7 +2024,12 @@ def bdl_optimizer_observe(optimizer, x, y, log_density):
     become less likely by it; bdl_optimizer_guarded_steps() counts where that held it back.
 
     Option "score" says how the one-step-ahead log density of each row is computed before it is used. Momentum,
-    schedules, "curvature_rate", the learning of scales and the data size have no effect. Since 0.1.
+    schedules, "curvature_rate", the learning of priors and the data size have no effect.
+
+    With option "learn_noise" (the default) the noise of Gaussian and Student-t models is learned from one-step-ahead
+    residuals, unless you have set it. With "stream_scales" = "learned" a network that has no standardisation, and
+    whose posterior is blank, gets it from the first block, if that has 20 rows and its targets vary; else from
+    the first rows, which are kept until there are as many: each call then observes all of them anew. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer:   an optimizer with a model, of any method
     :type x: bdl_matrix

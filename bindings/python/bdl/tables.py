@@ -38,7 +38,7 @@ def describe_method(name: str) -> Method:
     >>> import bdl
     >>> lofi = bdl.describe_method("lo-fi")
     >>> lofi.families, lofi.is_stream, lofi.prediction, lofi.source
-    (('low_rank',), True, 'monte_carlo', 'Chang et al. 2023')
+    (('low_rank',), True, 'linearized', 'Chang et al. 2023')
     """
     families, is_stream, is_exact, prediction, doc, source = lowlevel.bdl_method_describe(name)
     word = names.predict_methods.word(prediction)

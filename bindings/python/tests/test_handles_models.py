@@ -126,7 +126,7 @@ def test_models_of_ones_own(rng):
     assert np.allclose(model.jacobian(theta, x)[:, 0], design(x))
     assert model.activation is None and model.description is None and "Model.user(inputs=1" in repr(model)
     q = bdl.Posterior.full(3)
-    optimizer = bdl.Optimizer(model, q, "bong", 6)
+    optimizer = bdl.Optimizer(model, q, "bong", 6, learn_noise=0)
     optimizer.observe(x, design(x) @ theta)
     covariance = np.linalg.inv(design(x).T @ design(x) + np.eye(3))
     assert np.allclose(q.covariance(), covariance)

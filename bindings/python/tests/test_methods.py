@@ -69,7 +69,7 @@ def test_networks_without_hidden_units_are_linear_models(data):
 
 def test_an_optimum_of_a_stream_goes_on_from_its_posterior(data):
     glm = bdl.BayesianGLM().partial_fit(*data)
-    assert glm.optimizer_.method == "slang-exact-hess" and glm.posterior_.family == "full"
+    assert glm.optimizer_.method == "ekf" and glm.posterior_.family == "full"
     assert glm.set_params(warm_start=True).fit(*data).optimizer_.method == "exact-full"
 
 

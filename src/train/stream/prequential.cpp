@@ -17,9 +17,8 @@ PrequentialSums& PrequentialSums::operator+=(const PrequentialSums& other) {
 }
 
 template <class T>
-void Prequential<T>::reserve(const Posterior<T>&, Index examples, ScoreKind kind) {
+void Prequential<T>::reserve(Index examples, ScoreKind kind) {
   const Index outputs = model_.outputs(), count = outputs * examples;
-  if (kind == ScoreKind::none) return;
   f_.reserve(count);
   mean_.reserve(2 * outputs);
   if (kind == ScoreKind::linearized) {
@@ -30,9 +29,10 @@ void Prequential<T>::reserve(const Posterior<T>&, Index examples, ScoreKind kind
   outputs_.reserve(count);
 }
 
-/// Computes outputs at the mean, in double precision, and for linearised scores their covariances.
 template <class T>
-void Prequential<T>::evaluate(const Posterior<T>& q, ConstMatrixView<T> x, ScoreKind kind) {
+void Prequential<T>::predict(const Posterior<T>& q, ConstMatrixView<T> x, ScoreKind kind) {
+  if (kind == ScoreKind::none) return;
+  reserve(x.cols, kind);
   const Index outputs = model_.outputs(), count = outputs * x.cols;
   if (kind == ScoreKind::linearized) {
     linearized_.compute(q, x);
@@ -68,15 +68,12 @@ void Prequential<T>::add_error(const double* f, const T* y, PrequentialSums& sum
 }
 
 template <class T>
-PrequentialSums Prequential<T>::score(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y,
-                                      ScoreKind kind, std::span<double> scores) {
+PrequentialSums Prequential<T>::score(ConstMatrixView<T> y, ScoreKind kind, std::span<double> scores) {
   PrequentialSums sums;
   std::ranges::fill(scores, std::numeric_limits<double>::quiet_NaN());
   if (kind == ScoreKind::none) return sums;
-  reserve(q, x.cols, kind);
-  evaluate(q, x, kind);
   const Index outputs = model_.outputs();
-  for (Index i = 0; i < x.cols; ++i) {
+  for (Index i = 0; i < y.cols; ++i) {
     const double* const f = f_.data() + i * outputs;
     double& score = scores[static_cast<std::size_t>(i)];
     if (kind == ScoreKind::linearized) {

@@ -19,15 +19,19 @@ class Prequential {
  public:
   /// The model must outlive it.
   explicit Prequential(const Model<T>& model) : model_(model), linearized_(model) {}
-  /// Scores the examples x, y (columns, standardised; NaN where missing). `scores` receives one log density
-  /// for each, or NaN if `kind` is none.
-  PrequentialSums score(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, ScoreKind kind,
-                        std::span<double> scores);
-  /// Makes room for the scores of so many examples.
-  void reserve(const Posterior<T>& q, Index examples, ScoreKind kind);
+  /// Predicts the outputs for x (columns, standardised): at the mean, and if linearised their covariances.
+  void predict(const Posterior<T>& q, ConstMatrixView<T> x, ScoreKind kind);
+  /// Scores the targets y of the examples that were predicted so (NaN where missing). `scores` receives one
+  /// log density for each, or NaN if `kind` is none.
+  PrequentialSums score(ConstMatrixView<T> y, ScoreKind kind, std::span<double> scores);
+  /// Return the mean of output c for predicted example i, and its variance, which is 0 unless linearised.
+  double mean(Index i, Index c) const { return f_.data()[i * model_.outputs() + c]; }
+  double variance(Index i, Index c, ScoreKind kind) const {
+    return kind == ScoreKind::linearized ? linearized_.covariance(i)(c, c) : 0;
+  }
 
  private:
-  void evaluate(const Posterior<T>& q, ConstMatrixView<T> x, ScoreKind kind);
+  void reserve(Index examples, ScoreKind kind);
   void add_error(const double* f, const T* y, PrequentialSums& sums);
   const Model<T>& model_;
   LinearizedOutputs<T> linearized_;

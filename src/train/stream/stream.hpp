@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "base/array.hpp"
+#include "data/data_set.hpp"
 #include "train/optimizer.hpp"
 
 namespace bdl {
@@ -13,6 +13,10 @@ namespace bdl {
 /// is none. After an error the state is that after the last whole block.
 template <class T>
 void observe(Optimizer<T>& optimizer, const Array& x, const Array& y, const OutArray& log_density);
+
+/// Observes all rows as observe() does, from a posterior that is not blank.
+template <class T>
+void observe_rows(Optimizer<T>& optimizer, DataSet& data);
 
 /// Observes the examples in batch_x() and batch_y() as one observation; missing targets are NaN, and
 /// examples without any target are left out. Time moves on by one step before it, unless it has been moved.

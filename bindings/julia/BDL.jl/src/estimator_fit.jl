@@ -129,12 +129,16 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image; with_noise::B
     targets = word === :categorical ? class_count(found, y) : size(y, 2)
     likelihood = noisy(word, s.noise)
     model = model_for(m, likelihood, size(X, 2), targets, image)
-    s.standardize && standardize_as!(model, s.prior, X, has_scale(likelihood) ? y : nothing)
+    s.standardize && !learns_scales(model, size(X, 1), s) && standardize_as!(model, s.prior, X, has_scale(likelihood) ? y : nothing)
     optimizer = optimizer_for(model, size(X, 1), s)
     with_noise && start_noise!(optimizer, encoded_targets(found, y))
     m.classes, m.vector, m.optimizer = found, y isa AbstractVector, optimizer
     return m
 end
+
+"Whether a stream learns the scales, which a first block of few rows does not have."
+learns_scales(model, n, s) = !(s.prior isa BayesianNetwork) &&
+    describe_method(suggest_training(model, n; method = s.method, family = s.posterior).method).stream
 
 "The same for a data set, whose targets are numbers."
 function build!(m::BayesianNetwork, data::Dataset)
@@ -164,6 +168,7 @@ function optimizer_for(model, n, s)
     training = suggest_training(model, n; method = s.method, family = s.posterior)
     optimizer = Optimizer(model, posterior_for(model, training, s), training.method, n; seed = s.seed)
     set_text!(optimizer, training.options)
+    s.standardize || set!(optimizer; stream_scales = "given")
     set!(optimizer; s.options...)
     s.prior === nothing || set_prior!(optimizer, posterior_of(s.prior))
     return optimizer

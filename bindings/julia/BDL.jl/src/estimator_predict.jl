@@ -13,7 +13,7 @@ Predictions of an estimator, a vector where y was one. `kind` is
 - `:draws`: `samples` draws of y, n x samples (class numbers from 0 for classes)
 
 `method` of networks suits the one that they were trained by ([`describe_method`](@ref)): `:plug_in` for "map", `:linearized`
-for "laplace", else `:monte_carlo`. For a GLM it is exact where there is one output or Gaussian noise.
+for "laplace" and methods for streams, else `:monte_carlo`. For a GLM it is exact where there is one output or Gaussian noise.
 
 With `interval = 0.9`: `(mean, lower, upper)`, which holds y with that probability, noise included. With `std = true`:
 `(mean, std)`, or all four; the standard deviation of y, noise included.

@@ -28,7 +28,7 @@ predictions are in their own units: with `standardize` the network sees standard
 - `noise`: of real numbers, `:gaussian` (equal everywhere), `:heteroscedastic` (Gaussian with a variance that the network
   learns as a function of the inputs) or `:student_t` (learned degrees of freedom, for outliers)
 - `method`: one of [`training_methods`](@ref); by default "slang" for classes and "slang-ggn" for numbers
-  ([`suggest_training`](@ref)). Those for streams see each row once, in order
+  ([`suggest_training`](@ref)). Those for streams see each row once, in order, also block by block in calls of `fit!`
 - `hidden`: widths of the hidden layers, or one number
 - `rank`: of the posterior's precision, 5 unless it is given; `posterior` names another family ([`describe_method`](@ref)) than
   the first that the method is for

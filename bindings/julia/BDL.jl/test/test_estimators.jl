@@ -105,7 +105,7 @@ let m = fit(BayesianMLP, X, y; hidden = (4,), epochs = 1, progress = false)
     @test suggest_method(m.model, m.posterior; stream = true) == "lo-fi"
     @test method(fit(BayesianMLP, X, X[:, 1] .> 0; epochs = 1, progress = false).optimizer) == "slang"
     lofi = describe_method("lo-fi")
-    @test (lofi.families, lofi.stream, lofi.exact, lofi.prediction) == ([:low_rank], true, false, :monte_carlo)
+    @test (lofi.families, lofi.stream, lofi.exact, lofi.prediction) == ([:low_rank], true, false, :linearized)
     @test lofi.source == "Chang et al. 2023" && endswith(lofi.doc, ".")
     @test_throws InvalidArgumentError describe_method("lofi")
 end

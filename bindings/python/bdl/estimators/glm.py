@@ -161,7 +161,8 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, data_size: int | None = None) -> Any:
         """As the networks' (classifiers' first call needs all ``classes``); with ``method`` = "auto", which goes to an
-        optimum by ``fit``, by steps of "slang-exact-hess"."""
+        optimum by ``fit``, as the Kalman filter of the coefficients ("ekf"). Of family "gaussian" its posterior is the exact one
+        for the noise that it has learned on the way."""
         if classes is None and _is_classifier(self) and not self._is_fitted():
             raise ValueError("classes must be passed on the first call to partial_fit.")
         return self._learn_block(X, y, data_size, classes)

@@ -80,7 +80,8 @@ class Learns:
     def partial_fit(self, X: Any, y: Any, data_size: int | None = None) -> Any:
         """Learns from a block of data in the order of its rows, once: as a filter, or by steps on minibatches where
         ``method`` names one for batches. For the latter ``data_size`` is the number of examples in all blocks
-        together, which the first call needs where there are several. Standardisation is the first block's."""
+        together, which the first call needs where there are several. Standardisation is the first block's; of filters, that of
+        the first 20 rows or more, which they learn anew until they know it (docs/streams.md)."""
         return self._learn_block(X, y, data_size)
 
     def _learn_block(self, X: Any, y: Any, data_size: int | None, classes: Any = None) -> Any:
@@ -121,9 +122,10 @@ class Learns:
 
     def _blank_optimizer(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> Optimizer:
         model = self._network(construction.inputs_of(x), self._outputs(targets), construction.resolve_dtype(self.dtype, x))
-        if self.standardize:
-            construction.standardize(model, x, targets, self.prior)
         training = suggest_training(model, len(x), stepwise, self.method, self.posterior)
+        learns_scales = stepwise and describe_method(training.method).is_stream and not isinstance(self.prior, Optimizer)
+        if self.standardize and not learns_scales:
+            construction.standardize(model, x, targets, self.prior)
         rank = training.rank if self.rank is None else self.rank
         dropout = getattr(self, "dropout", defaults["hidden_rate"])
         posterior = construction.create_posterior(training.family, model, rank, dropout)
@@ -164,6 +166,8 @@ class Learns:
     def _set_options(self, optimizer: Optimizer) -> None:
         """Those that suit the model, then the user's."""
         optimizer.set_text(suggest_training(optimizer.model, optimizer.data_size, False, optimizer.method).options)
+        if not self.standardize:
+            optimizer["stream_scales"] = "given"
         optimizer.set(**(self.options or {}))
 
     def _set_prior(self, optimizer: Optimizer) -> None:

@@ -19,7 +19,8 @@ COURSE = """random_state : int, RandomState or None, default=1
         Seed of training. Equal seeds give equal numbers, in every language of the library.
     prediction : str, default="auto"
         How they do so: "monte_carlo", "plug_in", "linearized_monte_carlo", "linearized" or "local_monte_carlo". "auto" suits the method
-        (``bdl.describe_method()``): "plug_in" for "map", "linearized" for "laplace", else "monte_carlo".
+        (``bdl.describe_method()``): "plug_in" for "map", "linearized" for "laplace" and
+        methods for streams, else "monte_carlo".
     options : dict, default=None
         Of training, by name: ``bdl.options()`` lists them.
     early_stopping : bool, default=False

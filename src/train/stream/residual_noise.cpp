@@ -1,0 +1,84 @@
+#include "train/stream/residual_noise.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "network/shape.hpp"
+#include "train/scales.hpp"
+
+namespace bdl {
+namespace {
+
+// The noise at the start counts as this many residuals of its size.
+constexpr double prior_count = 4;
+// Weight g of a residual: with 2 the n-th counts n times as much as the first, which a network had not
+// learned to predict yet. With 1 all would count alike.
+constexpr double growth = 2;
+// Largest residual in predicted deviations; those of normal noise are hardly ever larger.
+constexpr double most_deviations = 5;
+// Smallest noise, in variances of the targets.
+constexpr double least_share = 1e-8;
+
+/// Returns r^2, less of outliers: by the weight of Student's t, or up to a limit.
+double limited_square(const Likelihood& likelihood, double residual, double variance) {
+  const double square = residual * residual;
+  if (likelihood.kind() == BDL_GAUSSIAN)
+    return std::min(square, most_deviations * most_deviations * variance);
+  const double nu = likelihood.degrees_of_freedom();
+  return (nu + 1) / (nu / square + 1 / variance);
+}
+
+}  // namespace
+
+void ResidualNoise::begin(const Likelihood& likelihood) {
+  noise_.clear();
+  for (const double precision : likelihood.noise_precision()) noise_.push_back(1 / precision);
+  if (counts_.is_empty())
+    start(likelihood.targets());
+  else
+    next_ = counts_;
+}
+
+void ResidualNoise::start(Index targets) {
+  for (auto* numbers : {&next_.information, &next_.values, &next_.mean}) numbers->assign(at(targets), 0);
+  next_.variance.clear();
+  for (std::size_t c = 0; c < at(targets); ++c)
+    next_.variance.push_back(std::max(1.0, noise_[noise_.size() == 1 ? 0 : c]));
+}
+
+void ResidualNoise::add(const Likelihood& likelihood, const Options& options, Index c, double y, double mean,
+                        double variance) {
+  if (std::isnan(y)) return;
+  const std::size_t of = at(c),
+                    shared = noise_.size() == 1 ? 0 : of;  // a noise of all targets learns from all
+  const double most = std::sqrt(largest_variance), deviation = std::clamp(y - next_.mean[of], -most, most),
+               least_rate = std::min(0.5, 1 - options.forgetting),
+               part = std::max(1 / (prior_count + ++next_.values[of]), least_rate);
+  next_.mean[of] += part * deviation;
+  next_.variance[of] += part * (deviation * deviation - next_.variance[of]);
+  double& noise = noise_[shared];
+  const double predicted = variance + noise, share = noise / predicted, weight = share * share;
+  next_.information[shared] += weight;
+  const double rate = std::max(growth / (prior_count + next_.information[shared]), least_rate);
+  noise += rate * weight * (limited_square(likelihood, y - mean, predicted) - predicted);
+  limit(noise);
+}
+
+/// The noise is at most the targets' variance, and not quite 0.
+void ResidualNoise::limit(double& noise) const {
+  const std::vector<double>& variance = next_.variance;
+  const double most = noise_.size() == 1 ? std::accumulate(variance.begin(), variance.end(), 0.0) /
+                                               static_cast<double>(variance.size())
+                                         : variance[static_cast<std::size_t>(&noise - noise_.data())];
+  noise = std::clamp(noise, std::max(smallest_variance, least_share * most),
+                     std::clamp(most, smallest_variance, largest_variance));
+}
+
+void ResidualNoise::commit(Likelihood& likelihood) {
+  for (double& value : noise_) value = 1 / value;
+  likelihood.learn_noise_precision(noise_);
+  std::swap(counts_, next_);
+}
+
+}  // namespace bdl

@@ -1,0 +1,52 @@
+// Gaussian and Student-t noise that a stream learns from its one-step-ahead residuals
+// (docs/mathematics/streams.md, "The noise"). A filter predicts y ~ N(m, S + R), so the residual r = y - m
+// says
+//
+//   R <- R + (g / N) u^2 (r^2 - S - R),    N <- N + u^2,    u = R / (S + R)
+//
+// u^2 r^2 + u S is E[(y - f)^2] after the observation, the statistic of EM and of variational filters of the
+// noise (Sarkka and Nummenmaa 2009), and u^2 the information about log R, in residuals that had no S.
+#pragma once
+
+#include <vector>
+
+#include "likelihood/likelihood.hpp"
+#include "options/options.hpp"
+
+namespace bdl {
+
+/// Numbers for each target: the information N of its residuals, and the number, mean and variance of its
+/// standardised values.
+struct NoiseCounts {
+  std::vector<double> information, values, mean, variance;
+  bool is_empty() const { return information.empty(); }
+};
+
+class ResidualNoise {
+ public:
+  /// True if streams learn the noise of this model: unless the caller has set it, or says so.
+  static bool is_learned(const Likelihood& likelihood, const Options& options) {
+    return options.learn_noise && (likelihood.kind() == BDL_GAUSSIAN || likelihood.kind() == BDL_STUDENT_T) &&
+           likelihood.noise_origin() != NoiseOrigin::caller;
+  }
+  /// Prepares the noise after an observation, which begins with begin().
+  void begin(const Likelihood& likelihood);
+  /// Learns from target c of an example: y with the predictive mean and the variance of f; NaN says nothing.
+  void add(const Likelihood& likelihood, const Options& options, Index c, double y, double mean,
+           double variance);
+  /// Makes what was prepared the state, and gives the likelihood its precision. Cannot fail.
+  void commit(Likelihood& likelihood);
+  /// Begins anew at the likelihood's precision.
+  void forget() { counts_ = {}; }
+
+  const NoiseCounts& counts() const { return counts_; }
+  void restore(NoiseCounts counts) { counts_ = std::move(counts); }
+
+ private:
+  void start(Index targets);
+  void limit(double& noise) const;
+  NoiseCounts counts_, next_;  // empty before the first observation
+  std::vector<double> noise_;  // the next variances, as many as the likelihood has precisions
+};
+
+}  // namespace bdl
