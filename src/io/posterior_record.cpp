@@ -229,6 +229,7 @@ bool read_tensor(const RecordReader& record, const std::string& name, const Post
 /// Field of a posterior whose steps keep its covariance, which precision and factor give only up to rounding.
 /// Older files lack it.
 constexpr const char* keeps_covariance = "keeps_covariance";
+constexpr const char* refined = "refined.";
 
 template <class T>
 void read_kept_covariance(const RecordReader& record, const TensorNames& names, Posterior<T>& q) {
@@ -260,9 +261,11 @@ void write_posterior(RecordWriter& record, const Posterior<T>& posterior, const 
   write_points(record, names, kind.point_parameters);
   const TensorVisitor<const T> write = [&](const auto& tensor) { write_tensor<T>(record, names, tensor); };
   posterior.read_tensors(write);
-  if (!posterior.keeps_covariance()) return;
-  record.integer(names(keeps_covariance), 1);
-  posterior.read_covariance(write);
+  if (posterior.keeps_covariance()) {
+    record.integer(names(keeps_covariance), 1);
+    posterior.read_covariance(write);
+  }
+  if (posterior.refinement()) write_posterior(record, *posterior.refinement(), names(refined));
 }
 
 template <class T>
@@ -279,6 +282,8 @@ std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record, const s
     });
     read_kept_covariance(record, names, *q);
     q->set_blank(blank);
+    if (!prefix.ends_with(refined) && record.has(names(refined) + "family"))
+      q->refine(read_posterior<T>(record, names(refined)));
     return q;
   });
 }

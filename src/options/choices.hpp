@@ -42,6 +42,8 @@ enum class ScaleSource { automatic, evidence, samples };
 /// When the evidence of Laplace's approximation chooses prior and noise: never, at the end of fit, or during
 /// it as well.
 enum class EvidenceUse { none, after, during };
+/// Whether fit ends with a refined posterior.
+enum class Refine { automatic, no };
 enum class PriorScaling { unit, fan_in, elrg };
 enum class Initialization { uniform_fan_in, xavier, he, zero, he_fan_out, xavier_normal };
 

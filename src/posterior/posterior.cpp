@@ -39,6 +39,7 @@ void Posterior<T>::swap_base(Posterior& other) noexcept {
   std::swap(blank_, other.blank_);
   std::swap(points_, other.points_);
   statistics_.swap(other.statistics_);
+  refinement_.swap(other.refinement_);
 }
 
 template <class T>
@@ -47,6 +48,13 @@ void Posterior<T>::copy_base(const Posterior& other) {
   blank_ = other.blank_;
   if (points_ != other.points_) adopt(other.points_);
   std::ranges::copy(other.statistics(), statistics_.data());
+  refinement_ = other.refinement_;
+}
+
+template <class T>
+const std::shared_ptr<const Posterior<T>>& Posterior<T>::refinement() const {
+  static const std::shared_ptr<const Posterior<T>> none;
+  return refinement_ && std::ranges::equal(refinement_->mean(), mean()) ? refinement_ : none;
 }
 
 template <class T>

@@ -68,6 +68,11 @@ class Posterior {
   /// Sets them to means 0 and variances 1.
   void reset_statistics();
 
+  /// A posterior of the same mean, whose variances of outputs predictions use in place of this one's
+  /// (train/approximate/refine.hpp). Null if there is none, or if the mean has changed since.
+  const std::shared_ptr<const Posterior>& refinement() const;
+  void refine(std::shared_ptr<const Posterior> refinement) { refinement_ = std::move(refinement); }
+
   virtual std::unique_ptr<Posterior> clone() const = 0;
   /// Copies a posterior of the same family and sizes; allocates nothing.
   virtual void assign(const Posterior& other) = 0;
@@ -150,6 +155,7 @@ class Posterior {
   bool blank_ = true;
   PointLayout points_;
   Buffer<double> statistics_;
+  std::shared_ptr<const Posterior> refinement_;
 };
 
 /// Writes columns theta_s = mu + Sigma^1/2 eps of the streams (key.sample + s).

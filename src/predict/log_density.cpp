@@ -100,7 +100,9 @@ void predict_log_density(const Query<T>& query, const Array& y, const OutArray& 
 }
 
 template <class T>
-double expected_log_likelihood(const Query<T>& query, const Array& y) {
+double expected_log_likelihood(const Query<T>& asked, const Array& y) {
+  Query<T> query = asked;
+  query.refined = false;
   check_query(query);
   const Likelihood& likelihood = query.model.likelihood;
   if (query.spec.method == BDL_LINEARIZED && has_classes(likelihood))

@@ -28,6 +28,12 @@ struct Query {
   Array x;
   PredictSpec spec;
   PredictMemory<T>* memory = nullptr;  ///< kept from one query to the next; null if this is the only one
+  bool refined = true;                 ///< false: the trained posterior's variances, as for the ELBO
+
+  /// Returns the posterior whose variances are used.
+  const Posterior<T>& of_variances() const {
+    return refined && posterior.refinement() ? *posterior.refinement() : posterior;
+  }
 };
 
 /// Predictive distribution of one example's standardised targets. If the integral over a Gaussian f has a

@@ -19,10 +19,6 @@
 
 namespace bdl {
 
-/// What a parameter's prior precision is made of: a group's, times a scale.
-struct PriorShare {
-  std::size_t group;
-  double scale;
 /// The precisions of independent parameters: scale_j times the value of j's group.
 struct GroupedPrecisions {
   std::vector<Index> group;  ///< of each parameter; -1 for point parameters

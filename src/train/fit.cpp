@@ -7,6 +7,7 @@
 #include "network/graph.hpp"
 #include "ranks/strata.hpp"
 #include "train/approximate/laplace.hpp"
+#include "train/approximate/refine.hpp"
 #include "train/approximate/swag.hpp"
 #include "train/exact/exact_fit.hpp"
 #include "train/scales/by_evidence.hpp"
@@ -101,10 +102,10 @@ bool advance(Optimizer<T>& optimizer, MinibatchData<T>& data, Strata& strata, Un
   return asked;
 }
 
-/// Ends an epoch after its last minibatch. If Laplace's approximation or SWAG fails, another fit with
-/// epochs = 0 retries only that.
+/// Ends an epoch after its last minibatch. If Laplace's approximation, SWAG or the refinement fails,
+/// another fit with epochs = 0 retries only that.
 template <class T>
-void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
+void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata, const EvidenceSample<T>& sample) {
   TrainingState& state = optimizer.state;
   const bool is_last = state.epoch + 1 == state.fit_end_epoch;
   Team& team = optimizer.team;
@@ -113,6 +114,8 @@ void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata) {
   else if (evidence_is_due(optimizer))
     team.telling([&] { learn_by_evidence(optimizer, data, state.shards); });
   if (optimizer.options().swag && is_last) team.telling([&] { take_swag(optimizer, data, strata); });
+  if (refines(optimizer) && is_last)
+    team.telling([&] { take_refinement(optimizer, data, sample, state.shards); });
   agree(optimizer, Call::epoch, data.rows(), state.fit_end_epoch, state.shards);
   state.batch = 0;
   ++state.epoch;
@@ -200,7 +203,7 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
       if (state.by_evidence) team.telling([&] { look_at_evidence(optimizer, data, sample); });
     }
     undo->keep();
-    if (state.batch == state.batches) end_epoch(optimizer, data, *strata);
+    if (state.batch == state.batches) end_epoch(optimizer, data, *strata, sample);
     if (should_stop(optimizer, progress, asked) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
   }
   state.by_evidence = false;

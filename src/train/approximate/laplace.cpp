@@ -53,7 +53,8 @@ EvidenceSearch learned_by_evidence(const Optimizer<T>& optimizer) {
   const Prior<T>& prior = optimizer.prior();
   EvidenceSearch search;
   search.prior = !prior.is_fixed();
-  search.noise = evidence_learns_noise(optimizer) && !(prior.posterior() && !prior.posterior()->is_diagonal());
+  search.noise =
+      evidence_learns_noise(optimizer) && !(prior.posterior() && !prior.posterior()->is_diagonal());
   return search;
 }
 
@@ -204,14 +205,14 @@ double mode_gap(const Optimizer<T>& optimizer, DataSet& data) {
   return laplace.mode_gap(terms_of(optimizer), q, fit_at_mean(*optimizer.model(), q, all));
 }
 
-#define BDL_INSTANTIATE(T)                                                                          \
-  template void check_laplace(const Optimizer<T>&, Index);                                          \
-  template void take_laplace(Optimizer<T>&, DataSet&, Index);                                       \
-  template bool evidence_is_due(const Optimizer<T>&);                                               \
-  template void learn_by_evidence(Optimizer<T>&, DataSet&, Index);                                  \
-  template bool evidence_learns_noise(const Optimizer<T>&);                                         \
-  template LogEvidence evidence_of(const Optimizer<T>&, const GroupedPrecisions&, double);          \
-  template EvidenceOptimum maximize_evidence(Optimizer<T>&, const EvidenceSearch&);                 \
+#define BDL_INSTANTIATE(T)                                                                 \
+  template void check_laplace(const Optimizer<T>&, Index);                                 \
+  template void take_laplace(Optimizer<T>&, DataSet&, Index);                              \
+  template bool evidence_is_due(const Optimizer<T>&);                                      \
+  template void learn_by_evidence(Optimizer<T>&, DataSet&, Index);                         \
+  template bool evidence_learns_noise(const Optimizer<T>&);                                \
+  template LogEvidence evidence_of(const Optimizer<T>&, const GroupedPrecisions&, double); \
+  template EvidenceOptimum maximize_evidence(Optimizer<T>&, const EvidenceSearch&);        \
   template double mode_gap(const Optimizer<T>&, DataSet&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

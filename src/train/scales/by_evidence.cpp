@@ -27,12 +27,6 @@ bool is_look(const Plan& plan, Index step) {
   return false;
 }
 
-template <class T>
-MovedScales moved_scales(const Optimizer<T>& optimizer) {
-  return {optimizer.options().learn_prior == 1 && !optimizer.prior().is_fixed(),
-          optimizer.options().learn_noise == 1};
-}
-
 /// Begins training anew with the noise of a constant. The course goes on: the rates begin anew, and fall over
 /// the steps that are left.
 template <class T>
@@ -78,11 +72,17 @@ bool learns_by_evidence(const Optimizer<T>& optimizer) {
 }
 
 template <class T>
+MovedScales learned_scales_of(const Optimizer<T>& optimizer) {
+  return {optimizer.options().learn_prior == 1 && !optimizer.prior().is_fixed(),
+          optimizer.options().learn_noise == 1};
+}
+
+template <class T>
 void look_at_evidence(Optimizer<T>& optimizer, DataSet& data, const EvidenceSample<T>& sample) {
   TrainingState& state = optimizer.state;
   if (!is_look(state.plan, state.step)) return;
   LinearizedEvidence<T> evidence(optimizer, sample);
-  const MovedScales moved = moved_scales(optimizer);
+  const MovedScales moved = learned_scales_of(optimizer);
   if (state.learning_step > 0) {
     evidence.search(moved, more_steps);
   } else {
@@ -101,8 +101,9 @@ void look_at_evidence(Optimizer<T>& optimizer, DataSet& data, const EvidenceSamp
   optimizer.model()->likelihood.learn_noise_precision(evidence.noise());
 }
 
-#define BDL_INSTANTIATE(T)                               \
-  template bool learns_by_evidence(const Optimizer<T>&); \
+#define BDL_INSTANTIATE(T)                                     \
+  template bool learns_by_evidence(const Optimizer<T>&);       \
+  template MovedScales learned_scales_of(const Optimizer<T>&); \
   template void look_at_evidence(Optimizer<T>&, DataSet&, const EvidenceSample<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -5,13 +5,17 @@
 // training begins anew with the noise of a constant.
 #pragma once
 
-#include "train/scales/sample.hpp"
+#include "train/scales/linearized_evidence.hpp"
 
 namespace bdl {
 
 /// True if fits of this optimizer learn their scales by the evidence.
 template <class T>
 bool learns_by_evidence(const Optimizer<T>& optimizer);
+
+/// Returns the scales that the options let it learn.
+template <class T>
+MovedScales learned_scales_of(const Optimizer<T>& optimizer);
 
 /// Looks at the evidence after a step of a fit, if a look is due.
 template <class T>

@@ -156,7 +156,8 @@ std::vector<double> LinearizedEvidence<T>::squares() const {
   std::vector<double> all(prior_.values.size());
   for (std::size_t j = 0; j < mean.size(); ++j)
     if (prior_.group[j] >= 0)
-      all[static_cast<std::size_t>(prior_.group[j])] += prior_.scale[j] * std::pow(static_cast<double>(mean[j]), 2);
+      all[static_cast<std::size_t>(prior_.group[j])] +=
+          prior_.scale[j] * std::pow(static_cast<double>(mean[j]), 2);
   return all;
 }
 
@@ -167,7 +168,8 @@ std::vector<double> LinearizedEvidence<T>::determined_squares() {
   for (std::size_t g = 0; g < all.size(); ++g) {
     double square = 0;
     for (Part& part : parts_) {
-      square = part.gram.determined_square(static_cast<Index>(g), prior_.values[g], part.factors, part.products[g]);
+      square = part.gram.determined_square(static_cast<Index>(g), prior_.values[g], part.factors,
+                                           part.products[g]);
       if (square > 0) break;
     }
     if (square > 0) all[g] = std::min(all[g], square);
