@@ -1,5 +1,6 @@
 #include "train/scales/by_evidence.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "train/scales/linearized_evidence.hpp"
@@ -9,10 +10,11 @@
 namespace bdl {
 namespace {
 
-constexpr Index looks = 12;                             // evenly spaced ones
-constexpr double early_looks[] = {1.0 / 60, 1.0 / 24};  // fractions of the course
-constexpr double worst_fall = 0.2;                      // nats per example
-constexpr int first_steps = 5, more_steps = 2;          // of the search
+constexpr double looks[] = {1 / 60., 1 / 24., 1 / 12., 1 / 6., 1 / 4., 1 / 3.,
+                            1 / 2.,  5 / 8.,  3 / 4.,  7 / 8., 1};
+constexpr double worst_fall = 0.2;              // nats per example
+constexpr double time_to_move = 0.1;            // fraction of the course
+constexpr int first_steps = 3, more_steps = 2;  // of the search
 
 Index step_at(const Plan& plan, double fraction) {
   return plan.begin + static_cast<Index>(std::ceil(fraction * static_cast<double>(plan.end - plan.begin)));
@@ -20,11 +22,7 @@ Index step_at(const Plan& plan, double fraction) {
 
 bool is_look(const Plan& plan, Index step) {
   if (plan.end <= plan.begin || step > plan.end) return false;
-  for (const double fraction : early_looks)
-    if (step == step_at(plan, fraction)) return true;
-  for (Index k = 1; k <= looks; ++k)
-    if (step == step_at(plan, static_cast<double>(k) / looks)) return true;
-  return false;
+  return std::ranges::any_of(looks, [&](double fraction) { return step == step_at(plan, fraction); });
 }
 
 /// Begins training anew with the noise of a constant. The course goes on: the rates begin anew, and fall over
@@ -44,14 +42,13 @@ void begin_anew(Optimizer<T>& optimizer, DataSet& data, ConstSpan<double> noise)
   optimizer.model()->likelihood.learn_noise_precision(noise);
 }
 
-/// Looks at the evidence while the noise is optimistic. Returns true if optimism ends here.
+/// Returns true if the evidence is far below the largest one before.
 template <class T>
-bool ends_optimism(Optimizer<T>& optimizer, const LinearizedEvidence<T>& evidence, double examples) {
-  TrainingState& state = optimizer.state;
-  const double value = evidence.value(), best = state.best_evidence;
-  state.best_evidence = std::max(best, value);
-  return value < best - worst_fall * examples ||
-         plan_fraction(state.plan, state.step + 1) >= optimizer.options().learn_from;
+bool has_fallen(Optimizer<T>& optimizer, double evidence, double examples) {
+  double& best = optimizer.state.best_evidence;
+  const bool falls = evidence < best - worst_fall * examples;
+  best = std::max(best, evidence);
+  return falls;
 }
 
 }  // namespace
@@ -71,10 +68,14 @@ bool learns_by_evidence(const Optimizer<T>& optimizer) {
          optimizer.posterior()->is_gaussian();
 }
 
+/// Log noise precisions are 0 when they become free: their prior is learned once they have moved.
 template <class T>
 MovedScales learned_scales_of(const Optimizer<T>& optimizer) {
-  return {optimizer.options().learn_prior == 1 && !optimizer.prior().is_fixed(),
-          optimizer.options().learn_noise == 1};
+  const Options& options = optimizer.options();
+  const TrainingState& state = optimizer.state;
+  const double since = plan_fraction(state.plan, state.step + 1) - options.heteroscedastic_from;
+  return {options.learn_prior == 1 && !optimizer.prior().is_fixed(), options.learn_noise == 1,
+          since >= time_to_move};
 }
 
 template <class T>
@@ -89,11 +90,10 @@ void look_at_evidence(Optimizer<T>& optimizer, DataSet& data, const EvidenceSamp
     const auto examples = static_cast<double>(sample.data_rows());
     evidence.begin_afresh();
     evidence.search({}, first_steps);
-    const double best_before = state.best_evidence;
-    if (!ends_optimism(optimizer, evidence, examples)) return;
+    const bool falls = has_fallen(optimizer, evidence.value(), examples);
+    if (!falls && plan_fraction(state.plan, state.step + 1) < optimizer.options().learn_from) return;
     state.learning_step = state.step;
-    const bool has_fallen = evidence.value() < best_before - worst_fall * examples;
-    if (has_fallen && state.best_evidence < evidence.of_constant() && state.may_begin_anew)
+    if (falls && state.best_evidence < evidence.of_constant() && state.may_begin_anew)
       return begin_anew<T>(optimizer, data, evidence.noise_of_constant());
   }
   state.convergence = {};

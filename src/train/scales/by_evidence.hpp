@@ -1,6 +1,6 @@
 // Learning the scales of a regression by the evidence (docs/mathematics/scales.md, "By the evidence"). A fit
 // begins with optimistic noise, so that the mean fits before its errors are explained by noise. It looks at
-// the evidence some 14 times. When the evidence has fallen, or at the fraction learn_from of the course,
+// the evidence 11 times. When the evidence has fallen, or at the fraction learn_from of the course,
 // optimism ends: each further look sets prior and noise. If the evidence was never that of a constant,
 // training begins anew with the noise of a constant.
 #pragma once

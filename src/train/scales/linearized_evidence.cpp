@@ -13,7 +13,7 @@ namespace bdl {
 namespace {
 
 constexpr Index chunk = 256;                      // examples of a forward pass
-constexpr double longest_move = 20;               // largest factor on a scale in a step of the search
+constexpr double longest_move = 5;                // largest factor on a scale in a step of the search
 constexpr double smallest = 1e-8, largest = 1e8;  // prior precisions
 constexpr double most_precise = 1e10;             // noise precision in units of 1 / Var(y)
 
@@ -41,10 +41,10 @@ LinearizedEvidence<T>::LinearizedEvidence(const Optimizer<T>& optimizer, const E
     : optimizer_(optimizer),
       likelihood_(optimizer.model()->likelihood),
       targets_(static_cast<std::size_t>(likelihood_.targets())),
-      prior_(optimizer.prior().grouped()) {
+      prior_(optimizer.prior().grouped()),
+      gives_means_(prior_.values.size()) {
   add_errors(sample);
   add_rows(sample);
-  evaluate();
 }
 
 /// Adds up log likelihood and errors at the mean.
@@ -122,6 +122,7 @@ void LinearizedEvidence<T>::add_layers(const Estimate<T>& estimate, const Blocke
       // The last layer's parameters of the means come first, and those of log noise precisions last.
       const auto of = static_cast<std::size_t>(p == 0 ? offset : offset + layer->parameters() - 1);
       const auto group = static_cast<std::size_t>(prior_.group[of]);
+      if (p == 0) gives_means_[group] = true;
       add_part(prior_.group[of], 1 / prior_.scale[of], gram, part.first, of_part, part.gram);
       for (std::size_t r = 0; r < of_part.size(); ++r)
         part.products[group][r] +=
@@ -219,29 +220,48 @@ void LinearizedEvidence<T>::move(const MovedScales& moves, const std::vector<dou
     for (std::size_t g = 0; g < prior_.values.size(); ++g) {
       double effective = 0;
       for (const Part& part : parts_) effective += part.gram.effective_parameters(static_cast<Index>(g));
-      if (effective > 0 && all[g] > 0)
+      const bool is_free =
+          moves.noise_outputs || parts_[0].gram.effective_parameters(static_cast<Index>(g)) > 0;
+      if (is_free && effective > 0 && all[g] > 0)
         prior_.values[g] = std::clamp(moved(prior_.values[g], effective / all[g]), smallest, largest);
     }
   if (moves.noise) move_noise();
-  evaluate();
 }
 
+/// Guesses that half of what the rows can determine is determined.
 template <class T>
 void LinearizedEvidence<T>::begin_afresh() {
-  std::ranges::fill(prior_.values, 1.0);
-  move_noise();
-  evaluate();
+  const std::vector<double> all = squares();
+  std::vector<double> sizes(all.size());
+  for (const Index group : prior_.group)
+    if (group >= 0) ++sizes[static_cast<std::size_t>(group)];
+  const auto groups = static_cast<double>(all.size());
+  for (std::size_t g = 0; g < all.size(); ++g)
+    if (all[g] > 0 && gives_means_[g])
+      prior_.values[g] = std::min(sizes[g], static_cast<double>(parts_[0].gram.rows()) / groups) / 2 / all[g];
+  for (std::size_t c = 0; c < targets_.size(); ++c) {
+    const Target& target = targets_[c];
+    const double wanted =
+        target.values / std::max(target.errors, target.values * target.variance() / most_precise);
+    targets_[c].log_change = std::log(wanted / likelihood_.noise_precision(static_cast<Index>(c)));
+  }
 }
 
 template <class T>
 void LinearizedEvidence<T>::search(const MovedScales& moves, int steps) {
   const std::vector<double> all = squares();
-  for (int step = 0; step < steps; ++step) move(moves, all);
+  for (int step = 0; step < steps; ++step) {
+    evaluate();
+    move(moves, all);
+  }
 }
 
 template <class T>
 void LinearizedEvidence<T>::search_determined(const MovedScales& moves, int steps) {
-  for (int step = 0; step < steps; ++step) move(moves, determined_squares());
+  for (int step = 0; step < steps; ++step) {
+    evaluate();
+    move(moves, determined_squares());
+  }
 }
 
 template <class T>
@@ -270,6 +290,12 @@ std::vector<double> LinearizedEvidence<T>::noise_of_constant() const {
   }
   if (all.size() == 1) all[0] = values / squares;
   return all;
+}
+
+template <class T>
+double LinearizedEvidence<T>::value() {
+  evaluate();
+  return value_;
 }
 
 template <class T>

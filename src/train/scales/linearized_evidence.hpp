@@ -14,6 +14,7 @@ namespace bdl {
 /// Scales that the search may move.
 struct MovedScales {
   bool prior = true, noise = true;
+  bool noise_outputs = true;  ///< the prior of the parameters that give log noise precisions only
 };
 
 template <class T>
@@ -23,7 +24,7 @@ class LinearizedEvidence {
   /// present scales.
   LinearizedEvidence(const Optimizer<T>& optimizer, const EvidenceSample<T>& sample);
 
-  /// Begins at prior precisions 1, and at the noise of the errors at the mean.
+  /// Begins at a guess of the prior, and at the noise of the errors at the mean.
   void begin_afresh();
   /// Takes so many steps lambda_g = gamma_g / |theta_g|^2, tau = (N - gamma) / sum of squared errors.
   void search(const MovedScales& moved, int steps);
@@ -32,7 +33,7 @@ class LinearizedEvidence {
   void search_determined(const MovedScales& moved, int steps);
 
   /// Returns the evidence at the present scales, scaled to all data.
-  double value() const { return value_; }
+  double value();
   /// Returns the log likelihood of a constant, with its best noise.
   double of_constant() const;
   /// Returns the precisions of the prior's groups, and of the noise as the likelihood holds it.
@@ -72,6 +73,7 @@ class LinearizedEvidence {
   std::vector<Part> parts_;
   std::vector<Target> targets_;
   GroupedPrecisions prior_;
+  std::vector<bool> gives_means_;  // false for groups that give log noise precisions only
   Index curved_ = 0;
   double log_likelihood_ = 0, value_ = 0;
 };
