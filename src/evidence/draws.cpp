@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
@@ -19,6 +20,14 @@ template <class T>
 void StreamDraws<T>::parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas,
                                 Scratch& scratch) {
   sample(q, key_of(seed_, Stream::posterior_sample, place, thetas.cols), thetas, scratch);
+  if (scale_ == 1) return;
+  const T* const mean = q.mean().data();
+  const T scale = static_cast<T>(scale_);
+  for (Index s = 0; s < thetas.cols; ++s) {
+    T* const theta = thetas.column_data(s);
+    for_each_index(thetas.rows,
+                   [=](Index i) BDL_INLINE_LAMBDA { theta[i] = mean[i] + scale * (theta[i] - mean[i]); });
+  }
 }
 
 template <class T>

@@ -28,13 +28,18 @@ class DrawSource {
 template <class T>
 class StreamDraws final : public DrawSource<T> {
  public:
-  void set_seed(std::uint64_t seed) { seed_ = seed; }
+  /// Deviations of parameters from the mean are multiplied by `scale`.
+  void set(std::uint64_t seed, double scale) {
+    seed_ = seed;
+    scale_ = scale;
+  }
   void parameters(const Posterior<T>& q, DrawPlace place, MatrixView<T> thetas, Scratch& scratch) override;
   void probes(const Posterior<T>& q, DrawPlace place, MatrixView<T> z) override;
   void masks(const DropoutPosterior<T>& q, DrawPlace place, MatrixView<T> masks) override;
 
  private:
   std::uint64_t seed_ = 0;
+  double scale_ = 1;
 };
 
 }  // namespace bdl

@@ -31,6 +31,7 @@ void visit_later_state(Fields& fields, State& state) {
   if (fields.has("state.best_evidence")) {
     fields.sum("state.best_evidence", state.best_evidence);
     fields.flag("state.may_begin_anew", state.may_begin_anew);
+    fields.real("state.draw_scale", state.draw_scale);
   }
   if (fields.has("state.distance")) fields.sum("state.distance", state.distance);
 }

@@ -119,7 +119,7 @@ void Optimizer<T>::check_use(Use use) const {
 
 template <class T>
 DrawSource<T>& Optimizer<T>::draws() {
-  streams_.set_seed(static_cast<std::uint64_t>(options_.seed));
+  streams_.set(static_cast<std::uint64_t>(options_.seed), state.draw_scale);
   return caller_draws_ ? *caller_draws_ : streams_;
 }
 

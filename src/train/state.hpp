@@ -57,6 +57,7 @@ struct TrainingState {
   bool is_fresh = false;      ///< true if the posterior was initialised, and no step taken since
   /// Largest evidence at which a fit with optimistic noise has looked; no look yet if it is -infinity.
   double best_evidence = -std::numeric_limits<double>::infinity();
+  double draw_scale = 1;        ///< factor on the deviations of draws from the mean
   bool by_evidence = false;     ///< true within a fit that learns scales by the evidence
   bool may_begin_anew = false;  ///< true if the course began with a blank posterior
   /// Distance from the optimum at which a fit with exact-* ended, in posterior standard deviations.

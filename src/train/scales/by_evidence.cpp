@@ -33,13 +33,19 @@ void begin_anew(Optimizer<T>& optimizer, DataSet& data, ConstSpan<double> noise)
   initialize(optimizer);
   state.learning_step = state.step;
   state.plan.begin = state.step;
-  state.start_weight = 1;
+  state.start_weight = state.draw_scale = 1;
   state.watch = {};
   state.convergence = {};
   state.is_fresh = true;
   optimizer.state = state;
   start_units(optimizer, data);
   optimizer.model()->likelihood.learn_noise_precision(noise);
+}
+
+/// True if an estimate needs nothing of draws but parameters near the mean; others divide by their
+/// deviations.
+bool may_scale_draws(EstimateKind kind) {
+  return kind == EstimateKind::mc_ef || kind == EstimateKind::mc_ggn || kind == EstimateKind::mc_hess;
 }
 
 /// Returns true if the evidence is far below the largest one before.
@@ -99,6 +105,7 @@ void look_at_evidence(Optimizer<T>& optimizer, DataSet& data, const EvidenceSamp
   state.convergence = {};
   if (moved.prior) optimizer.prior().set_groups(evidence.prior());
   optimizer.model()->likelihood.learn_noise_precision(evidence.noise());
+  if (may_scale_draws(optimizer.options().curvature)) state.draw_scale = evidence.draw_scale();
 }
 
 #define BDL_INSTANTIATE(T)                                     \

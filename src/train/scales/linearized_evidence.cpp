@@ -13,6 +13,7 @@ namespace bdl {
 namespace {
 
 constexpr Index chunk = 256;                      // examples of a forward pass
+constexpr Index rows_at_a_time = 64;              // that are written out
 constexpr double longest_move = 5;                // largest factor on a scale in a step of the search
 constexpr double smallest = 1e-8, largest = 1e8;  // prior precisions
 constexpr double most_precise = 1e10;             // noise precision in units of 1 / Var(y)
@@ -96,8 +97,28 @@ void LinearizedEvidence<T>::add_rows(const EvidenceSample<T>& sample) {
   seeds.statistics = {q.statistics(), {}};
   const ConstMatrixView<T> mean(q.mean().data(), q.dimension(), 1);
   const Estimate<T> estimate = estimator->estimate(mean, sample.curved_x(), sample.curved_y(), seeds);
-  add_layers(estimate, *estimator->blocks(),
-             static_cast<double>(sample.data_rows()) / static_cast<double>(curved_));
+  const double weight = static_cast<double>(sample.data_rows()) / static_cast<double>(curved_);
+  add_layers(estimate, *estimator->blocks(), weight);
+  add_variances(estimate, weight);
+}
+
+/// Adds up w b^T Sigma b over the rows b of each target.
+template <class T>
+void LinearizedEvidence<T>::add_variances(const Estimate<T>& estimate, double weight) {
+  const Posterior<T>& q = *optimizer_.posterior();
+  Scratch scratch;
+  Buffer<T> written(q.dimension() * rows_at_a_time);
+  Buffer<double> variances(rows_at_a_time);
+  for (std::size_t c = 0; c < targets_.size(); ++c)
+    for (Index first = 0; first < curved_; first += rows_at_a_time) {
+      const auto rows = written.matrix(q.dimension(), std::min(rows_at_a_time, curved_ - first));
+      const Index before = static_cast<Index>(c) * curved_ + first;
+      for (Index r = 0; r < rows.cols; ++r) estimate.rows->write_row(before + r, 0, rows.column(r));
+      q.variances(rows, variances.first(rows.cols), scratch);
+      for (Index r = 0; r < rows.cols; ++r)
+        targets_[c].drawn += weight * static_cast<double>(estimate.w[static_cast<std::size_t>(before + r)]) *
+                             variances.data()[r];
+    }
 }
 
 template <class T>
@@ -296,6 +317,17 @@ template <class T>
 double LinearizedEvidence<T>::value() {
   evaluate();
   return value_;
+}
+
+template <class T>
+double LinearizedEvidence<T>::draw_scale() {
+  evaluate();
+  double wanted = 0, drawn = 0;
+  for (std::size_t c = 0; c < targets_.size(); ++c) {
+    wanted += leverage_of(c);
+    drawn += targets_[c].drawn * std::exp(targets_[c].log_change);
+  }
+  return drawn > wanted ? std::sqrt(wanted / drawn) : 1;
 }
 
 template <class T>

@@ -42,6 +42,10 @@ class LinearizedEvidence {
   /// Returns the noise precisions of a constant.
   std::vector<double> noise_of_constant() const;
   double effective_parameters() const;
+  /// Returns the factor on the deviations of the posterior's draws with which outputs vary as they do under
+  /// the linearised model, on average over the rows; at most 1. Diagonal and low-rank posteriors leave out
+  /// correlations, by which outputs would vary less.
+  double draw_scale();
 
  private:
   /// Rows of one kind of outputs: means, or log noise precisions.
@@ -54,6 +58,7 @@ class LinearizedEvidence {
   struct Target {
     double values = 0, errors = 0, sum = 0,
            squares = 0;     // of all data; squared errors as the noise sees them
+    double drawn = 0;       // effective parameters of the posterior's draws
     double log_change = 0;  // of the noise precision, from that of the rows
     double variance() const;
   };
@@ -61,6 +66,7 @@ class LinearizedEvidence {
   void add_errors(const EvidenceSample<T>& sample);
   void add_rows(const EvidenceSample<T>& sample);
   void add_layers(const Estimate<T>& estimate, const BlockedRows<T>& rows, double weight);
+  void add_variances(const Estimate<T>& estimate, double weight);
   void evaluate();
   std::vector<double> squares() const;
   std::vector<double> determined_squares();
