@@ -23,7 +23,7 @@ struct LearnedScales {
   bool prior = false, noise = false, degrees = false;
   bool at_samples = false;  ///< true if they need samples that the estimate does not draw
   bool is_due = false;      ///< false if learning starts in a later step
-  bool any() const { return is_due && (prior || noise); }
+  bool any() const { return is_due && (prior || noise || degrees); }
 };
 
 template <class T>

@@ -32,16 +32,19 @@ LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps) {
   const Likelihood& likelihood = optimizer.model()->likelihood;
   LearnedScales learned;
   learned.is_due = is_due(state, options.learn_from, epoch_steps);
-  if (state.by_evidence) return learned;
-  learned.prior = options.learn_prior && !optimizer.prior().is_fixed() && options.rule != Rule::map;
-  learned.noise =
-      options.learn_noise && likelihood.has_noise_precision() && !evidence_learns_noise(optimizer);
-  learned.degrees = learned.noise && options.learn_degrees_of_freedom && likelihood.kind() == BDL_STUDENT_T &&
+  const bool by_steps = !state.by_evidence,
+             learns_noise =
+                 options.learn_noise && likelihood.has_noise_precision() && !evidence_learns_noise(optimizer);
+  learned.prior =
+      by_steps && options.learn_prior && !optimizer.prior().is_fixed() && options.rule != Rule::map;
+  learned.noise = by_steps && learns_noise;
+  learned.degrees = learns_noise && options.learn_degrees_of_freedom && likelihood.kind() == BDL_STUDENT_T &&
                     is_due(state, options.heteroscedastic_from, epoch_steps);
   const bool has_samples =
       is_sampled(options.curvature) || optimizer.step_kind() == StepKind::low_rank_moment;
   const bool suffices_at_mean = options.rule == Rule::map && is_linearized(options.curvature);
-  learned.at_samples = (learned.prior || learned.noise) && !has_samples && !suffices_at_mean;
+  learned.at_samples =
+      (learned.prior || learned.noise || learned.degrees) && !has_samples && !suffices_at_mean;
   return learned;
 }
 
