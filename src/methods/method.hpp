@@ -89,9 +89,9 @@ Families find_family(const char* word);
 /// the prior; or by iterations over all data to the optimum.
 enum class MethodKind { batch, stream, exact };
 
-/// Predictions that suit a model after training by a method. A mode has no draws. Laplace's Gaussian, and those
-/// of methods that see the network at the mean only, are posteriors of the linearised model: at their draws the
-/// network itself is far from what it is at the mean.
+/// Predictions that suit a model after training by a method. A mode has no draws. Laplace's Gaussian, and
+/// those of methods that see the network at the mean only, are posteriors of the linearised model: at their
+/// draws the network itself is far from what it is at the mean.
 enum class Forecast { monte_carlo, plug_in, linearized };
 
 struct Method {

@@ -1,0 +1,228 @@
+// Scales by the evidence (docs/mathematics/scales.md, "By the evidence"): the evidence in the space of rows
+// against dense matrices and Laplace's; what a fit does when it falls; the refined posterior with which it
+// ends.
+#include <cmath>
+#include <numeric>
+
+#include "data/data_set.hpp"
+#include "posterior/families.hpp"
+#include "predict/predict.hpp"
+#include "support/likelihoods.hpp"
+#include "support/training.hpp"
+#include "train/approximate/laplace.hpp"
+#include "train/fit.hpp"
+#include "train/scales/by_evidence.hpp"
+
+// Last: it includes cmocka.h.
+#include "support/verify.hpp"
+
+namespace {
+
+using namespace bdl;
+using namespace bdl::testing;
+
+/// Two groups of parameters, and rows that are multiplied by factors.
+struct Rows {
+  Dense first, second;  // parameters x rows
+  std::vector<double> added, factors, precisions{0.7, 3};
+
+  Rows() {
+    Random random(11);
+    first = random.normal(4, 6);
+    second = random.normal(3, 6);
+    for (Index r = 0; r < 6; ++r) {
+      added.push_back(0.5 + 0.2 * static_cast<double>(r));
+      factors.push_back(r == 2 ? 0 : 1.5 - 0.1 * static_cast<double>(r));
+    }
+  }
+  const Dense& of(Index group) const { return group == 0 ? first : second; }
+  /// The rows of a group with all factors.
+  Dense scaled(Index group) const {
+    Dense b = of(group);
+    for (Index r = 0; r < b.cols; ++r)
+      for (Index i = 0; i < b.rows; ++i)
+        b(i, r) *= added[static_cast<std::size_t>(r)] * factors[static_cast<std::size_t>(r)];
+    return b;
+  }
+  GramEvidence evidence() const {
+    GramEvidence made;
+    made.begin(6, 2);
+    for (Index g = 0; g < 2; ++g) {
+      Dense gram = transposed(of(g)) * of(g);
+      made.add(g, 1, {gram.values.data(), 6, 6}, added);
+    }
+    return made;
+  }
+};
+
+void sums_over_rows_are_those_over_parameters(void**) {
+  const Rows rows;
+  GramEvidence evidence = rows.evidence();
+  assert_true(evidence.evaluate(rows.precisions, rows.factors));
+  Dense b(7, 6), lambda(7, 7);
+  for (Index r = 0; r < 6; ++r)
+    for (Index i = 0; i < 7; ++i) b(i, r) = i < 4 ? rows.scaled(0)(i, r) : rows.scaled(1)(i - 4, r);
+  for (Index i = 0; i < 7; ++i) lambda(i, i) = rows.precisions[i < 4 ? 0 : 1];
+  const Dense curvature = b * transposed(b), sigma = inverse_of(curvature + lambda);
+  assert_near("log det", evidence.log_det(), log_det(curvature + lambda) - log_det(lambda), 1e-12);
+  double of_first = 4, of_second = 3;
+  for (Index i = 0; i < 7; ++i) (i < 4 ? of_first : of_second) -= lambda(i, i) * sigma(i, i);
+  assert_near("first group", evidence.effective_parameters(0), of_first, 1e-12);
+  assert_near("second group", evidence.effective_parameters(1), of_second, 1e-12);
+  for (Index r = 0; r < 6; ++r) {
+    Dense row(7, 1);
+    for (Index i = 0; i < 7; ++i) row(i, 0) = b(i, r);
+    assert_near("leverage", evidence.leverage(r), dot(row, sigma * row), 1e-12);
+  }
+}
+
+/// P = (H + lambda)^-1 H of a group alone.
+void determined_parts_are_soft_projections(void**) {
+  const Rows rows;
+  GramEvidence evidence = rows.evidence();
+  const Dense b = rows.scaled(1), curvature = b * transposed(b);
+  Random random(12);
+  const Dense u = random.normal(3, 1);
+  const Dense projected = inverse_of(curvature + 3 * identity(3)) * (curvature * u);
+  std::vector<double> products;
+  for (Index r = 0; r < 6; ++r) {
+    double product = 0;
+    for (Index i = 0; i < 3; ++i) product += rows.second(i, r) * u(i, 0);
+    products.push_back(product * rows.added[static_cast<std::size_t>(r)]);
+  }
+  assert_near("square", evidence.determined_square(1, 3, rows.factors, products), dot(projected, projected),
+              1e-12);
+}
+
+/// A regression with an optimizer; the data are rows of the caller's arrays.
+struct Regression {
+  Index examples;
+  std::vector<double> x, y;
+  std::shared_ptr<Network<double>> network;
+  std::shared_ptr<Posterior<double>> q;
+  std::unique_ptr<Optimizer<double>> optimizer;
+
+  Regression(const char* method, Family family, const std::vector<Index>& sizes, Index count, double signal,
+             bdl_likelihood kind = BDL_GAUSSIAN)
+      : examples(count), network(make_network<double>(sizes, Likelihood(kind, sizes.back()))) {
+    Random random(21);
+    const Index targets = network->likelihood.targets();
+    for (Index i = 0; i < count; ++i) {
+      for (Index j = 0; j < sizes.front(); ++j) x.push_back(random.normal());
+      for (Index c = 0; c < targets; ++c)
+        y.push_back(signal * std::sin(2 * x[x.size() - 1]) + random.normal());
+    }
+    q = create_posterior<double>({family, network->parameters(), family == Family::low_rank ? 3 : 0});
+    optimizer = std::make_unique<Optimizer<double>>(network, q, find_method(method), count);
+    set("prior_groups=layers");
+  }
+  void set(const char* text) {
+    Options options = optimizer->options();
+    const bool resets = set_option_text(options, text);
+    optimizer->set_options(options, resets);
+  }
+  Array inputs() const { return bdl_f64(x.data(), examples, network->inputs()); }
+  Array targets() const { return bdl_f64(y.data(), examples, network->likelihood.targets()); }
+  void train(Index epochs) const { fit(*optimizer, inputs(), targets(), epochs, {nullptr, nullptr}); }
+  EvidenceSample<double> sample() const {
+    ArrayData data(inputs(), targets());
+    EvidenceSample<double> all;
+    all.gather(*optimizer, data, 1);
+    return all;
+  }
+};
+
+double sum_of_squares(const std::vector<double>& values) {
+  return std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
+}
+
+double elbo_of(const Regression& of) {
+  return expected_log_likelihood<double>({*of.network, *of.q, of.inputs(), {BDL_MONTE_CARLO, 20, 1}},
+                                         of.targets());
+}
+
+/// Epistemic variances of all examples.
+Dense variances_of(const Regression& of, const Posterior<double>& q,
+                   bdl_predict_method method = BDL_MONTE_CARLO) {
+  Dense out(of.examples, 1);
+  predict_moments<double>({*of.network, q, of.inputs(), {method, 50, 1}}, {},
+                          bdl_f64_out(out.values.data(), of.examples, 1), {});
+  return out;
+}
+
+/// With all examples among the rows, the evidence is that of Laplace's full approximation.
+void it_is_laplaces_evidence(void**) {
+  for (const Index targets : {1, 2}) {
+    Regression of("laplace", Family::full, {3, 5, targets}, 40, 1);
+    of.set("evidence=none");
+    std::ranges::copy(Random(5).normal(of.network->parameters(), 1, 0.5).values, of.q->mean().begin());
+    of.q->set_blank(false);
+    of.optimizer->prior().set_groups(std::vector<double>{0.4, 2.5});
+    of.network->likelihood.set_noise_precision(std::vector<double>{1.7});
+    laplace(*of.optimizer, of.inputs(), of.targets());
+    LinearizedEvidence<double> evidence(*of.optimizer, of.sample());
+    const LogEvidence wanted = evidence_of(*of.optimizer, of.optimizer->prior().grouped(), 1);
+    assert_near("evidence", evidence.value(), wanted.value, 1e-11);
+    assert_near("effective", evidence.effective_parameters(), wanted.effective_parameters, 1e-11);
+  }
+}
+
+/// MacKay's steps end where the slopes of Laplace's evidence are 0.
+void its_search_ends_at_the_optimum(void**) {
+  Regression of("laplace", Family::full, {3, 5, 1}, 40, 1);
+  of.set("evidence=none");
+  std::ranges::copy(Random(5).normal(of.network->parameters(), 1, 0.5).values, of.q->mean().begin());
+  of.q->set_blank(false);
+  laplace(*of.optimizer, of.inputs(), of.targets());
+  LinearizedEvidence<double> evidence(*of.optimizer, of.sample());
+  evidence.search({}, 2000);
+  const EvidenceOptimum optimum = maximize_evidence(*of.optimizer, {true, true});
+  for (std::size_t g = 0; g < 2; ++g) assert_near("prior", evidence.prior()[g], optimum.groups[g], 1e-5);
+  assert_near("noise", evidence.noise()[0], of.network->likelihood.noise_precision(0), 1e-5);
+}
+
+/// Optimism ends, training begins anew, and the noise becomes that of a constant.
+void noise_alone_is_found_to_be_noise(void**) {
+  Regression of("slang-ggn", Family::low_rank, {10, 30, 1}, 60, 0);
+  of.train(120);
+  const double variance = sum_of_squares(of.y) / 60;
+  assert_true(of.optimizer->state.plan.begin > 0);
+  const double noise = 1 / of.network->likelihood.noise_precision(0);
+  assert_true(noise > 0.7 * variance && noise <= 1.01 * variance);
+  Regression signal("slang-ggn", Family::low_rank, {2, 30, 1}, 60, 20);
+  signal.train(120);
+  assert_true(signal.optimizer->state.plan.begin == 0);
+  assert_true(signal.network->likelihood.noise_precision(0) > 0.2);
+}
+
+/// The refinement is Laplace's approximation; draws take its variances, and the ELBO does not see it.
+void a_fit_ends_with_a_refined_posterior(void**) {
+  Regression of("slang-ggn", Family::low_rank, {3, 8, 1}, 50, 2);
+  of.train(60);
+  const auto refined = of.q->refinement();
+  assert_non_null(refined);
+  assert_true(refined->family() == Family::full && of.q->clone()->refinement() == refined);
+  const double elbo = elbo_of(of);
+  const Dense variances = variances_of(of, *of.q), wanted = variances_of(of, *refined, BDL_LINEARIZED);
+  for (Index i = 0; i < of.examples; ++i) assert_near("variance", variances(i, 0), wanted(i, 0), 1e-10);
+  of.q->refine(nullptr);
+  assert_true(elbo_of(of) == elbo);
+  assert_true(std::abs(variances_of(of, *of.q)(0, 0) - wanted(0, 0)) > 1e-3 * wanted(0, 0));
+  of.q->refine(refined);
+  of.q->mean()[0] += 1e-6;
+  assert_null(of.q->refinement());
+}
+
+}  // namespace
+
+int test_scales_by_evidence() {
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(sums_over_rows_are_those_over_parameters),
+      cmocka_unit_test(determined_parts_are_soft_projections),
+      cmocka_unit_test(it_is_laplaces_evidence),
+      cmocka_unit_test(its_search_ends_at_the_optimum),
+      cmocka_unit_test(noise_alone_is_found_to_be_noise),
+      cmocka_unit_test(a_fit_ends_with_a_refined_posterior),
+  };
+  return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
