@@ -12,6 +12,15 @@
 
 namespace bdl {
 
+namespace {
+
+/// True unless the activation is the identity or bounded; networks with several are taken for rectifying.
+bool is_rectifier(bdl_activation activation) {
+  return activation != BDL_IDENTITY && activation != BDL_TANH && activation != BDL_SIGMOID;
+}
+
+}  // namespace
+
 template <class T>
 MethodContext context_of(const Model<T>* model, Index data_size) {
   MethodContext context;
@@ -25,6 +34,7 @@ MethodContext context_of(const Model<T>* model, Index data_size) {
     context.input = graph->input();
     context.has_hidden = graph->hidden_layers() > 0;
     context.is_deep = graph->hidden_layers() > 1;
+    context.has_rectifiers = is_rectifier(graph->activation());
     context.is_linear = graph->is_linear();
     for (std::size_t w = 0; w < graph->wires(); ++w)
       if (graph->wire(static_cast<Index>(w)).layout != Layout::columns) context.has_maps = true;
@@ -47,9 +57,11 @@ void set(Options& options, Rule rule, EstimateKind kind) {
   options.curvature = kind;
 }
 
-/// Networks that predict numbers learn a prior precision for each layer, by the evidence.
+/// Networks that predict numbers learn a prior precision for each layer, by the evidence. Deep ones start so
+/// that signals keep their size from layer to layer (He et al. 2015); from smaller weights some never learn.
 void set_in_batches(Options& options, const MethodContext& context, Rule rule, EstimateKind kind) {
   set(options, rule, kind);
+  if (context.is_deep && context.has_rectifiers) options.initialization = Initialization::he;
   if (context.has_hidden && context.has_noise()) options.prior_groups = PriorGroups::layers;
 }
 

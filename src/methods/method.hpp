@@ -32,6 +32,7 @@ struct MethodContext {
   bool has_gradients = true;                 ///< a user model may lack them
   bool has_hidden = false;                   ///< a network with hidden units
   bool is_deep = false;                      ///< hidden units in two layers or more
+  bool has_rectifiers = false;               ///< activations that let through half of their inputs, like ReLU
   bool is_linear = false;                    ///< a generalised linear model
   bool has_maps = false;                     ///< a network with convolutions or pools
   Shape input{};                             ///< shape of a network's inputs
