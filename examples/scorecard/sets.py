@@ -40,7 +40,6 @@ class Set(NamedTuple):
     depths: tuple[int, ...] = (1,)
     times: tuple[int, ...] = (1,)  # the default number of epochs
     cost: int = 0
-    noise_only: bool = False  # nothing can be learned
 
     @property
     def is_stream(self):
@@ -152,9 +151,9 @@ SETS = {
     "outlier": Set("regression", with_outlier(synthetic(make.linear_small_noise, 200), 1e4)),
     "motorcycle": Set("regression", synthetic(make.motorcycle, 133), **ALL),
     "friedman1": Set("regression", synthetic(make.friedman1, 240), **ALL),
-    "noise-50": Set("regression", synthetic(make.mostly_noise, 50), noise_only=True, **LONG),
-    "noise-100": Set("regression", synthetic(make.mostly_noise, 100), noise_only=True, **ALL),
-    "noise-200": Set("regression", synthetic(make.mostly_noise, 200), noise_only=True),
+    "noise-50": Set("regression", synthetic(make.mostly_noise, 50), **LONG),
+    "noise-100": Set("regression", synthetic(make.mostly_noise, 100), **ALL),
+    "noise-200": Set("regression", synthetic(make.mostly_noise, 200)),
     "noisy-line": Set("regression", synthetic(make.noisy_line, 200), **LONG),
     "gap-sine": Set("regression", with_gap(make.sine, 100, 0.2), **ALL),
     "gap-wave": Set("regression", with_gap(make.wave, 60, 0.2)),
@@ -170,7 +169,7 @@ SETS = {
     "wine": Set("classes", real, **ALL),
     "breast-cancer": Set("classes", real, cost=1),
     "digits-500": Set("classes", digits(500), seeds=2, cost=2),
-    "noisy-labels": Set("classes", synthetic(make.noisy_labels, 150), noise_only=True, **LONG),
+    "noisy-labels": Set("classes", synthetic(make.noisy_labels, 150), **LONG),
     "imbalanced": Set("classes", synthetic(make.imbalanced, 200)),
     "differences": Set("classes", synthetic(make.differences, 150), **DEEP),
     "few-of-many": Set("classes", synthetic(make.few_of_many, 150), **DEEP),
