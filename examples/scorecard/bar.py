@@ -124,12 +124,14 @@ class Verdict:
         if failed := self.card.failures(self.method):
             found.append(f"{len(failed)} fits failed")
         if bad := self.below_constant():
-            found.append(f"below the constant in {len(bad)} of {len(self.gain)} cases, by {-self.gain[bad[0]][0]:.3g} on {bad[0]}")
+            loss = -self.gain[bad[0]][0]
+            found.append(f"below the constant in {len(bad)} of {len(self.gain)} cases, by {loss:.3g} on {bad[0]}")
         share = self.mean_coverage()
         if share < COVERAGE[0] or share > COVERAGE[1]:
             found.append(f"95 % intervals hold {100 * share:.1f} %")
         if bad := self.below_coverage():
-            found.append(f"below 85 % in {len(bad)} of {len(self.large_coverage())} cases, {100 * self.coverage[bad[0]]:.0f} % on {bad[0]}")
+            share = 100 * self.coverage[bad[0]]
+            found.append(f"below 85 % in {len(bad)} of {len(self.large_coverage())} cases, {share:.0f} % on {bad[0]}")
         if (change := mean_of(self.longer.values())) < -LONGER_ALLOWANCE:
             found.append(f"10 x epochs: {change:+.3f}")
         return found

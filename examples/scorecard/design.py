@@ -56,15 +56,21 @@ def cost(run, entry):
     return max(entry.cost, 1 if run.depth > 1 else 0)
 
 
+def seeds(entry, depth, times):
+    """Deeper networks and longer training are run with at most two seeds."""
+    return range(entry.seeds if depth <= 1 and times == 1 else min(entry.seeds, 2))
+
+
 def runs(sets):
     """All runs over these sets, cheap classes first, in a class method by method."""
     found = [Run(method, name, depth, times, seed)
              for method in (*METHODS, *PEERS) for name, entry in sets.items()
-             for depth, times in of_set(method, name, entry) for seed in range(entry.seeds)]
+             for depth, times in of_set(method, name, entry) for seed in seeds(entry, depth, times)]
     return sorted(found, key=lambda run: cost(run, sets[run.set]))
 
 
 def quick(sets):
     """One seed of one regression, one classification and two streams, with some methods."""
-    few = {name: sets[name]._replace(seeds=1) for name in ("small-40", "gap-sine", "iris", "stream-rows", "stream-classes-first-row")}
+    names = ("small-40", "gap-sine", "iris", "stream-rows", "stream-classes-first-row")
+    few = {name: sets[name]._replace(seeds=1) for name in names}
     return [run for run in runs(few) if run.depth <= 1 and run.times == 1 and run.method not in FULL]

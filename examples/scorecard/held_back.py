@@ -12,8 +12,9 @@ from sets import Set, synthetic
 
 def of_r(frame, target):
     """Rows without missing values of a data frame of R; factors become numbers."""
+    program = f"write.csv(data.matrix(na.omit(as.data.frame({frame}))), row.names = FALSE)"
+
     def read(name, seed):
-        program = f"d <- na.omit(as.data.frame({frame})); d <- data.matrix(d); write.csv(d, row.names = FALSE)"
         text = subprocess.run(["Rscript", "-e", program], capture_output=True, text=True, check=True).stdout
         head, *lines = text.replace('"', "").splitlines()
         rows = np.array([line.split(",") for line in lines], dtype=float)
@@ -31,7 +32,7 @@ CLASSES = {"case"}
 
 
 def sarcos(name, seed):
-    """Of the robot's 4,449 rows 1,000 to train on and 500 to test on."""
+    """A robot's inverse dynamics: of the 4,449 rows 1,000 to train on and 500 to test on."""
     with gzip.open(sets.FOLDER / "sarcos" / "sarcos_inv_test.csv.gz", "rt") as file:
         rows = np.loadtxt(file, delimiter=",")
     rows = rows[sets.random_of(name, seed).permutation(len(rows))]
@@ -75,7 +76,8 @@ def shells(random, rows):
 HELD_BACK = {
     "chick-weight": Set("regression", of_r("ChickWeight[, c('weight', 'Time', 'Diet')]", "weight")),
     "quakes": Set("regression", of_r("quakes", "mag")),
-    "airquality": Set("regression", of_r("airquality[, c('Ozone', 'Solar.R', 'Wind', 'Temp', 'Month')]", "Ozone"), times=(1, 10)),
+    "airquality": Set("regression", of_r("airquality[, c('Ozone', 'Solar.R', 'Wind', 'Temp', 'Month')]", "Ozone"),
+                      times=(1, 10)),
     "swiss": Set("regression", of_r("swiss", "Fertility"), times=(1, 10)),
     "attenu": Set("regression", of_r("attenu[, c('mag', 'dist', 'accel')]", "accel"), times=(1, 10)),
     "infert": Set("classes", of_r("infert[, c('age', 'parity', 'induced', 'case', 'spontaneous')]", "case"), depths=(1, 2, 3)),

@@ -6,10 +6,9 @@ import warnings
 import numpy as np
 
 import bdl
-import sets  # noqa: F401  (it makes the modules below importable)
+from sets import Split  # importing it makes the modules below importable
 import methods as peers
 import scores
-from datasets import Split
 
 LEVELS = [0.025, 0.05, 0.25, 0.75, 0.95, 0.975]
 IMAGE_NETWORK = "conv 8 3; relu; maxpool 2"

@@ -113,8 +113,8 @@ def sets(*cards):
             lines.append([case, card.rows_of(case), number(mean["log_likelihood"]), with_error(gains) if gains else "failed",
                           held if math.isfinite(mean["coverage95"]) else right, best_other(card, case),
                           number(mean["seconds"], 2, False)])
-    return table(["set", "rows", "log density", "gain", "50 / 90 / 95 % hold, or right and ECE", "largest gain of others", "seconds"],
-                 lines)
+    return table(["set", "rows", "log density", "gain", "50 / 90 / 95 % hold, or right and ECE", "largest gain of others",
+                  "seconds"], lines)
 
 
 def notes(*cards):

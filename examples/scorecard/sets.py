@@ -11,8 +11,9 @@ import generators as make
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "papers" / "defaults"))
 import datasets  # noqa: E402
+from datasets import Split  # noqa: E402, F401
 
-TEST_ROWS = 500
+TEST_ROWS = 300
 
 
 class Task(NamedTuple):
@@ -101,7 +102,7 @@ def diabetes(name, seed):
 
 
 def digits(rows):
-    """So many images of 8 x 8 to train on, and 500 others."""
+    """So many images of 8 x 8 to train on, and TEST_ROWS others."""
     def read(name, seed):
         x, y, *_ = datasets.Sets(".").split("digits", 0)
         order = random_of(name, seed).permutation(len(y))
