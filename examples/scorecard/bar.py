@@ -62,7 +62,7 @@ class Scorecard:
         return sum(values) / len(values) if values else math.nan
 
     def rows_of(self, case):
-        return next(int(row["rows"]) for row in self.rows if row["set"] == case.set)
+        return next(int(row["rows"]) for row in self.rows if row["set"] == case.set and row["rows"])
 
     def failures(self, method):
         return [row for row in self.rows if row["method"] == method and row["status"] == "failed"]

@@ -39,7 +39,7 @@ def arguments():
     parser.add_argument("--again", action="store_true", help="compute failed rows again")
     parser.add_argument("--quick", action="store_true", help="a few runs, to see that everything works")
     given = parser.parse_args()
-    given.known = held_back.HELD_BACK if given.held_back else sets.SETS
+    given.known = held_back.HELD_BACK if given.held_back and not given.quick else sets.SETS
     given.sets = given.sets or list(given.known)
     for what, known in (("sets", given.known), ("methods", [*learners.METHODS, *learners.PEERS])):
         for name in getattr(given, what):
