@@ -74,7 +74,7 @@ class Worker:
     """One run in a process of its own, so that a crash is a row as well."""
 
     def __init__(self, run, entry):
-        self.run, self._kind, self._end = run, entry.kind, time.monotonic() + LIMIT
+        self.run, self._kind, self._end, self._is_late = run, entry.kind, time.monotonic() + LIMIT, False
         self.pipe, other = multiprocessing.Pipe(duplex=False)
         self._process = multiprocessing.Process(target=work, args=(run, entry, other))
         self._process.start()
@@ -85,13 +85,16 @@ class Worker:
             result = self.pipe.recv()
         except EOFError:
             self._process.join()
-            result = {"status": "failed", "note": f"the process ended with code {self._process.exitcode}"}
+            code = self._process.exitcode
+            note = f"took longer than {LIMIT} s" if self._is_late else f"the process ended with code {code}"
+            result = {"status": "failed", "note": note}
         self._process.join()
         return {**self.run._asdict(), "kind": self._kind, **result}
 
-    def is_late(self):
+    def end_if_late(self):
         """Ends a run that takes too long; its row then says so."""
         if time.monotonic() > self._end:
+            self._is_late = True
             self._process.kill()
 
 
@@ -109,7 +112,7 @@ def rows_of(runs, given):
             return
         ready = multiprocessing.connection.wait([worker.pipe for worker in running], 1.0)
         for worker in running[:]:
-            worker.is_late()
+            worker.end_if_late()
             if worker.pipe in ready:
                 running.remove(worker)
                 yield worker.row()
