@@ -13,7 +13,7 @@ NOISE_ALLOWANCE = 0.1  # nats below the constant predictor on these sets
 LONGER_ALLOWANCE = 0.02  # nats lost by ten times the epochs, in the mean over sets
 COVERAGE = (0.90, 0.99)  # of 95 % intervals, in the mean over sets
 SMALLEST_COVERAGE = 0.85  # on each set of at least 100 rows
-LARGEST_LOSS = -10.0  # a set counts no less in a mean, so that one does not hide the others
+LARGEST_LOSS = -10.0  # gains count no less in means, so that one set does not hide the others
 
 
 class Case(NamedTuple):
@@ -67,11 +67,14 @@ class Scorecard:
     def failures(self, method):
         return [row for row in self.rows if row["method"] == method and row["status"] == "failed"]
 
-    def change(self, method, case, base, column="log_likelihood"):
-        """Mean difference of two cases over the seeds that both have; nan if there are none."""
-        first, second = self.values(method, case, column), self.values(method, base, column)
-        pairs = [first[seed] - second[seed] for seed in first if seed in second]
-        return sum(pairs) / len(pairs) if pairs else math.nan
+    def change(self, method, case, base):
+        """Mean difference of the gains of two cases over the seeds that both have; nan if there are none."""
+        first, second = self.gains(method, case), self.gains(method, base)
+        return mean_of(limited(first[seed]) - limited(second[seed]) for seed in first if seed in second)
+
+
+def limited(gain):
+    return max(gain, LARGEST_LOSS)
 
 
 def mean_of(values):
@@ -95,10 +98,10 @@ class Verdict:
 
     def _changes(self, chosen, base):
         changes = {case: self.card.change(self.method, case, base(case)) for case in self.cases if chosen(case)}
-        return {case: max(change, LARGEST_LOSS) for case, change in changes.items() if math.isfinite(change)}
+        return {case: change for case, change in changes.items() if math.isfinite(change)}
 
     def mean_gain(self):
-        return mean_of(max(gain, LARGEST_LOSS) for gain, _ in self.gain.values())
+        return mean_of(limited(gain) for gain, _ in self.gain.values())
 
     def below_constant(self):
         """Cases whose log density is below the constant's by more than its standard error, worst first."""
