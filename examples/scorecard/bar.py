@@ -92,7 +92,9 @@ class Verdict:
         self.gain = {case: mean_and_error(list(gains.values())) for case in self.cases if (gains := card.gains(method, case))}
         self.coverage = {case: share for case in self.cases
                          if math.isfinite(share := card.mean(method, case, "coverage95"))}
-        self.longer = self._changes(lambda case: case.times > 1, lambda case: case._replace(times=1))
+        # The constant model, to which long training may go, is right where there is nothing to learn.
+        self.longer = self._changes(lambda case: case.times > 1 and case.set not in NOTHING_TO_LEARN,
+                                    lambda case: case._replace(times=1))
         self.deeper = {depth: self._changes(lambda case, depth=depth: case.depth == depth, lambda case: case._replace(depth=1))
                        for depth in (2, 3)}
 
