@@ -9,6 +9,7 @@
 
 #include "base/interrupt.hpp"
 #include "data/moments.hpp"
+#include "data/robust.hpp"
 #include "model/noise_units.hpp"
 #include "ranks/shard_sums.hpp"
 
@@ -92,6 +93,14 @@ double variance_of(double variance, double square) {
 
 std::vector<RunningMoments> target_moments(DataSet& data, const Standardization& units) {
   return moments_of(data, units, {false, true}).targets;
+}
+
+/// Replaces variances by those that outliers do not move, where these are not 0.
+void replace_by_robust(DataSet& data, const Standardization& units, std::vector<double>& variances) {
+  const ColumnMoments robust = robust_moments_of_targets(data, units);
+  for (std::size_t c = 0; c < variances.size(); ++c)
+    if (robust.scale[c] > 0 && !units.is_constant(static_cast<Index>(c)))
+      variances[c] = std::pow(robust.scale[c], 2);
 }
 
 /// Calls visit(targets) for rows first .. end - 1.
@@ -198,6 +207,26 @@ double variance_over_shards(Optimizer<T>& optimizer, DataSet& data) {
                      std::accumulate(half, squares.end(), 0.0) / values);
 }
 
+/// True if the likelihood is for targets with outliers.
+template <class T>
+bool has_outliers(const Optimizer<T>& optimizer) {
+  return optimizer.model()->likelihood.kind() == BDL_STUDENT_T;
+}
+
+/// Returns the mean over the shards of the robust variances of their targets.
+template <class T>
+double robust_variance(Optimizer<T>& optimizer, DataSet& data) {
+  const Index shards = std::max<Index>(1, optimizer.state.shards);
+  const auto add = [&](Index shard, std::span<double> out) {
+    const ShardRange part = part_of(shard, shards, data.rows());
+    RowRange rows(data, part.first, part.count());
+    const auto variances = target_variances(rows, optimizer.model()->standardization, true);
+    out[0] += static_cast<double>(part.count()) * std::accumulate(variances.begin(), variances.end(), 0.0);
+  };
+  const double sum = sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, shards, 1, add)[0];
+  return sum / (static_cast<double>(data.rows()) * static_cast<double>(data.targets()));
+}
+
 }  // namespace
 
 double target_variance(DataSet& data, const Standardization& units) {
@@ -212,7 +241,7 @@ double target_variance(DataSet& data, const Standardization& units) {
   return variance_of(variance, square);
 }
 
-std::vector<double> target_variances(DataSet& data, const Standardization& units) {
+std::vector<double> target_variances(DataSet& data, const Standardization& units, bool robust) {
   std::vector<double> variances;
   for (const RunningMoments& of : target_moments(data, units)) {
     const double count = std::max(1.0, of.count);
@@ -221,11 +250,13 @@ std::vector<double> target_variances(DataSet& data, const Standardization& units
     else
       variances.push_back(variance_of(of.square / count, of.square_about_zero() / count));
   }
+  if (robust) replace_by_robust(data, units, variances);
   return variances;
 }
 
 template <class T>
 double variance_of_targets(Optimizer<T>& optimizer, DataSet& data) {
+  if (has_outliers(optimizer)) return robust_variance(optimizer, data);
   return optimizer.state.shards > 1 ? variance_over_shards(optimizer, data)
                                     : target_variance(data, optimizer.model()->standardization);
 }
@@ -243,7 +274,7 @@ void start_noises(Optimizer<T>& optimizer, DataSet& data) {
   if (!may_start_noise(optimizer)) return;
   const Standardization& units = optimizer.model()->standardization;
   std::vector<double> precision;
-  for (const double variance : target_variances(data, units))
+  for (const double variance : target_variances(data, units, has_outliers(optimizer)))
     precision.push_back(noise_precision(first_noise_factor(optimizer), variance));
   const bool is_provisional = units.has_constant();  // the noise changes once that target has a scale
   optimizer.model()->likelihood.set_noise_precision(
