@@ -50,7 +50,12 @@ bool is_read(Index wanted, const Combination& c) {
   const bool noise = m.has_noise(), learns_noise = noise && o.learn_noise != 0,
              learns_prior = o.learn_prior != 0 && !mean, learns_scales = learns_noise || learns_prior,
              scales_by_draws = fits && learns_scales && !mean;
-  const bool projects = (natural || stream) && c.is(Families::low_rank),
+  const bool is_plain = o.rule == Rule::bog || o.rule == Rule::bbb,
+             may_be_indefinite = is_plain || c.is(Families::moments) || o.curvature == EstimateKind::mc_hess ||
+                                 o.curvature == EstimateKind::mc_reparam;
+  const bool by_eigenpairs = (natural && !is_plain) || (fits && o.laplace != 0) ||
+                             (stream && !is_plain && o.mean_update == MeanUpdateOption::projected);
+  const bool projects = by_eigenpairs && c.is(Families::low_rank),
              randomizes = o.eigen_method == EigenMethod::automatic || o.eigen_method == EigenMethod::randomized;
   Index row = 0;
 #define BDL_READ(option, condition, text) \

@@ -94,8 +94,8 @@ def best_length(train: Callable[[int], Optimizer], lengths: Sequence[int], valid
     """The most epochs with which held-out data are not clearly less probable than with fewer, and what was tried.
 
     ``train`` takes a whole course of so many epochs: what training has learned in the middle of one, while rates are high, says
-    little about its end. The search ends with a course that is worse than one of half as many epochs."""
-    best, best_densities, tried = 0, None, {"validation_epoch": [], "validation_log_density": []}
+    little about its end. The search ends when two courses in turn are worse than a shorter one."""
+    best, best_densities, worse, tried = 0, None, 0, {"validation_epoch": [], "validation_log_density": []}
     for length in lengths:
         densities = validation.densities(train(length))
         tried["validation_epoch"].append(float(length))
@@ -103,8 +103,11 @@ def best_length(train: Callable[[int], Optimizer], lengths: Sequence[int], valid
         if best_densities is None:
             validation.check(densities)
         elif _is_worse(densities, best_densities):
-            break
-        best, best_densities = length, densities
+            worse += 1
+            if worse == 2:
+                break
+            continue
+        best, best_densities, worse = length, densities, 0
     return best, tried
 
 
