@@ -47,16 +47,13 @@ bool is_read(Index wanted, const Combination& c) {
              curves = natural || newton || kfac;
   const bool linearized = o.curvature == EstimateKind::lin_hess || o.curvature == EstimateKind::lin_ef,
              sampled = !exact && !linearized && o.curvature != EstimateKind::exact_hess;
-  const bool noise = m.has_noise(), learns_noise = noise && o.learn_noise != 0,
-             learns_prior = o.learn_prior != 0 && !mean, learns_scales = learns_noise || learns_prior,
-             scales_by_draws = fits && learns_scales && !mean;
+  const bool noise = m.has_noise();
   const bool is_plain = o.rule == Rule::bog || o.rule == Rule::bbb,
              may_be_indefinite = is_plain || c.is(Families::moments) || o.curvature == EstimateKind::mc_hess ||
                                  o.curvature == EstimateKind::mc_reparam;
   const bool by_eigenpairs = (natural && !is_plain) || (fits && o.laplace != 0) ||
                              (stream && !is_plain && o.mean_update == MeanUpdateOption::projected);
-  const bool projects = by_eigenpairs && c.is(Families::low_rank),
-             randomizes = o.eigen_method == EigenMethod::automatic || o.eigen_method == EigenMethod::randomized;
+  const bool projects = by_eigenpairs && c.is(Families::low_rank);
   Index row = 0;
 #define BDL_READ(option, condition, text) \
   if (row++ == wanted) return condition;
