@@ -95,14 +95,6 @@ std::vector<RunningMoments> target_moments(DataSet& data, const Standardization&
   return moments_of(data, units, {false, true}).targets;
 }
 
-/// Replaces variances by those that outliers do not move, where these are not 0.
-void replace_by_robust(DataSet& data, const Standardization& units, std::vector<double>& variances) {
-  const ColumnMoments robust = robust_moments_of_targets(data, units);
-  for (std::size_t c = 0; c < variances.size(); ++c)
-    if (robust.scale[c] > 0 && !units.is_constant(static_cast<Index>(c)))
-      variances[c] = std::pow(robust.scale[c], 2);
-}
-
 /// Calls visit(targets) for rows first .. end - 1.
 template <class Visit>
 void for_targets_of(DataSet& data, const Standardization& units, const ShardRange& rows, Visit visit) {
@@ -220,7 +212,7 @@ double robust_variance(Optimizer<T>& optimizer, DataSet& data) {
   const auto add = [&](Index shard, std::span<double> out) {
     const ShardRange part = part_of(shard, shards, data.rows());
     RowRange rows(data, part.first, part.count());
-    const auto variances = target_variances(rows, optimizer.model()->standardization, true);
+    const auto variances = robust_variances(rows, optimizer.model()->standardization);
     out[0] += static_cast<double>(part.count()) * std::accumulate(variances.begin(), variances.end(), 0.0);
   };
   const double sum = sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, shards, 1, add)[0];
@@ -241,7 +233,7 @@ double target_variance(DataSet& data, const Standardization& units) {
   return variance_of(variance, square);
 }
 
-std::vector<double> target_variances(DataSet& data, const Standardization& units, bool robust) {
+std::vector<double> target_variances(DataSet& data, const Standardization& units) {
   std::vector<double> variances;
   for (const RunningMoments& of : target_moments(data, units)) {
     const double count = std::max(1.0, of.count);
@@ -250,7 +242,17 @@ std::vector<double> target_variances(DataSet& data, const Standardization& units
     else
       variances.push_back(variance_of(of.square / count, of.square_about_zero() / count));
   }
-  if (robust) replace_by_robust(data, units, variances);
+  return variances;
+}
+
+std::vector<double> robust_variances(DataSet& data, const Standardization& units) {
+  const ColumnMoments robust = robust_moments_of_targets(data, units);
+  std::vector<double> variances;
+  for (const double scale : robust.scale) variances.push_back(scale * scale);
+  if (std::ranges::find(variances, 0.0) == variances.end() && !units.has_constant()) return variances;
+  const std::vector<double> usual = target_variances(data, units);
+  for (std::size_t c = 0; c < variances.size(); ++c)
+    if (variances[c] == 0 || units.is_constant(static_cast<Index>(c))) variances[c] = usual[c];
   return variances;
 }
 
@@ -274,7 +276,7 @@ void start_noises(Optimizer<T>& optimizer, DataSet& data) {
   if (!may_start_noise(optimizer)) return;
   const Standardization& units = optimizer.model()->standardization;
   std::vector<double> precision;
-  for (const double variance : target_variances(data, units, has_outliers(optimizer)))
+  for (const double variance : has_outliers(optimizer) ? robust_variances(data, units) : target_variances(data, units))
     precision.push_back(noise_precision(first_noise_factor(optimizer), variance));
   const bool is_provisional = units.has_constant();  // the noise changes once that target has a scale
   optimizer.model()->likelihood.set_noise_precision(

@@ -11,8 +11,10 @@ namespace bdl {
 /// Returns the mean of Var(y) over the targets, standardised; of y^2 if the targets do not vary (a single
 /// example); 1 if these are 0.
 double target_variance(DataSet& data, const Standardization& units);
-/// Returns Var(y) of each target alone; missing targets (NaN) do not count. Outliers do not move robust ones.
-std::vector<double> target_variances(DataSet& data, const Standardization& units, bool robust);
+/// Returns Var(y) of each target alone; missing targets (NaN) do not count.
+std::vector<double> target_variances(DataSet& data, const Standardization& units);
+/// Returns the squares of robust_moments_of_targets(), or Var(y) where these are 0.
+std::vector<double> robust_variances(DataSet& data, const Standardization& units);
 /// Returns target_variance() over the shards of all ranks; of Student-t noise the mean over shards of robust
 /// ones.
 template <class T>

@@ -10,17 +10,18 @@ N = 60
 # Options beside which another has an effect.
 COMPANIONS = {
     "decay": "schedule=power", "step_from": "schedule=steps", "step_every": "schedule=steps", "step_factor": "schedule=steps",
-    "kl_start": "kl_warmup=0.5", "damping_in": "damping=0.1", "tempering": "kl_weight=0.5", "sample_sharing": "shards=2",
+    "kl_start": "kl_warmup=0.5", "damping_in": "damping=0.1", "tempering": "kl_weight=0.5",
     "tied_rank": "diagonal_part=tied", "scale_parameter": "diagonal_part=free", "momentum_form": "momentum=0.8",
     "initial_curvature": "initial_precision=0", "eigen_passes": "eigen_method=randomized",
-    "eigen_oversampling": "eigen_method=randomized", "prior_groups": "learn_prior=1", "learn_from": "learn_noise=1 learn_prior=0",
+    "eigen_oversampling": "eigen_method=randomized", "learn_from": "learn_noise=1 learn_prior=0",
     "scale_rate": "learn_noise=1", "swag_from": "swag=1", "swag_every": "swag=1", "start_share": "initial_precision=0",
 }
 # Those that act where steps would go wrong, or only on networks, data and numbers that are not these.
 SITUATIONS = {"guard", "indefinite", "kl_clip", "clip", "tolerance", "threads", "progress_every", "augment_pad", "augment_flip",
-              "augment_fill", "learn_prior", "kronecker_eigenvalues", "eigen_method", "mean_update", "seed", "shards", "total_steps"}
+              "augment_fill", "learn_prior", "kronecker_eigenvalues", "eigen_method", "mean_update", "seed", "shards", "total_steps",
+              "sample_sharing", "prior_groups"}
 VALUES = {"minibatch": [7], "minibatches": [1, 2], "block": [3], "initial_precision": [50.0, 3.0], "learning_rate": [0.013],
-          "samples": [4], "prior_groups": ["shared", "layers"]}
+          "samples": [4]}
 
 
 def data():
