@@ -21,7 +21,7 @@ SITUATIONS = {"guard", "indefinite", "kl_clip", "clip", "tolerance", "threads", 
               "augment_fill", "learn_prior", "kronecker_eigenvalues", "eigen_method", "mean_update", "seed", "shards", "total_steps",
               "sample_sharing", "prior_groups"}
 VALUES = {"minibatch": [7], "minibatches": [1, 2], "block": [3], "initial_precision": [50.0, 3.0], "learning_rate": [0.013],
-          "samples": [4]}
+          "samples": [4], "eigen_passes": [30]}
 
 
 def data():
