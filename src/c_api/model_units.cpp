@@ -73,8 +73,7 @@ ColumnMoments checked_moments(ColumnMoments moments, const char* name) {
 
 /// Returns the units of the targets: of Student-t noise, which is for outliers, those that they do not move.
 ColumnMoments target_units(const Likelihood& likelihood, DataSet& targets, ColumnMoments moments) {
-  if (likelihood.kind() == BDL_STUDENT_T)
-    replace_by_robust(robust_moments_of_targets(targets, {}), moments);
+  if (likelihood.kind() == BDL_STUDENT_T) replace_by_robust(robust_moments_of_targets(targets, {}), moments);
   return checked_moments(std::move(moments), "y");
 }
 
@@ -85,9 +84,9 @@ void standardize(Model<T>& model, DataSet& data) {
   CheckedData checked(model, data, false);
   const Index together = pixels(model.graph()->input());
   const DataMoments moments = moments_of(checked, {}, {true, with_targets, together});
-  ColumnMoments targets =
-      with_targets ? target_units(model.likelihood, checked, moments_of_targets(moments.targets))
-                   : ColumnMoments();
+  ColumnMoments targets = with_targets
+                              ? target_units(model.likelihood, checked, moments_of_targets(moments.targets))
+                              : ColumnMoments();
   ColumnMoments inputs = checked_moments(column_moments(moments.inputs, together), "x");
   set_standardization(model, Standardization(std::move(inputs), std::move(targets)));
 }

@@ -28,7 +28,8 @@ constexpr std::string_view rows_of_options[] = {
 #undef BDL_INT
 #undef BDL_CHOICE
 };
-static_assert(std::ranges::equal(rows_of_readers, rows_of_options), "readers.def has the rows of options.def");
+static_assert(std::ranges::equal(rows_of_readers, rows_of_options),
+              "readers.def has the rows of options.def");
 
 /// True if the combination reads the option of this row, where its method is used as it is meant to be.
 bool is_read(Index wanted, const Combination& c) {
@@ -49,7 +50,8 @@ bool is_read(Index wanted, const Combination& c) {
              sampled = !exact && !linearized && o.curvature != EstimateKind::exact_hess;
   const bool noise = m.has_noise();
   const bool is_plain = o.rule == Rule::bog || o.rule == Rule::bbb,
-             may_be_indefinite = is_plain || c.is(Families::moments) || o.curvature == EstimateKind::mc_hess ||
+             may_be_indefinite = is_plain || c.is(Families::moments) ||
+                                 o.curvature == EstimateKind::mc_hess ||
                                  o.curvature == EstimateKind::mc_reparam;
   const bool by_eigenpairs = (natural && !is_plain) || (fits && o.laplace != 0) ||
                              (stream && !is_plain && o.mean_update == MeanUpdateOption::projected);
@@ -93,8 +95,9 @@ void check_read(const Combination& c, const Options& before) {
     copy_value(info, usual, without);
     // A choice such as descent may be read only by what it was before, or only by what it has become.
     if (is_read(row, c) || is_read(row, {without, c.method, c.model, c.family, c.rank})) continue;
-    fail(Status::ERROR_UNSUPPORTED, "option \"%s\" is %s, but method \"%s\" does not read it here: it is read by %s",
-         info.name, value_text(c.options, info).c_str(), c.method.name, readers_of(info));
+    fail(Status::ERROR_UNSUPPORTED,
+         "option \"%s\" is %s, but method \"%s\" does not read it here: it is read by %s", info.name,
+         value_text(c.options, info).c_str(), c.method.name, readers_of(info));
   }
 }
 

@@ -276,7 +276,8 @@ void start_noises(Optimizer<T>& optimizer, DataSet& data) {
   if (!may_start_noise(optimizer)) return;
   const Standardization& units = optimizer.model()->standardization;
   std::vector<double> precision;
-  for (const double variance : has_outliers(optimizer) ? robust_variances(data, units) : target_variances(data, units))
+  for (const double variance :
+       has_outliers(optimizer) ? robust_variances(data, units) : target_variances(data, units))
     precision.push_back(noise_precision(first_noise_factor(optimizer), variance));
   const bool is_provisional = units.has_constant();  // the noise changes once that target has a scale
   optimizer.model()->likelihood.set_noise_precision(

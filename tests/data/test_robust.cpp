@@ -1,10 +1,9 @@
 // Medians and median absolute deviations of targets, beside those of sorted numbers.
-#include "data/robust.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "data/robust.hpp"
 #include "support/verify.hpp"
 
 namespace {
@@ -81,10 +80,9 @@ void of_many_rows_some_are_used(void**) {
 }  // namespace
 
 int test_robust() {
-  const CMUnitTest tests[] = {cmocka_unit_test(medians_are_those_of_sorted_numbers),
-                              cmocka_unit_test(outliers_hardly_move_them),
-                              cmocka_unit_test(missing_numbers_do_not_count),
-                              cmocka_unit_test(equal_numbers_have_no_deviation),
-                              cmocka_unit_test(of_many_rows_some_are_used)};
+  const CMUnitTest tests[] = {
+      cmocka_unit_test(medians_are_those_of_sorted_numbers), cmocka_unit_test(outliers_hardly_move_them),
+      cmocka_unit_test(missing_numbers_do_not_count), cmocka_unit_test(equal_numbers_have_no_deviation),
+      cmocka_unit_test(of_many_rows_some_are_used)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
