@@ -39,7 +39,7 @@ def learner(method):
 
 
 def learned(method, *texts):
-    """What training has learned with these options; None if they are refused."""
+    """Returns what training has learned with these options; None if they are refused."""
     optimizer, (x, y) = learner(method), data()
     try:
         for text in texts:

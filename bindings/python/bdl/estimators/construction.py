@@ -41,7 +41,7 @@ _RANKED = ("layerwise_low_rank_moment", "low_rank", "low_rank_moment")
 
 
 def wanted_family(posterior: str, rank: int | None, method: str) -> str:
-    """The family that an estimator's parameters ask for: a rank alone asks for one that has a rank, of those of the method.
+    """Returns the family that an estimator's parameters ask for: with a rank alone, one of the method's that has a rank.
 
     >>> wanted_family("auto", 3, "swag"), wanted_family("auto", 0, "auto")
     ('low_rank_moment', 'diagonal')
@@ -55,7 +55,7 @@ def wanted_family(posterior: str, rank: int | None, method: str) -> str:
 
 
 def posterior_of(training: Training, model: Model, rank: int | None, dropout: Any, usual_dropout: Any) -> Posterior:
-    """A blank posterior of the suggested family. Fails if a rank or rates are given that it does not have."""
+    """Returns a blank posterior of the suggested family. Fails if a rank or rates are given that it does not have."""
     family = training.family
     if rank is not None and family not in _RANKED and (family, rank) != ("diagonal", 0):
         raise UnsupportedError(f"rank is {rank}, but posterior {family!r} has no rank: leave rank out, or set posterior='low_rank'")

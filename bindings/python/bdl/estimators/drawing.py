@@ -10,7 +10,7 @@ from ..predict import predict_draws
 
 
 def drawn(handles: Any, x: np.ndarray, n_samples: int, seed: int, method: str) -> np.ndarray:
-    """Of members as evenly as may be, in turn."""
+    """Returns draws in columns, of members in turn, and of each as many as may be."""
     models, _ = handles
     if not isinstance(models, list):
         return predict_draws(*handles, x, n_samples, seed, method)

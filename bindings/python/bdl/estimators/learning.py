@@ -76,7 +76,7 @@ class Learns:
         self._say_what_is_wrong()
 
     def _train_others(self, train: Callable[[Any], Any]) -> None:
-        """The members of an ensemble after the first, which the estimator itself is."""
+        """Trains the members of an ensemble after the first, which the estimator itself is."""
         if self.members == 1 and not self.others_:
             return
         shared = {name: value for name, value in self.get_params(deep=False).items() if name not in ("members", "random_state")}
@@ -211,7 +211,7 @@ class Learns:
             bar.close()
 
     def _best_length(self, x: np.ndarray, targets: np.ndarray) -> int:
-        """The number of epochs that suits held-out data. Training is then as it was, so that it begins on all data."""
+        """Returns the number of epochs that suits held-out data. Training is then as it was, so that it begins on all data."""
         untrained = to_bytes(None, None, self.optimizer_._handle)
         x, targets, validation = self._split(x, targets)
 

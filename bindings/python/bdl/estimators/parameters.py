@@ -26,9 +26,9 @@ COURSE = """random_state : int, RandomState or None, default=1
         Of training, by name: ``bdl.options()`` lists them.
     early_stopping : bool, default=False
         Whether to find first how many epochs are best for held-out data, and then to train on all data for that many.
-        Rates fall in courses that end after ``patience`` epochs, twice as many, and so on up to ``epochs``; the search
-        ends where the log density of held-out data is lower than after half the epochs, by more than its standard error.
-        If it never is, the result is that without early stopping. Training rows are copied.
+        Whole courses of ``patience`` epochs, twice as many, and so on up to ``epochs`` are tried; the search ends after
+        two that are worse for held-out data than a shorter one, by more than two standard errors of the log density. If
+        none is, the result is that without early stopping. It takes up to 2.5 times as long. Training rows are copied.
     validation_fraction : float, default=0.1
         Of the data, to hold out.
     patience : int, default=10

@@ -57,7 +57,7 @@ def constant_score(y: np.ndarray, held: np.ndarray, classes: int | None) -> floa
 
 
 def lengths_of_courses(first: int, all_epochs: int) -> list[int]:
-    """Epochs of courses: each has twice as many as the one before, the last one all.
+    """Returns the epochs of courses: each has twice as many as the one before, the last one all.
 
     >>> lengths_of_courses(10, 120)
     [10, 20, 40, 120]
@@ -91,7 +91,7 @@ class Course:
 
 
 def best_length(train: Callable[[int], Optimizer], lengths: Sequence[int], validation: Validation) -> tuple[int, History]:
-    """The most epochs with which held-out data are not clearly less probable than with fewer, and what was tried.
+    """Returns the most epochs with which held-out data are not clearly less probable than with fewer, and what was tried.
 
     ``train`` takes a whole course of so many epochs: what training has learned in the middle of one, while rates are high, says
     little about its end. The search ends when two courses in turn are worse than a shorter one."""
@@ -112,6 +112,6 @@ def best_length(train: Callable[[int], Optimizer], lengths: Sequence[int], valid
 
 
 def _is_worse(densities: np.ndarray, best: np.ndarray) -> bool:
-    """Whether their mean is lower by more than two standard errors of the difference."""
+    """True if their mean is lower by more than two standard errors of the difference."""
     difference = densities - best
     return not np.mean(difference) >= -2 * np.std(difference) / np.sqrt(len(difference))
