@@ -49,10 +49,7 @@ bool is_read(Index wanted, const Combination& c) {
   const bool linearized = o.curvature == EstimateKind::lin_hess || o.curvature == EstimateKind::lin_ef,
              sampled = !exact && !linearized && o.curvature != EstimateKind::exact_hess;
   const bool noise = m.has_noise();
-  const bool is_plain = o.rule == Rule::bog || o.rule == Rule::bbb,
-             may_be_indefinite = is_plain || c.is(Families::moments) ||
-                                 o.curvature == EstimateKind::mc_hess ||
-                                 o.curvature == EstimateKind::mc_reparam;
+  const bool is_plain = o.rule == Rule::bog || o.rule == Rule::bbb;
   const bool by_eigenpairs = (natural && !is_plain) || (fits && o.laplace != 0) ||
                              (stream && !is_plain && o.mean_update == MeanUpdateOption::projected);
   const bool projects = by_eigenpairs && c.is(Families::low_rank);
