@@ -20,8 +20,9 @@ int main(void) {
       "options "
       "must go together with the method, the\nmodel and the posterior: what does not is refused there, and "
       "not first by "
-      "a step.\n\n"
-      "| option | type | default | range | meaning |\n| --- | --- | --- | --- | --- |\n");
+      "a step. So is an option that you\nchange although nothing reads it: who does is in the last column "
+      "(`bdl_option_readers()`).\n\n"
+      "| option | type | default | range | meaning | read by |\n| --- | --- | --- | --- | --- | --- |\n");
   for (int64_t i = 0; i < bdl_option_count(); ++i) {
     if (bdl_option_describe(i, &name, &type, &default_value, &range, &doc) != BDL_OK) return 1;
     printf("| `%s` | %s |", name,
@@ -31,6 +32,7 @@ int main(void) {
     print_cell(default_value);
     print_cell(range);
     print_cell(doc);
+    print_cell(bdl_option_readers(i));
     printf("\n");
   }
   return 0;

@@ -145,8 +145,8 @@ BDL_API bdl_status bdl_dataset_target_range(bdl_dataset* dataset, bdl_matrix_out
                                             bdl_matrix_out largest);
 
 /**
- * As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set. Targets of
- * real numbers are standardised too, unless the data set has none. Since 0.2.
+ * As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set, or two for
+ * BDL_STUDENT_T. Targets of real numbers are standardised too, unless the data set has none. Since 0.2.
  * @param model   a network
  * @param dataset of the model's inputs and, if any, targets
  */

@@ -379,7 +379,8 @@ BDL_API bdl_status bdl_model_set_standardization(bdl_model* model, bdl_matrix in
  * stream or a later fit meets other values, their root mean square deviation from c becomes the scale (read it
  * with bdl_model_get_standardization()), and learned noise is rescaled with it. Where the
  * network's input is an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one
- * mean and one scale, those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has
+ * mean and one scale, those of all its pixels. Targets of BDL_STUDENT_T have their median and 1.4826 times
+ * their median absolute deviation, if it is not 0, of at most 100,000 rows, evenly spaced. Missing targets (NaN) do not count: a column of nothing else has
  * mean 0, scale 1. Since 0.1.
  * @param model a network
  * @param x     n x inputs

@@ -215,6 +215,13 @@ BDL_API bdl_status bdl_option_describe(int64_t index, const char** name, bdl_opt
                                        const char** default_value, const char** range, const char** doc);
 
 /**
+ * Returns who reads the i-th option, as a static text that completes "is read by": "schedule steps", "descents
+ * vogn, ivon and kfac". An option that the caller changes although nothing reads it is refused with
+ * BDL_ERROR_UNSUPPORTED, unless the value is the method's default. "" if there is no such option. Since 0.2.
+ */
+BDL_API const char* bdl_option_readers(int64_t index);
+
+/**
  * Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.
  * Options "prior_precision" and "bias_prior_precision" give it by groups instead, times the inputs of each
  * layer if "prior_scaling" is "fan_in"; these values are taken as they are. Since 0.1.

@@ -2,6 +2,7 @@
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "data/moments.hpp"
+#include "data/robust.hpp"
 #include "model/checked_data.hpp"
 #include "model/data_units.hpp"
 #include "model/noise_units.hpp"
@@ -55,6 +56,12 @@ ColumnMoments checked_moments(const Array& mean, const Array& scale, const char*
   return moments;
 }
 
+/// Returns the units of the targets: of Student-t noise, which is for outliers, those that they do not move.
+ColumnMoments target_units(const Likelihood& likelihood, DataSet& targets, ColumnMoments moments) {
+  if (likelihood.kind() == BDL_STUDENT_T) replace_by_robust(robust_moments_of_targets(targets, {}), moments);
+  return checked_moments(std::move(moments), "y");
+}
+
 template <class T>
 void standardize(Model<T>& model, DataSet& data) {
   check_network(model);
@@ -62,8 +69,9 @@ void standardize(Model<T>& model, DataSet& data) {
   CheckedData checked(model, data, false);
   const Index together = inputs_together(model);
   const DataMoments moments = moments_of(checked, {}, {true, with_targets, together});
-  ColumnMoments targets =
-      with_targets ? checked_moments(moments_of_targets(moments.targets), "y") : ColumnMoments();
+  ColumnMoments targets = with_targets
+                              ? target_units(model.likelihood, checked, moments_of_targets(moments.targets))
+                              : ColumnMoments();
   ColumnMoments inputs = checked_moments(column_moments(moments.inputs, together), "x");
   set_standardization(model, Standardization(std::move(inputs), std::move(targets)));
 }
@@ -118,7 +126,9 @@ bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y) {
     const bool real = m.likelihood.has_noise_precision();
     if (given(y)) check_shape(y, x.rows, m.likelihood.targets(), "y");
     if (given(y) && real) m.likelihood.check_targets(y, x.rows, "y", true);
-    ColumnMoments targets = given(y) && real ? checked_moments(moments_of_targets(y), "y") : ColumnMoments();
+    ArrayData rows({}, y);
+    ColumnMoments targets =
+        given(y) && real ? target_units(m.likelihood, rows, moments_of_targets(y)) : ColumnMoments();
     ColumnMoments inputs = checked_moments(moments_of_columns(x, inputs_together(m)), "x");
     set_standardization(m, Standardization(std::move(inputs), std::move(targets)));
   });

@@ -21,7 +21,7 @@ bdl_status set(const char* function, bdl_optimizer* optimizer, const char* name,
       const OptionInfo& info = find_option(name, type);
       set_option(options, info, value);
       try {
-        o.check_options(options);
+        o.check_choice(options);
       } catch (const Error& error) {
         fail(error.status(), "%s (options that only fit together must be set in one call)", error.what());
       }
@@ -111,7 +111,7 @@ bdl_status bdl_optimizer_set_text(bdl_optimizer* optimizer, const char* text) {
     with(optimizer, "optimizer", [&](auto& o) {
       Options options = o.options();
       const bool has_prior = set_option_text(options, text);
-      o.check_options(options);
+      o.check_choice(options);
       o.set_options(options, has_prior);
     });
   });

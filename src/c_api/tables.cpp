@@ -5,6 +5,7 @@
 #include "bdl/model.h"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
+#include "methods/readers.hpp"
 #include "methods/suggestion.hpp"
 #include "network/published.hpp"
 
@@ -119,6 +120,11 @@ bdl_status bdl_option_describe(int64_t index, const char** name, bdl_option_type
     if (range) *range = info.range;
     if (doc) *doc = info.doc;
   });
+}
+
+const char* bdl_option_readers(int64_t index) {
+  const bool exists = index >= 0 && index < bdl_option_count();
+  return exists ? readers_of(option_table()[static_cast<std::size_t>(index)]) : "";
 }
 
 int64_t bdl_preset_count(void) {

@@ -9,6 +9,7 @@
 //   method.hpp                   methods, presets, and sets of posteriors' families
 //   combination.hpp, needs.def   which methods, options, models and posteriors go together, and the messages
 //                                if they do not
+//   readers.hpp, readers.def     which options a combination reads
 //   step_kind.hpp                which step of steps/ the options mean
 //   schedule.hpp                 rates, momentum and temperature of step t, from the options
 //   suggestion.hpp               the method, family, rank and options to use if the user names none
@@ -35,6 +36,7 @@ struct MethodContext {
   bool has_rectifiers = false;               ///< activations that let through half of their inputs, like ReLU
   bool is_linear = false;                    ///< a generalised linear model
   bool has_maps = false;                     ///< a network with convolutions or pools
+  bool has_points = false;                   ///< a network with parameters that have no posterior
   Shape input{};                             ///< shape of a network's inputs
   bool is_exact = false;                     ///< its expectations are one-dimensional integrals
   std::string without_second_derivatives{};  ///< the first layer that has none; empty: all have
@@ -48,6 +50,8 @@ struct MethodContext {
     return likelihood == BDL_GAUSSIAN || likelihood == BDL_HETEROSCEDASTIC || likelihood == BDL_STUDENT_T;
   }
   bool has_classes() const { return likelihood == BDL_BERNOULLI || likelihood == BDL_CATEGORICAL; }
+  /// True if the likelihood has a noise precision.
+  bool has_noise() const { return has_model && !has_classes() && likelihood != BDL_POISSON; }
 };
 
 /// Returns the context of a model; null stands for none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "methods/readers.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
 #include "posterior/kronecker/kronecker.hpp"
@@ -106,6 +107,12 @@ template <class T>
 void Optimizer<T>::check_options(const Options& options) const {
   check_combination(combination(options), intended_use(combination(options)));
   if (options.shards > 1 || team.size() > 1) check_sums(combination(options));
+}
+
+template <class T>
+void Optimizer<T>::check_choice(const Options& options) const {
+  check_options(options);
+  check_read(combination(options), options_);
 }
 
 template <class T>

@@ -95,6 +95,8 @@ class Optimizer {
   }
   /// Fails unless these options can be combined with each other and with method, model and posterior.
   void check_options(const Options& options) const;
+  /// As check_options(), for options that the user sets: also fails if nothing reads what they change.
+  void check_choice(const Options& options) const;
   /// Fails unless this optimizer supports this use.
   void check_use(Use use) const;
 

@@ -9,6 +9,7 @@
 
 #include "base/interrupt.hpp"
 #include "data/moments.hpp"
+#include "data/robust.hpp"
 #include "model/noise_units.hpp"
 #include "ranks/shard_sums.hpp"
 #include "train/stream/scale_learning.hpp"
@@ -199,6 +200,26 @@ double variance_over_shards(Optimizer<T>& optimizer, DataSet& data) {
                      std::accumulate(half, squares.end(), 0.0) / values);
 }
 
+/// True if the likelihood is for targets with outliers.
+template <class T>
+bool has_outliers(const Optimizer<T>& optimizer) {
+  return optimizer.model()->likelihood.kind() == BDL_STUDENT_T;
+}
+
+/// Returns the mean over the shards of the robust variances of their targets.
+template <class T>
+double robust_variance(Optimizer<T>& optimizer, DataSet& data) {
+  const Index shards = std::max<Index>(1, optimizer.state.shards);
+  const auto add = [&](Index shard, std::span<double> out) {
+    const ShardRange part = part_of(shard, shards, data.rows());
+    RowRange rows(data, part.first, part.count());
+    const auto variances = robust_variances(rows, optimizer.model()->standardization);
+    out[0] += static_cast<double>(part.count()) * std::accumulate(variances.begin(), variances.end(), 0.0);
+  };
+  const double sum = sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, shards, 1, add)[0];
+  return sum / (static_cast<double>(data.rows()) * static_cast<double>(data.targets()));
+}
+
 }  // namespace
 
 double target_variance(DataSet& data, const Standardization& units) {
@@ -225,8 +246,20 @@ std::vector<double> target_variances(DataSet& data, const Standardization& units
   return variances;
 }
 
+std::vector<double> robust_variances(DataSet& data, const Standardization& units) {
+  const ColumnMoments robust = robust_moments_of_targets(data, units);
+  std::vector<double> variances;
+  for (const double scale : robust.scale) variances.push_back(scale * scale);
+  if (std::ranges::find(variances, 0.0) == variances.end() && !units.has_constant()) return variances;
+  const std::vector<double> usual = target_variances(data, units);
+  for (std::size_t c = 0; c < variances.size(); ++c)
+    if (variances[c] == 0 || units.is_constant(static_cast<Index>(c))) variances[c] = usual[c];
+  return variances;
+}
+
 template <class T>
 double variance_of_targets(Optimizer<T>& optimizer, DataSet& data) {
+  if (has_outliers(optimizer)) return robust_variance(optimizer, data);
   return optimizer.state.shards > 1 ? variance_over_shards(optimizer, data)
                                     : target_variance(data, optimizer.model()->standardization);
 }
@@ -244,7 +277,8 @@ void start_noises(Optimizer<T>& optimizer, DataSet& data) {
   if (!may_start_noise(optimizer) || learns_scales(optimizer)) return;
   const Standardization& units = optimizer.model()->standardization;
   std::vector<double> precision;
-  for (const double variance : target_variances(data, units))
+  for (const double variance :
+       has_outliers(optimizer) ? robust_variances(data, units) : target_variances(data, units))
     precision.push_back(noise_precision(first_noise_factor(optimizer), variance));
   const bool is_provisional = units.has_constant();  // the noise changes once that target has a scale
   optimizer.model()->likelihood.set_noise_precision(

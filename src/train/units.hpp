@@ -13,7 +13,10 @@ namespace bdl {
 double target_variance(DataSet& data, const Standardization& units);
 /// Returns Var(y) of each target alone; missing targets (NaN) do not count.
 std::vector<double> target_variances(DataSet& data, const Standardization& units);
-/// Returns target_variance() over the shards of all ranks.
+/// Returns the squares of robust_moments_of_targets(), or Var(y) where these are 0.
+std::vector<double> robust_variances(DataSet& data, const Standardization& units);
+/// Returns target_variance() over the shards of all ranks; of Student-t noise the mean over shards of robust
+/// ones.
 template <class T>
 double variance_of_targets(Optimizer<T>& optimizer, DataSet& data);
 

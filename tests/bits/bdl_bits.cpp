@@ -47,9 +47,14 @@ bdl_status prepare(const Case& c, bdl_dtype dtype, int threads, Learner& learner
   bdl_status status = learner.create(*c.problem, c.family, dtype, c.method);
   if (status == BDL_OK && c.problem->standardize)
     status = bdl_model_standardize(learner.model.get(), c.problem->x.all(), c.problem->y.all());
-  const std::string common = "seed=7 minibatch=8 threads=" + std::to_string(threads) + " ";
-  return status == BDL_OK ? bdl_optimizer_set_text(learner.optimizer.get(), (common + c.options).c_str())
-                          : status;
+  std::int32_t is_stream = 0, is_exact = 0;
+  if (status == BDL_OK)
+    status = bdl_method_describe(c.method, nullptr, &is_stream, &is_exact, nullptr, nullptr, nullptr);
+  const std::string common = "seed=7 threads=" + std::to_string(threads) + " ",
+                    batches = is_stream || is_exact ? "" : "minibatch=8 ";
+  return status == BDL_OK
+             ? bdl_optimizer_set_text(learner.optimizer.get(), (common + batches + c.options).c_str())
+             : status;
 }
 
 Outcome run(const Case& c, bdl_dtype dtype, int threads) {

@@ -1,5 +1,7 @@
 #include "bits/cases.hpp"
 
+#include <string_view>
+
 namespace bits {
 namespace {
 
@@ -57,14 +59,19 @@ const std::vector<std::string> stream_options = {
     "curvature=mc-hess probes=2",
 };
 
+/// The step length of each rule, and the number of steps, where it reads them.
+std::string stream_rate(std::string_view rule) {
+  if (rule == "bong") return "";
+  return rule == "bog" ? "learning_rate=0.0625 " : "learning_rate=0.0625 iterations=2 ";
+}
+
 /// Each rule with each estimate of the curvature.
 std::vector<std::string> stream_rules() {
   std::vector<std::string> all;
   for (const char* rule : {"bong", "blr", "bog", "bbb"})
     for (const char* curvature :
          {"mc-ef", "mc-ggn", "mc-hess", "lin-hess", "lin-ef", "exact-hess", "mc-reparam"})
-      all.push_back(std::string("learning_rate=0.0625 iterations=2 rule=") + rule +
-                    " curvature=" + curvature);
+      all.push_back(stream_rate(rule) + "rule=" + rule + " curvature=" + curvature);
   return all;
 }
 

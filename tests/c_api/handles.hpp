@@ -62,6 +62,11 @@ struct Learner {
       : model(std::move(m)), posterior(std::move(q)), optimizer(std::move(o)) {}
 
   void set(const char* name, double value) { OK(bdl_optimizer_set_double(optimizer.get(), name, value)); }
+  /// Sets an option, such as "samples=2", of methods that read it; others refuse it.
+  void set_if_read(const char* text) {
+    const bdl_status status = bdl_optimizer_set_text(optimizer.get(), text);
+    if (status != BDL_ERROR_UNSUPPORTED || !strstr(bdl_last_error(), "does not read it here")) OK(status);
+  }
   void set(const char* name, int64_t value) { OK(bdl_optimizer_set_int(optimizer.get(), name, value)); }
   void set(const char* name, int value) { set(name, static_cast<int64_t>(value)); }
   void set(const char* name, const char* value) {

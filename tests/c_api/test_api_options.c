@@ -60,7 +60,7 @@ static int suits(const char* name, const char* word) {
 }
 
 /* Each word that the range of a choice names is accepted, and read back; or refused, as it does not go with
- * others. */
+ * others or nothing reads it. */
 static void test_choices(void** state) {
   const char *name, *range;
   bdl_option_type type;
@@ -77,7 +77,9 @@ static void test_choices(void** state) {
         assert_int_equal(bdl_optimizer_set_choice(t.optimizer, name, word), BDL_ERROR_UNSUPPORTED);
         continue;
       }
-      OK(bdl_optimizer_set_choice(t.optimizer, name, word));
+      const bdl_status status = bdl_optimizer_set_choice(t.optimizer, name, word);
+      if (status == BDL_ERROR_UNSUPPORTED && strstr(bdl_last_error(), "does not read it here")) continue;
+      OK(status);
       OK(bdl_optimizer_get_choice(t.optimizer, name, &value));
       assert_string_equal(value, word);
     }

@@ -111,6 +111,8 @@ static void example_options(void** state) {
   OK(bdl_option_describe(0, &name, &type, &default_value, &range, &doc));
   assert_string_equal(name, "learning_rate");
   assert_int_equal(type, BDL_OPTION_DOUBLE);
+  assert_non_null(strstr(bdl_option_readers(0), "methods for batches"));
+  assert_string_equal(bdl_option_readers(bdl_option_count()), "");
   OK(bdl_optimizer_set_double(l.optimizer, name, 0.1));
   OK(bdl_optimizer_get_double(l.optimizer, name, &rate));
   assert_true(rate == 0.1);

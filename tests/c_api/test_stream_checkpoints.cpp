@@ -14,7 +14,8 @@ void prepare(StreamLearner& learner, const char* curvature) {
   learner.set("process_noise", 0.01);
   learner.set("transition", 0.99);
   learner.set("forgetting", 0.99);
-  learner.set("iterations", 2);
+  const std::string method = bdl_optimizer_method(learner.optimizer.get());
+  if (method == "blr" || method == "online-bbb") learner.set("iterations", 2);
   learner.set("samples", 2);
   learner.set("block", 2);
   learner.set("seed", 5);

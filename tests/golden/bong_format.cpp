@@ -39,10 +39,11 @@ Owned<bdl_optimizer> make_optimizer(bdl_model* model, bdl_posterior* q, const Js
   check(bdl_optimizer_create(model, q, method, size, &o));
   Owned<bdl_optimizer> owned(o, bdl_optimizer_free);
   check(bdl_optimizer_set_choice(o, "curvature", algorithm.estimator.c_str()));
-  check(bdl_optimizer_set_double(o, "learning_rate", alpha));
+  if (algorithm.rule != "bong") check(bdl_optimizer_set_double(o, "learning_rate", alpha));
   check(bdl_optimizer_set_double(o, "guard", 0));  // the published algorithms have no line search,
   check(bdl_optimizer_set_choice(o, "indefinite", "shorten"));  // nor steps to second order
-  check(bdl_optimizer_set_int(o, "samples", problem.at("S").get<std::int64_t>()));
+  if (algorithm.estimator.starts_with("mc"))
+    check(bdl_optimizer_set_int(o, "samples", problem.at("S").get<std::int64_t>()));
   if (algorithm.is("klmean")) {
     check(bdl_optimizer_set_choice(o, "mean_update", "unprojected"));
   } else if (algorithm.is("hutchinson")) {
@@ -71,7 +72,8 @@ double replay_stream(const Json& file, const Json& problem, const Algorithm& alg
   Draws draws{problem, algorithm};
   const auto optimizer = make_optimizer(model, q, problem, algorithm, result.at("alpha").get<double>(), 1);
   bdl_optimizer* const o = optimizer.get();
-  check(bdl_optimizer_set_int(o, "iterations", result.at("iters").get<std::int64_t>()));
+  if (algorithm.rule == "blr" || algorithm.rule == "bbb")
+    check(bdl_optimizer_set_int(o, "iterations", result.at("iters").get<std::int64_t>()));
   check(bdl_optimizer_set_draws(o, supply, &draws, nullptr));
   if (algorithm.is("dyn")) {
     check(bdl_optimizer_set_double(o, "transition", file.at("gamma").get<double>()));

@@ -266,13 +266,13 @@ void set_course(const Row& row, Learner& l) {
   if (is_online(row)) return l.set("block", 0);
   l.set("minibatch", examples);
   if (row.course != Course::descent) return;
-  if (!is_newton(row)) l.set("initial_precision", prior_precision);
-  l.set("samples", 20);
+  if (!is_newton(row)) l.set_if_read("initial_precision=2");
+  l.set_if_read("samples=20");
   const bool adam =
       !std::strcmp(row.method, "bbb") || !std::strcmp(row.method, "laplace") || is_noisy(*row.kinds.begin());
   l.set("momentum", adam ? 0.9 : 0.0);
   l.set("learning_rate", adam ? 0.02 : 0.1);
-  l.set("curvature_rate", 0.05);
+  l.set_if_read("curvature_rate=0.05");
   l.set("final_rate", adam ? 1e-4 : 0.01);
 }
 
@@ -384,17 +384,10 @@ void gradients_are_finite_differences(void**) {
                                     std::strcmp(row.method, "sgd") && std::strcmp(row.method, "swag") &&
                                     std::strcmp(row.method, "laplace"));
     OK(bdl_optimizer_set_draws(l.optimizer.get(), shifted, nullptr, nullptr));
-    l.set("samples", samples);
-    l.set("momentum", 0.0);
-    l.set("learning_rate", 1.0);
-    l.set("iterations", 1);
-    l.set("block", 0);
-    l.set("damping", 0.0);
-    l.set("kl_clip", 0.0);
-    if (is_newton(row))
-      l.set("rescale_rate", 0);
-    else
-      l.set("descent", "sgd");
+    for (const char* text : {"samples=2", "momentum=0", "learning_rate=1", "iterations=1", "block=0", "damping=0",
+                             "kl_clip=0", "rescale_rate=0"})
+      l.set_if_read(text);
+    if (!is_newton(row)) l.set_if_read("descent=sgd");
     Dense scores(examples, 1);
     if (online)
       OK(bdl_optimizer_observe(l.optimizer.get(), x, y, bdl_f64_out(scores.values.data(), examples, 1)));

@@ -90,7 +90,7 @@ void learn(Learner& l, const char* method, const Data& data, int64_t first, int6
   const bdl_matrix x = data.inputs_of(first, count), y = data.targets_of(first, count);
   Dense scores(count, 1);
   if (std::strncmp(method, "exact-", 6) == 0) return l.fit(x, y, 1000);
-  l.set("block", 0);
+  l.set_if_read("block=0");
   OK(bdl_optimizer_observe(l.optimizer.get(), x, y, bdl_f64_out(scores.values.data(), count, 1)));
 }
 

@@ -533,7 +533,8 @@ def bdl_model_standardize(model, x, y):
     stream or a later fit meets other values, their root mean square deviation from c becomes the scale (read it
     with bdl_model_get_standardization()), and learned noise is rescaled with it. Where the
     network's input is an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one
-    mean and one scale, those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has
+    mean and one scale, those of all its pixels. Targets of BDL_STUDENT_T have their median and 1.4826 times
+    their median absolute deviation, if it is not 0, of at most 100,000 rows, evenly spaced. Missing targets (NaN) do not count: a column of nothing else has
     mean 0, scale 1. Since 0.1.
     :type model: bdl_model
     :param model: a network
@@ -1486,6 +1487,14 @@ def bdl_option_describe(index):
     """
     return _lowlevel.bdl_option_describe(index)
 
+def bdl_option_readers(index):
+    r"""
+    Returns who reads the i-th option, as a static text that completes "is read by": "schedule steps", "descents
+    vogn, ivon and kfac". An option that the caller changes although nothing reads it is refused with
+    BDL_ERROR_UNSUPPORTED, unless the value is the method's default. "" if there is no such option. Since 0.2.
+    """
+    return _lowlevel.bdl_option_readers(index)
+
 def bdl_optimizer_set_prior(optimizer, precision):
     r"""
     Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.
@@ -1950,8 +1959,8 @@ def bdl_dataset_target_range(dataset, smallest, largest):
 
 def bdl_model_standardize_dataset(model, dataset):
     r"""
-    As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set. Targets of
-    real numbers are standardised too, unless the data set has none. Since 0.2.
+    As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set, or two for
+    BDL_STUDENT_T. Targets of real numbers are standardised too, unless the data set has none. Since 0.2.
     :type model: bdl_model
     :param model:   a network
     :type dataset: bdl_dataset

@@ -43,7 +43,7 @@ def plot_training(estimator: Any, ax: Any = None) -> Any:
         right = ax.twinx()
         right.set_ylabel("nats per example")
         label = "log density of validation data"
-        lines += right.plot(history["epoch"], history["validation_log_density"], "k:", label=label)
+        lines += right.plot(history["validation_epoch"], history["validation_log_density"], "k:", label=label)
     ax.legend(handles=lines)
     return ax
 

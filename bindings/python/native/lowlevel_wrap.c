@@ -9534,6 +9534,35 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_option_readers(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  int64_t arg1 ;
+  PyObject *swig_obj[1] ;
+  char *result = 0 ;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    if (int64_argument(swig_obj[0], "bdl_option_readers: index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (char *)bdl_option_readers(arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = result ? PyUnicode_FromString(result) : Py_NewRef(Py_None); 
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_optimizer_set_prior(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
@@ -16909,7 +16938,8 @@ static PyMethodDef SwigMethods[] = {
 		"stream or a later fit meets other values, their root mean square deviation from c becomes the scale (read it\n"
 		"with bdl_model_get_standardization()), and learned noise is rescaled with it. Where the\n"
 		"network's input is an image (\"input CHANNELS ROWS COLUMNS\", of more than one pixel), each channel has one\n"
-		"mean and one scale, those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has\n"
+		"mean and one scale, those of all its pixels. Targets of BDL_STUDENT_T have their median and 1.4826 times\n"
+		"their median absolute deviation, if it is not 0, of at most 100,000 rows, evenly spaced. Missing targets (NaN) do not count: a column of nothing else has\n"
 		"mean 0, scale 1. Since 0.1.\n"
 		":type model: bdl_model\n"
 		":param model: a network\n"
@@ -17591,6 +17621,11 @@ static PyMethodDef SwigMethods[] = {
 		":type doc: string\n"
 		":param doc:           receives one or two sentences\n"
 		""},
+	 { "bdl_option_readers", _wrap_bdl_option_readers, METH_O, "\n"
+		"Returns who reads the i-th option, as a static text that completes \"is read by\": \"schedule steps\", \"descents\n"
+		"vogn, ivon and kfac\". An option that the caller changes although nothing reads it is refused with\n"
+		"BDL_ERROR_UNSUPPORTED, unless the value is the method's default. \"\" if there is no such option. Since 0.2.\n"
+		""},
 	 { "bdl_optimizer_set_prior", _wrap_bdl_optimizer_set_prior, METH_VARARGS, "\n"
 		"Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.\n"
 		"Options \"prior_precision\" and \"bias_prior_precision\" give it by groups instead, times the inputs of each\n"
@@ -17961,8 +17996,8 @@ static PyMethodDef SwigMethods[] = {
 		":return: BDL_OK, or BDL_ERROR_NOT_FINITE naming the row\n"
 		""},
 	 { "bdl_model_standardize_dataset", _wrap_bdl_model_standardize_dataset, METH_VARARGS, "\n"
-		"As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set. Targets of\n"
-		"real numbers are standardised too, unless the data set has none. Since 0.2.\n"
+		"As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set, or two for\n"
+		"BDL_STUDENT_T. Targets of real numbers are standardised too, unless the data set has none. Since 0.2.\n"
 		":type model: bdl_model\n"
 		":param model:   a network\n"
 		":type dataset: bdl_dataset\n"

@@ -179,6 +179,19 @@ def test_unknown_noise_is_refused(curve):
         bdl.BayesianMLPRegressor(noise="loud").fit(*curve)
 
 
+@pytest.mark.parametrize("as_dataset", [False, True])
+def test_student_t_learns_beside_a_huge_outlier(rng, as_dataset):
+    x = rng.normal(size=(200, 2))
+    f = x @ [1.0, -2.0]
+    y = f + 0.2 * rng.normal(size=200)
+    y[0] = 1e4
+    regressor = bdl.BayesianMLPRegressor((20,), noise="student_t")
+    regressor.fit(bdl.Dataset(x, y)) if as_dataset else regressor.fit(x, y)
+    assert np.sqrt(np.mean((regressor.predict(x) - f) ** 2)) < 0.2
+    parts, median = regressor.model_.standardization, np.median(y)
+    assert np.isclose(parts.target_mean[0], median) and np.isclose(parts.target_scale[0], 1.482602 * np.median(np.abs(y - median)))
+
+
 def test_student_t_noise_is_robust():
     generator = np.random.default_rng(3)
     x = generator.uniform(-2, 2, size=(400, 1))

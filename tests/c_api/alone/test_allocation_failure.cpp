@@ -34,8 +34,8 @@ trained make(const Setting& s) {
     OK(bdl_optimizer_set_choice(t.optimizer, "curvature", "mc-reparam"));
     OK(bdl_optimizer_set_choice(t.optimizer, "descent", "adam"));
   }
-  OK(bdl_optimizer_set_double(t.optimizer, "process_noise", 0.1));  // of observations
-  OK(bdl_optimizer_set_int(t.optimizer, "iterations", 2));
+  const std::vector<double> noise(static_cast<std::size_t>(bdl_posterior_dimension(t.posterior)), 0.1);
+  OK(bdl_optimizer_set_process_noise(t.optimizer, bdl_f64(noise.data(), 1, std::ssize(noise))));
   return t;
 }
 

@@ -87,6 +87,10 @@ BDL_CALLS(bdl_preset_name) {
   s.asks(bdl_preset_name, With{s.index(20)});
 }
 
+BDL_CALLS(bdl_option_readers) {
+  s.asks(bdl_option_readers, With{s.index(200)});
+}
+
 BDL_CALLS(bdl_preset_describe) {
   const char* name =
       s.faulty() ? nullptr : bdl_preset_name(s.bytes.below(std::max<std::int64_t>(bdl_preset_count(), 1)));

@@ -838,7 +838,8 @@ equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c wi
 stream or a later fit meets other values, their root mean square deviation from c becomes the scale (read it
 with bdl_model_get_standardization()), and learned noise is rescaled with it. Where the
 network's input is an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one
-mean and one scale, those of all its pixels. Missing targets (NaN) do not count: a column of nothing else has
+mean and one scale, those of all its pixels. Targets of BDL_STUDENT_T have their median and 1.4826 times
+their median absolute deviation, if it is not 0, of at most 100,000 rows, evenly spaced. Missing targets (NaN) do not count: a column of nothing else has
 mean 0, scale 1. Since 0.1.
 
 # Arguments
@@ -1919,6 +1920,15 @@ function bdl_option_describe(index::Integer, name::Union{Ref{Ptr{UInt8}},DenseAr
 end
 
 """
+Returns who reads the i-th option, as a static text that completes "is read by": "schedule steps", "descents
+vogn, ivon and kfac". An option that the caller changes although nothing reads it is refused with
+BDL_ERROR_UNSUPPORTED, unless the value is the method's default. "" if there is no such option. Since 0.2.
+"""
+function bdl_option_readers(index::Integer)
+    return text(ccall((:bdl_option_readers, libbdl), Ptr{UInt8}, (Int64,), index))
+end
+
+"""
 Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.
 Options "prior_precision" and "bias_prior_precision" give it by groups instead, times the inputs of each
 layer if "prior_scaling" is "fan_in"; these values are taken as they are. Since 0.1.
@@ -2427,8 +2437,8 @@ function bdl_dataset_target_range(dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, 
 end
 
 """
-As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set. Targets of
-real numbers are standardised too, unless the data set has none. Since 0.2.
+As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set, or two for
+BDL_STUDENT_T. Targets of real numbers are standardised too, unless the data set has none. Since 0.2.
 
 # Arguments
 - `model`: a network

@@ -35,27 +35,55 @@ fit!(m, X, y; progress = o -> progress(o).epoch >= 20)
 function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, progress = isinteractive())
     y isa AbstractVecOrMat || throw(ShapeError("y is $(summary_of(y)); it must be a vector or a matrix"))
     fresh = getfield(m, :optimizer) === nothing
-    image = images_of(m, X)
+    image, given = images_of(m, X), X
     X = example_rows(m, X)
     check_rows(X, y)
     fresh && build!(m, X, y, image)
-    return learning(m, fresh) do optimizer
+    learning(m, fresh) do optimizer
         targets = encoded_targets(m, y)
         m.observations = size(y, 1)
+        check_epochs(m, optimizer, epochs)
         learn!(optimizer, X, targets, epochs, progress)
     end
+    return train_others!(other -> fit!(other, given, y; epochs = epochs, progress = false), m, fresh)
 end
 
 function fit!(m::BayesianNetwork, data::Dataset; epochs::Integer = m.settings.epochs, progress = isinteractive())
     ntargets(data) > 0 || throw(ShapeError("the data set has no targets"))
     fresh = getfield(m, :optimizer) === nothing
     fresh && build!(m, data)
-    return learning(m, fresh) do optimizer
+    learning(m, fresh) do optimizer
         m.classes === nothing || m.classes == 0:length(m.classes)-1 ||
             throw(LabelError("labels of a data set are 0, 1, ..., not the classes of former calls $(brief_list(m.classes))"))
         m.observations = nrows(data)
+        check_epochs(m, optimizer, epochs)
         learn!(optimizer, data, epochs, progress)
     end
+    return train_others!(other -> fit!(other, data; epochs = epochs, progress = false), m, fresh)
+end
+
+"The members of an ensemble after the first, which the estimator itself is: each has another seed."
+function train_others!(train, m::BayesianNetwork, fresh)
+    fresh && empty!(m.others)
+    for j in 1:m.settings.members-1
+        known = j <= length(m.others)
+        other = known ? m.others[j] : typeof(m)(merge(m.settings, (members = 1, seed = m.settings.seed + j)))
+        train(other)
+        known || push!(m.others, other)
+    end
+    return m
+end
+
+"Model and posterior, or those of all members."
+handles_of(m::BayesianNetwork) = isempty(m.others) ? (fitted(m).model, m.posterior) :
+    ([member.model for member in [m; m.others]], [member.posterior for member in [m; m.others]])
+
+"Methods for streams see each row once."
+function check_epochs(m, optimizer, epochs)
+    usual = estimator_default(m isa BayesianConv ? :image_epochs : :epochs)
+    describe_method(method(optimizer)).stream && epochs != usual && throw(UnsupportedError(
+        "epochs is $epochs, but method \"$(method(optimizer))\" learns from each row once: leave epochs out"))
+    return nothing
 end
 
 "What has learned nothing must not tie the next fit to these data."
@@ -94,6 +122,7 @@ end
 
 function forget!(m::BayesianNetwork)
     m.optimizer = m.classes = nothing
+    empty!(m.others)
     return m
 end
 
@@ -165,13 +194,25 @@ end
 
 "Posterior and optimizer of n rows, as the settings say or suits the model."
 function optimizer_for(model, n, s)
-    training = suggest_training(model, n; method = s.method, family = s.posterior)
+    training = suggest_training(model, n; method = s.method, family = wanted_family(s))
     optimizer = Optimizer(model, posterior_for(model, training, s), training.method, n; seed = s.seed)
     set_text!(optimizer, training.options)
     s.standardize || set!(optimizer; stream_scales = "given")
     set!(optimizer; s.options...)
     s.prior === nothing || set_prior!(optimizer, posterior_of(s.prior))
     return optimizer
+end
+
+"Families that have a rank."
+const RANKED = (:layerwise_low_rank_moment, :low_rank, :low_rank_moment)
+
+"The family that the settings ask for: a rank alone asks for one that has a rank, of those of the method."
+function wanted_family(s)
+    (s.rank === nothing || s.posterior !== nothing) && return s.posterior
+    families = s.method === nothing ? [:low_rank, :diagonal] : describe_method(s.method).families
+    s.rank == 0 && :diagonal in families && return :diagonal
+    found = findfirst(in(families), RANKED)
+    return found === nothing ? :low_rank : RANKED[found]
 end
 
 "The likelihood of real numbers with another noise than the Gaussian."
@@ -211,6 +252,10 @@ class_count(::Nothing, data::Dataset) = throw(ShapeError("the data set has $(nta
 function posterior_for(model, training, settings)
     family = training.family
     input, hidden = settings.dropout
+    settings.rank === nothing || family in RANKED || (family, settings.rank) == (:diagonal, 0) || throw(UnsupportedError(
+        "rank is $(settings.rank), but posterior $(repr(family)) has no rank: leave rank out, or give posterior = :low_rank"))
+    family === :dropout || settings.dropout == known_rates(estimator_default(:hidden_rate)) || throw(UnsupportedError(
+        "dropout is $(settings.dropout), but these are rates of posterior = :dropout, and this is $(repr(family))"))
     family === :dropout && return Posterior(model; family = family, input_rate = input, hidden_rate = hidden)
     family === :diagonal && return Posterior(model; rank = 0)
     rank = settings.rank === nothing ? training.rank : settings.rank

@@ -28,7 +28,7 @@ predict(classifier, X; kind = :prob)
 function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Nothing} = nothing, std::Bool = false,
     levels = (0.05, 0.5, 0.95), method = prediction_method(m), samples::Integer = m.settings.samples,
     seed::Integer = estimator_default(:seed))
-    return predicted(m, (fitted(m).model, m.posterior, rows_to_predict(m, X)), kind, interval, std, levels,
+    return predicted(m, (handles_of(m)..., rows_to_predict(m, X)), kind, interval, std, levels,
         (method = method, samples = samples, seed = seed))
 end
 
@@ -48,6 +48,7 @@ function predict(members::AbstractVector{<:BayesianNetwork}, X; kind = nothing, 
     std::Bool = false, levels = (0.05, 0.5, 0.95), method = nothing, samples = nothing,
     seed::Integer = estimator_default(:seed))
     isempty(members) && throw(InvalidArgumentError("predict: there are no members"))
+    all(m -> isempty(m.others), members) || throw(InvalidArgumentError("predict: a member has members itself"))
     m = first(members)
     all(other -> fitted(other) !== nothing && isequal(other.classes, m.classes), members) ||
         throw(InvalidArgumentError("predict: members know different classes"))
@@ -142,6 +143,6 @@ loglikelihood(m, Xtest, ytest) / length(ytest)
 ```
 """
 loglikelihood(m::BayesianNetwork, X, y; method = prediction_method(m), samples::Integer = m.settings.samples, keywords...) =
-    sum(predict_log_density(fitted(m).model, m.posterior, rows_to_predict(m, X), encoded_targets(m, y); method = method, samples = samples,
+    sum(predict_log_density(handles_of(m)..., rows_to_predict(m, X), encoded_targets(m, y); method = method, samples = samples,
         keywords...))
 loglikelihood(m::BayesianNetwork) = running_elbo(fitted(m)).expected_log_likelihood

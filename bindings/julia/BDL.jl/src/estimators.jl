@@ -7,8 +7,9 @@ mutable struct BayesianNetwork{Kind}
     classes::Union{AbstractVector,Nothing}
     vector::Bool  # y was one
     observations::Int
+    others::Vector{BayesianNetwork{Kind}}  # the members of an ensemble after the first
     function BayesianNetwork{Kind}(settings::NamedTuple) where {Kind}
-        m = new{Kind}(settings, nothing, nothing, false, 0)
+        m = new{Kind}(settings, nothing, nothing, false, 0, BayesianNetwork{Kind}[])
         foreach(name -> check_is_option(m, String(name)), keys(settings.options))
         return m
     end
@@ -17,7 +18,7 @@ end
 """
     fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, noise = :gaussian, rank = nothing, method = nothing,
         posterior = nothing, prior = nothing, dropout = 0.1, epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500,
-        progress = isinteractive(), options...)
+        members = 1, progress = isinteractive(), options...)
     BayesianMLP(; the same keywords but progress)
 
 A Bayesian neural network. X is n x d, one example per row; y is a vector, or a matrix of several targets. Targets and
@@ -31,11 +32,13 @@ predictions are in their own units: with `standardize` the network sees standard
   ([`suggest_training`](@ref)). Those for streams see each row once, in order, also block by block in calls of `fit!`
 - `hidden`: widths of the hidden layers, or one number
 - `rank`: of the posterior's precision, 5 unless it is given; `posterior` names another family ([`describe_method`](@ref)) than
-  the first that the method is for
-- `dropout`: of a dropout posterior, the rate of hidden units, or those of inputs and hidden units
+  the first that the method is for. A rank is refused for families without one
+- `dropout`: of a dropout posterior, the rate of hidden units, or those of inputs and hidden units; refused for others
 - `prior`: another estimator, whose posterior (mean and whole precision) and standardisation are used, or a
   `Posterior`
 - `samples`: posterior draws of each prediction
+- `members`: number of fits, with the seeds seed, seed + 1, ..., over which predictions average. The first is `m` itself, the
+  others are `m.others`; what is of one posterior is the first's, and [`save`](@ref) is refused
 - `options...`: of the [`Optimizer`](@ref), such as `learning_rate`
 
 Without hidden units, `hidden = ()`, it is a generalised linear model, with defaults and coefficients ([`coef`](@ref)) of
@@ -56,12 +59,21 @@ const BayesianMLP = BayesianNetwork{:mlp}
 function BayesianNetwork{:mlp}(; hidden = (estimator_default(:hidden),), activation = :relu, likelihood = :auto,
     noise = :gaussian, rank::Union{Integer,Nothing} = nothing, method = nothing, posterior = nothing, prior = nothing,
     dropout = estimator_default(:hidden_rate), epochs::Integer = estimator_default(:epochs), standardize::Bool = true,
-    dtype = Float64, seed::Integer = estimator_default(:seed), samples::Integer = estimator_default(:samples), options...)
+    dtype = Float64, seed::Integer = estimator_default(:seed), samples::Integer = estimator_default(:samples),
+    members::Integer = 1, options...)
     widths = layer_widths(hidden isa Integer ? (hidden,) : hidden, "hidden")
     return BayesianNetwork{:mlp}((hidden = widths, activation = activation,
         likelihood = known_likelihood(likelihood), noise = known_noise(noise), rank = rank, method = method,
         epochs = epochs, standardize = standardize, dtype = dtype, seed = seed, samples = samples, posterior = posterior,
-        prior = prior, dropout = known_rates(dropout), bias = true, options = values(options)))
+        prior = prior, dropout = known_rates(dropout), members = known_members(members, isempty(widths)), bias = true, options = values(options)))
+end
+
+"At least one; a linear model has one optimum for all seeds."
+function known_members(members, is_linear = false)
+    members >= 1 || throw(InvalidArgumentError("members is $members; it must be at least 1"))
+    members == 1 || !is_linear ||
+        throw(UnsupportedError("a generalised linear model has one optimum for all seeds: members is $members; it must be 1"))
+    return Int(members)
 end
 
 "Of inputs and hidden units."
@@ -98,13 +110,13 @@ function BayesianNetwork{:glm}(; family = :gaussian, intercept::Bool = true, met
     return BayesianNetwork{:glm}((hidden = Int64[], activation = :identity, likelihood = known_likelihood(family, "family"),
         noise = :gaussian, rank = rank, method = method, epochs = epochs, standardize = standardize, dtype = dtype, seed = seed,
         samples = samples, posterior = posterior, prior = prior, dropout = known_rates(estimator_default(:hidden_rate)),
-        bias = intercept, options = values(options)))
+        members = 1, bias = intercept, options = values(options)))
 end
 
 """
     fit(BayesianConv, X, y; network = "lenet5", layout = :hwcn, image = nothing, likelihood = :auto, noise = :gaussian,
         rank = nothing, method = nothing, posterior = nothing, prior = nothing, epochs = 40, standardize = true,
-        dtype = Float32, seed = 1, samples = 50, progress = isinteractive(), options...)
+        dtype = Float32, seed = 1, samples = 50, members = 1, progress = isinteractive(), options...)
     BayesianConv(; the same keywords but progress)
 
 A Bayesian neural network that is given by its layers, of images above all. X is an array of size (rows, columns, channels, n),
@@ -133,11 +145,12 @@ const BayesianConv = BayesianNetwork{:conv}
 function BayesianNetwork{:conv}(; network = "lenet5", layout = :hwcn, image = nothing, likelihood = :auto, noise = :gaussian,
     rank::Union{Integer,Nothing} = nothing, method = nothing, posterior = nothing, prior = nothing,
     epochs::Integer = estimator_default(:image_epochs), standardize::Bool = true, dtype = Float32,
-    seed::Integer = estimator_default(:seed), samples::Integer = estimator_default(:image_samples), options...)
+    seed::Integer = estimator_default(:seed), samples::Integer = estimator_default(:image_samples),
+    members::Integer = 1, options...)
     return BayesianNetwork{:conv}((network = network, layout = known_layout(layout), image = image,
         likelihood = known_likelihood(likelihood), noise = known_noise(noise), rank = rank, method = method, epochs = epochs,
         standardize = standardize, dtype = dtype, seed = seed, samples = samples, posterior = posterior, prior = prior,
-        dropout = known_rates(estimator_default(:hidden_rate)), options = values(options)))
+        dropout = known_rates(estimator_default(:hidden_rate)), members = known_members(members), options = values(options)))
 end
 
 known_likelihood(word, keyword = "likelihood") =
@@ -201,6 +214,8 @@ dof(m::BayesianNetwork) = length(m.posterior)
 
 function save(path::AbstractString, m::BayesianNetwork)
     optimizer = fitted(m)
+    isempty(m.others) || throw(UnsupportedError("a checkpoint holds one posterior, but the estimator has " *
+        "$(1 + length(m.others)) members: save them one by one, m.others too"))
     m.classes === nothing || label_type(m.classes) === nothing || set_names!(optimizer.model; classes = m.classes)
     return save(path, optimizer)
 end

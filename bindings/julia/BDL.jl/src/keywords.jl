@@ -13,7 +13,7 @@ end
 "Keywords that are no options, as the constructor has them."
 keywords(m::BayesianNetwork) = [String(name) for name in keys(m.settings) if !(name in (:bias, :options))]
 function keywords(m::BayesianGLM)
-    networks = (:bias, :options, :hidden, :activation, :likelihood, :noise, :dropout)
+    networks = (:bias, :options, :hidden, :activation, :likelihood, :noise, :dropout, :members)
     return ["family"; "intercept"; [String(name) for name in keys(m.settings) if !(name in networks)]]
 end
 

@@ -6,7 +6,7 @@ layers(m::BayesianConv) = string(in_words(image_shape(m.model)), " to ", noutput
 function Base.show(io::IO, m::BayesianNetwork)
     print(io, estimator_name(m), "(")
     getfield(m, :optimizer) === nothing ? print(io, "not fitted") :
-    print(io, layers(m), ", ", likelihood(m.model), ", ", nobs(m), " examples")
+    print(io, layers(m), ", ", likelihood(m.model), ", ", nobs(m), " examples", isempty(m.others) ? "" : ", $(1 + length(m.others)) members")
     print(io, ")")
 end
 

@@ -13,6 +13,8 @@ cross_validate(BayesianMLP(; epochs = 20), X, y; folds = 3, workers = 2).score
 ```
 """
 function cross_validate(m::BayesianNetwork, X, y; folds::Integer = 5, workers::Union{Integer,Nothing} = nothing)
+    m.settings.members == 1 ||
+        throw(UnsupportedError("cross-validation is of one fit per fold, but members is $(m.settings.members): set members = 1"))
     search, x, targets = search_of(m, X, y, folds, 1, true)
     run!(search, x, targets; random = 1, bayesian = 0, workers = workers)
     found = best(search)

@@ -180,3 +180,26 @@ let
     @test_logs fit(BayesianGLM, X, y; progress = false)
     disable_logging(Logging.Warn)
 end
+
+# Members are an ensemble of seeds.
+let settings = (hidden = (5,), epochs = 10, samples = 20, progress = false)
+    m = fit(BayesianMLP, X, y; settings..., members = 3, seed = 4)
+    each = [fit(BayesianMLP, X, y; settings..., seed = 3 + j) for j in 1:3]
+    @test predict(m, X; interval = 0.9) == predict(each, X; interval = 0.9)
+    @test length(m.others) == 2 && isfinite(loglikelihood(m, X, y))
+    @test_throws UnsupportedError save(tempname(), m)
+    @test_throws UnsupportedError cross_validate(m, X, y)
+    fit!(m, X, y; epochs = 5, progress = false)
+    @test progress(m.others[2].optimizer).epoch == 15
+    @test_throws UnsupportedError fit(BayesianMLP, X, y; hidden = (), members = 2)
+end
+
+# Settings that nothing reads.
+let
+    for settings in ((posterior = :full, rank = 5), (method = "vogn", rank = 5), (dropout = 0.5,), (method = "lo-fi", epochs = 50),
+        (method = "map", iterations = 3))
+        @test_throws UnsupportedError fit(BayesianMLP, X, y; hidden = (3,), progress = false, settings...)
+    end
+    @test_throws UnsupportedError fit(BayesianGLM, X, y; learning_rate = 100, progress = false)
+    @test rank(fit(BayesianGLM, X, y; rank = 2, epochs = 2, progress = false).posterior) == 2
+end

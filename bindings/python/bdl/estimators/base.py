@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checkpoint
+from ..errors import UnsupportedError
 from ..model import Model
 from ..optimizer import Optimizer
 from ..posterior import Posterior
@@ -43,6 +44,7 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
 
     optimizer_: Optimizer
     history_: History
+    others_: Sequence[Any] = ()
     n_features_in_: int
 
     # Methods in which the kinds of estimators differ.
@@ -85,8 +87,13 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
         check_is_fitted(self, "optimizer_")
         return self.optimizer_.posterior
 
+    def _refuse_of_members(self, what: str) -> None:
+        if self.others_:
+            raise UnsupportedError(f"{what} is of one posterior, but the estimator has {1 + len(self.others_)} members: set members=1")
+
     def sample_posterior(self, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:
         """Draws of the parameters, one per row, in the order of ``model_.blocks``."""
+        self._refuse_of_members("sample_posterior")
         return self.posterior_.sample(n_samples, construction.seed_of(random_state))
 
     def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
@@ -95,8 +102,11 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
         x, y = validated_data(self, self._rows(X, known=True), y, reset=False)
         return predict_log_density(*self._handles(), x, self._encode(y, known=True), **self._how())
 
-    def _handles(self) -> tuple[Model, Posterior]:
-        return self.model_, self.posterior_
+    def _handles(self) -> Any:
+        if not self.others_:
+            return self.model_, self.posterior_
+        members = [self, *self.others_]
+        return [member.model_ for member in members], [member.posterior_ for member in members]
 
     def _inputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "optimizer_")
@@ -117,8 +127,10 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
         Of the parameters a file holds what training goes on by: the network, ``method``, ``posterior``, ``rank``,
         ``dropout``, ``dtype``, the seed, and ``options`` where they are not those that the method has by itself. It does not
         hold how to predict (``samples``, ``prediction``), nor what only ``fit`` asks for (``epochs``, ``standardize``,
-        ``prior``, ``channels``, early stopping, ``warm_start``, ``verbose``). Pickle keeps all parameters, and ``history_``."""
+        ``prior``, ``channels``, early stopping, ``warm_start``, ``verbose``). Pickle keeps all parameters, ``history_``, and ensembles
+        (``members``), which are refused here."""
         check_is_fitted(self, "optimizer_")
+        self._refuse_of_members("a checkpoint")
         checkpoint.save(path, optimizer=self.optimizer_)
 
     @classmethod

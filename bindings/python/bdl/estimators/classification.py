@@ -8,8 +8,9 @@ import numpy as np
 
 from ..dataset import Dataset
 from ..errors import brief, brief_list
-from ..predict import ClassPrediction, predict_classes, predict_draws
+from ..predict import ClassPrediction, predict_classes
 from . import construction, targets
+from .drawing import drawn
 
 
 class PredictsClasses:
@@ -76,7 +77,7 @@ class PredictsClasses:
         prediction = self._prediction()
         method = prediction if prediction.startswith("linearized") else "monte_carlo"
         seed = construction.seed_of(random_state)
-        draws = predict_draws(*self._handles(), self._inputs(X), n_samples, seed, method)
+        draws = drawn(self._handles(), self._inputs(X), n_samples, seed, method)
         return self.classes_[draws[:, 0].astype(np.intp)]
 
     def _labels_loaded(self) -> None:

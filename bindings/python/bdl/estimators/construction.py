@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 from ..dataset import Dataset
 from ..errors import UnsupportedError, brief
 from ..model import Model
-from ..optimizer import Optimizer, suggest_training
+from ..optimizer import Optimizer, Training, suggest_training
 from ..posterior import Posterior
-from ..tables import defaults
+from ..tables import defaults, describe_method
 
 
 def create_posterior(family: str, model: Model, rank: int, dropout: float | Sequence[float]) -> Posterior:
@@ -35,6 +35,33 @@ def create_posterior(family: str, model: Model, rank: int, dropout: float | Sequ
     if family == "low_rank_moment":
         return Posterior.low_rank_moment(model.parameters, rank, model.dtype)
     return getattr(Posterior, family)(model.parameters, model.dtype)
+
+
+_RANKED = ("layerwise_low_rank_moment", "low_rank", "low_rank_moment")
+
+
+def wanted_family(posterior: str, rank: int | None, method: str) -> str:
+    """Returns the family that an estimator's parameters ask for: with a rank alone, one of the method's that has a rank.
+
+    >>> wanted_family("auto", 3, "swag"), wanted_family("auto", 0, "auto")
+    ('low_rank_moment', 'diagonal')
+    """
+    if rank is None or posterior != "auto":
+        return posterior
+    families = ("low_rank", "diagonal") if method == "auto" else describe_method(method).families
+    if rank == 0 and "diagonal" in families:
+        return "diagonal"
+    return next((family for family in _RANKED if family in families), "low_rank")
+
+
+def posterior_of(training: Training, model: Model, rank: int | None, dropout: Any, usual_dropout: Any) -> Posterior:
+    """Returns a blank posterior of the suggested family. Fails if a rank or rates are given that it does not have."""
+    family = training.family
+    if rank is not None and family not in _RANKED and (family, rank) != ("diagonal", 0):
+        raise UnsupportedError(f"rank is {rank}, but posterior {family!r} has no rank: leave rank out, or set posterior='low_rank'")
+    if family != "dropout" and dropout != usual_dropout:
+        raise UnsupportedError(f"dropout is {brief(dropout)}, but these are rates of posterior='dropout', and this is {family!r}")
+    return create_posterior(family, model, training.rank if rank is None else rank, dropout)
 
 
 def resolve_dtype(dtype: str, X: np.ndarray) -> str:

@@ -37,6 +37,7 @@ class BayesianConv(BayesianEstimator):
         random_state: Any = int(defaults["seed"]),
         samples: int = int(defaults["image_samples"]),
         prediction: str = "auto",
+        members: int = 1,
         options: dict[str, Any] | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -57,6 +58,7 @@ class BayesianConv(BayesianEstimator):
         self.random_state = random_state
         self.samples = samples
         self.prediction = prediction
+        self.members = members
         self.options = options
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction

@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..predict import ClassPrediction, Prediction, predict_draws, predict_log_density
+from ..predict import ClassPrediction, Prediction, predict_log_density
 from . import construction
 from .base import PREDICTION_SEED
 from .classification import PredictsClasses
 from .compat import validated_data
+from .drawing import drawn
 from .mlp_classifier import BayesianMLPClassifier
 from .mlp_regressor import BayesianMLPRegressor
 from .regression import PredictsNumbers
@@ -47,6 +48,8 @@ class DeepEnsemble(MetaEstimatorMixin, BaseEstimator):
         if self.n_estimators < 1:
             raise ValueError(f"n_estimators is {self.n_estimators}, expected at least 1")
         member = self._default() if self.estimator is None else self.estimator
+        if getattr(member, "members", 1) > 1:
+            raise ValueError(f"estimator has members={member.members}: it is an ensemble already")
         seed = construction.seed_of(self.random_state)
         members = [clone(member).set_params(random_state=seed + j).fit(X, y) for j in range(self.n_estimators)]
         for name in ("n_features_in_", "feature_names_in_", "classes_", "_y_is_vector"):
@@ -79,13 +82,9 @@ class DeepEnsemble(MetaEstimatorMixin, BaseEstimator):
         return self.estimators_[0]._how()
 
     def _draws(self, X: Any, n_samples: int, random_state: Any) -> np.ndarray:
-        """As evenly of the members as may be, in turn."""
         linearized = self._prediction().startswith("linearized")
-        method, count = "linearized_monte_carlo" if linearized else "monte_carlo", len(self.estimators_)
-        x, each, seed = self._inputs(X), -(-n_samples // count), construction.seed_of(random_state)
-        draws = predict_draws(*self._handles(), x, each, seed, method)
-        in_turn = draws.reshape(*draws.shape[:2], count, each).swapaxes(2, 3)
-        return in_turn.reshape(draws.shape)[:, :, :n_samples]
+        method = "linearized_monte_carlo" if linearized else "monte_carlo"
+        return drawn(self._handles(), self._inputs(X), n_samples, construction.seed_of(random_state), method)
 
 
 class DeepEnsembleRegressor(RegressorMixin, PredictsNumbers, DeepEnsemble):

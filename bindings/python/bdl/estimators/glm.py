@@ -74,6 +74,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     """
 
     early_stopping = False
+    members = 1
 
     def __init__(
         self,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Iterator
+from inspect import signature
+from typing import Any, Callable, Iterator
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -11,15 +12,16 @@ from sklearn.model_selection import train_test_split
 
 from .. import labels
 from ..dataset import Dataset
-from ..errors import DivergedError
+from ..errors import DivergedError, UnsupportedError
+from ..handle import to_bytes
 from ..model import Model
-from ..optimizer import Optimizer, suggest_training
+from ..optimizer import Optimizer, _load_optimizer, suggest_training
 from ..posterior import Posterior
 from ..tables import defaults, describe_method
 from . import construction
 from .compat import arrays_of, validated_data
 from .progress import Bar
-from .training import Course, Validation, constant_score
+from .training import Course, Validation, best_length, constant_score, lengths_of_courses
 
 
 # Rows of a data set that a stream has in memory.
@@ -36,7 +38,9 @@ class Learns:
         goes_on = self.warm_start and self._is_fitted()
         former = dict(vars(self))
         try:
-            return self._fit(X, y, goes_on)
+            self._fit(X, y, goes_on)
+            self._train_others(lambda member: member.fit(X, y))
+            return self
         except DivergedError as error:
             self._keep_what_is_known(former, goes_on)
             raise DivergedError(f"{error}. {self._state(former, goes_on)}") from error
@@ -59,7 +63,7 @@ class Learns:
             return "The estimator holds its former fit"
         return f"The estimator holds the posterior of epoch {self.optimizer_.progress.epoch:.4g}"
 
-    def _fit(self, X: Any, y: Any, goes_on: bool) -> Any:
+    def _fit(self, X: Any, y: Any, goes_on: bool) -> None:
         names = construction.names_of(y)
         x, y = validated_data(self, self._rows(X, known=goes_on), y, reset=not goes_on)
         targets = self._encode(y, known=goes_on)
@@ -70,7 +74,19 @@ class Learns:
             self._go_on(self._method_to_go_on(x, stepwise=False), len(x))
         self._train(x, targets)
         self._say_what_is_wrong()
-        return self
+
+    def _train_others(self, train: Callable[[Any], Any]) -> None:
+        """Trains the members of an ensemble after the first, which the estimator itself is."""
+        if self.members == 1 and not self.others_:
+            return
+        shared = {name: value for name, value in self.get_params(deep=False).items() if name not in ("members", "random_state")}
+        known, self.others_ = self.others_, ()
+        for j in range(1, self.members):
+            if j <= len(known):
+                member = known[j - 1].set_params(**shared)
+            else:
+                member = type(self)(**shared, random_state=self.optimizer_["seed"] + j)
+            self.others_ = (*self.others_, train(member))
 
     def _say_what_is_wrong(self) -> None:
         message = self.optimizer_.diagnosis.message
@@ -99,16 +115,22 @@ class Learns:
             self._take_steps(x, targets)
         finally:
             self._conclude()
+        arguments = {} if classes is None else {"classes": classes}
+        self._train_others(lambda member: member.partial_fit(X, y, data_size=data_size, **arguments))
         return self
 
     def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
         """Blank handles in place of any former ones."""
+        if self.members < 1:
+            raise ValueError(f"members is {self.members}, expected at least 1")
+        if self.members > 1 and self._is_linear():
+            raise UnsupportedError(f"members is {self.members}, but a generalised linear model has one optimum for all seeds: set members=1")
         if stepwise and self.method != "auto":
             self._warn_of_single_steps()
         optimizer = self._blank_optimizer(x, targets, data_size, stepwise)
         optimizer.start_noise(targets)
         self.optimizer_ = optimizer
-        self.history_ = {}
+        self.history_, self.others_ = {}, ()
 
     def _name_columns(self, targets: list[str] | None) -> None:
         """The model has names of features and targets, and labels of classes where checkpoints have room for them."""
@@ -122,13 +144,13 @@ class Learns:
 
     def _blank_optimizer(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> Optimizer:
         model = self._network(construction.inputs_of(x), self._outputs(targets), construction.resolve_dtype(self.dtype, x))
-        training = suggest_training(model, len(x), stepwise, self.method, self.posterior)
+        family = construction.wanted_family(self.posterior, self.rank, self.method)
+        training = suggest_training(model, len(x), stepwise, self.method, family)
         learns_scales = stepwise and describe_method(training.method).is_stream and not isinstance(self.prior, Optimizer)
         if self.standardize and not learns_scales:
             construction.standardize(model, x, targets, self.prior)
-        rank = training.rank if self.rank is None else self.rank
-        dropout = getattr(self, "dropout", defaults["hidden_rate"])
-        posterior = construction.create_posterior(training.family, model, rank, dropout)
+        usual = defaults["hidden_rate"]
+        posterior = construction.posterior_of(training, model, self.rank, getattr(self, "dropout", usual), usual)
         return self._optimizer(model, posterior, training.method, data_size)
 
     def _method_to_go_on(self, x: np.ndarray, stepwise: bool) -> str:
@@ -185,18 +207,32 @@ class Learns:
             self._conclude()
 
     def _take_course(self, x: np.ndarray, targets: np.ndarray) -> None:
-        validation = None
-        if self.early_stopping:
-            x, targets, validation = self._split(x, targets)
-            if self.optimizer_.data_size != len(x):
-                self.optimizer_ = self._optimizer(self.model_, self.posterior_, self.optimizer_.method, len(x))
-        bar = Bar(self.epochs, self.verbose)
-        course = Course(self.history_, bar, validation, self._first_counted())
+        epochs = self._best_length(x, targets) if self.early_stopping else self.epochs
+        bar = Bar(epochs, self.verbose)
         try:
-            course.run(self.optimizer_, x, targets, self.epochs)
+            Course(self.history_, bar).run(self.optimizer_, x, targets, epochs)
         finally:
-            self.optimizer_ = course.best(self.optimizer_)
             bar.close()
+
+    def _best_length(self, x: np.ndarray, targets: np.ndarray) -> int:
+        """Returns the number of epochs that suits held-out data. Training is then as it was, so that it begins on all data."""
+        untrained = to_bytes(None, None, self.optimizer_._handle)
+        x, targets, validation = self._split(x, targets)
+
+        def train(epochs: int) -> Optimizer:
+            start = _load_optimizer(untrained, True)
+            self.optimizer_ = self._optimizer(start.model, start.posterior, start.method, len(x))
+            Course({}, Bar(epochs, False)).run(self.optimizer_, x, targets, epochs)
+            return self.optimizer_
+
+        try:
+            epochs, tried = best_length(train, lengths_of_courses(self.patience, self.epochs), validation)
+        except DivergedError:
+            self.optimizer_ = _load_optimizer(untrained, True)
+            raise
+        self.optimizer_ = _load_optimizer(untrained, True)
+        self.history_.update(tried)
+        return epochs
 
     def _conclude(self) -> None:
         """After training, also one that has failed or was interrupted: what it has not begun is not fitted."""
@@ -218,17 +254,7 @@ class Learns:
             x, targets, test_size=self.validation_fraction, random_state=seed, stratify=by_class
         )
         constant = constant_score(targets, held_targets, None if by_class is None else len(self.classes_))
-        return x, targets, Validation(held, held_targets, self.patience, constant)
-
-    def _first_counted(self) -> float:
-        """Densities mean little before the noise is learned."""
-        optimizer = self.optimizer_
-        likelihood, starts = optimizer.model.likelihood, [0.0]
-        if likelihood in ("gaussian", "heteroscedastic", "student_t") and optimizer["learn_noise"]:
-            starts.append(optimizer["learn_from"])
-        if likelihood == "heteroscedastic":
-            starts.append(optimizer["heteroscedastic_from"])
-        return optimizer.progress.epoch + max(starts) * self.epochs
+        return x, targets, Validation(held, held_targets, constant)
 
     def _take_steps(self, x: np.ndarray, targets: np.ndarray) -> None:
         if describe_method(self.optimizer_.method).is_stream:
@@ -240,6 +266,8 @@ class Learns:
     def _observe_all(self, x: np.ndarray, targets: np.ndarray) -> None:
         if self.early_stopping:
             raise ValueError(f"early_stopping needs epochs, but method {self.method!r} is for streams: set early_stopping=False")
+        if self.epochs != signature(type(self)).parameters["epochs"].default:
+            raise UnsupportedError(f"epochs is {self.epochs}, but method {self.method!r} learns from each row once: leave epochs out")
         self._observe(x, targets)
 
     def _observe(self, x: Any, targets: Any) -> None:

@@ -33,6 +33,7 @@ class BayesianMLP(BayesianEstimator):
         random_state: Any = int(defaults["seed"]),
         samples: int = int(defaults["samples"]),
         prediction: str = "auto",
+        members: int = 1,
         options: dict[str, Any] | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -53,6 +54,7 @@ class BayesianMLP(BayesianEstimator):
         self.random_state = random_state
         self.samples = samples
         self.prediction = prediction
+        self.members = members
         self.options = options
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction

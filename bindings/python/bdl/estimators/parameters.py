@@ -21,15 +21,19 @@ COURSE = """random_state : int, RandomState or None, default=1
         How they do so: "monte_carlo", "plug_in", "linearized_monte_carlo", "linearized" or "local_monte_carlo". "auto" suits the method
         (``bdl.describe_method()``): "plug_in" for "map", "linearized" for "laplace" and
         methods for streams, else "monte_carlo".
+    members : int, default=1
+        Number of fits, with the seeds random_state, random_state + 1, ..., over which predictions average.
     options : dict, default=None
         Of training, by name: ``bdl.options()`` lists them.
     early_stopping : bool, default=False
-        Whether to hold out data, to end when their log density has not improved for ``patience`` epochs, and to keep
-        the best posterior. Training rows are copied. Epochs before Gaussian noise is learned do not count.
+        Whether to find first how many epochs are best for held-out data, and then to train on all data for that many.
+        Whole courses of ``patience`` epochs, twice as many, and so on up to ``epochs`` are tried; the search ends after
+        two that are worse for held-out data than a shorter one, by more than two standard errors of the log density. If
+        none is, the result is that without early stopping. It takes up to 2.5 times as long. Training rows are copied.
     validation_fraction : float, default=0.1
         Of the data, to hold out.
     patience : int, default=10
-        Epochs without improvement.
+        Epochs of the first such course.
     warm_start : bool, default=False
         Whether ``fit`` goes on from where training is.
     verbose : bool, default=False
@@ -37,7 +41,9 @@ COURSE = """random_state : int, RandomState or None, default=1
 
     Attributes
     ----------
-    model_, posterior_, optimizer_ : the library's handles
-    history_ : dict of lists: "epoch", "expected_log_likelihood", "kl", "elbo", "validation_log_density"
+    model_, posterior_, optimizer_ : the library's handles, of the first member
+    others_ : the other members, fitted estimators
+    history_ : dict of lists: "epoch", "expected_log_likelihood", "kl", "elbo"; of early stopping "validation_epoch",
+        "validation_log_density"
     n_iter_ : epochs of training
 """

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..dataset import Dataset
-from ..predict import Prediction, predict, predict_draws, predict_interval, predict_quantiles
+from ..predict import Prediction, predict, predict_interval, predict_quantiles
 from . import construction, targets
+from .drawing import drawn
 
 
 class PredictsNumbers:
@@ -53,5 +54,5 @@ class PredictsNumbers:
     def _sample_numbers(self, X: Any, n_samples: int, random_state: Any) -> np.ndarray:
         method = "linearized_monte_carlo" if self._prediction().startswith("linearized") else "monte_carlo"
         seed = construction.seed_of(random_state)
-        draws = predict_draws(*self._handles(), self._inputs(X), n_samples, seed, method)
+        draws = drawn(self._handles(), self._inputs(X), n_samples, seed, method)
         return self._shaped(draws)

@@ -2,46 +2,43 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Callable, NamedTuple, Sequence
 
 import numpy as np
 
 from ..dataset import Dataset
 from ..errors import DivergedError
-from ..handle import to_bytes
-from ..optimizer import Optimizer, _load_optimizer
+from ..optimizer import Optimizer
 from ..predict import predict_log_density
 from ..tables import describe_method
 from .progress import Bar
 
 History = dict[str, list[float]]
 
-# Draws that each epoch's validation takes: as many passes over a tenth of the data as training takes over all.
+# Draws of each validation.
 _VALIDATION_SAMPLES = 50
 
 
 class Validation(NamedTuple):
-    """Held-out data, and how many epochs may bring nothing better."""
+    """Held-out data."""
 
     x: np.ndarray
     y: np.ndarray
-    patience: int
     constant: float  # the score of predictions that do not look at x
 
-    def score(self, optimizer: Optimizer) -> float:
-        """Mean log predictive density, from the same draws at every epoch; -inf if the network has diverged."""
+    def densities(self, optimizer: Optimizer) -> np.ndarray:
+        """Log predictive density of each row, from the same draws for every optimizer; -inf if the network has diverged."""
         handles = optimizer.model, optimizer.posterior
         method = "monte_carlo" if describe_method(optimizer.method).prediction == "monte_carlo" else "plug_in"
         try:
-            density = predict_log_density(*handles, self.x, self.y, method=method, samples=_VALIDATION_SAMPLES)
+            return predict_log_density(*handles, self.x, self.y, method=method, samples=_VALIDATION_SAMPLES)
         except DivergedError:
-            return -np.inf
-        return float(np.mean(density))
+            return np.full(len(self.x), -np.inf)
 
-    def has_diverged(self, score: float, first: float) -> bool:
-        """Far below a constant's score and below that of the first epoch, where the noise is not learned yet."""
-        usual = min(self.constant, first)
-        return not score > usual - 10 * (1 + abs(usual))
+    def check(self, densities: np.ndarray) -> None:
+        """Fails if their mean is far below that of a constant."""
+        if not np.mean(densities) > self.constant - 10 * (1 + abs(self.constant)):
+            raise DivergedError("training diverged: the score on held-out data fell far below that of a constant prediction")
 
 
 def constant_score(y: np.ndarray, held: np.ndarray, classes: int | None) -> float:
@@ -59,26 +56,26 @@ def constant_score(y: np.ndarray, held: np.ndarray, classes: int | None) -> floa
     return float(np.mean(np.sum(density, axis=1)))
 
 
-class Course:
-    """Records each epoch of an optimizer's fit, and keeps its best state if there are data to validate on."""
+def lengths_of_courses(first: int, all_epochs: int) -> list[int]:
+    """Returns the epochs of courses: each has twice as many as the one before, the last one all.
 
-    def __init__(self, history: History, bar: Bar, validation: Validation | None = None, first_counted: float = 0.0):
-        """``first_counted``: the best state is sought from this epoch on."""
+    >>> lengths_of_courses(10, 120)
+    [10, 20, 40, 120]
+    """
+    lengths = [first]
+    while 2 * lengths[-1] <= all_epochs:
+        lengths.append(2 * lengths[-1])
+    return [*lengths[:-1], all_epochs]
+
+
+class Course:
+    """Records each epoch of an optimizer's fit."""
+
+    def __init__(self, history: History, bar: Bar):
         self._history, self._bar = history, bar
-        self._validation, self._first_counted = validation, first_counted
-        self._best, self._stale, self._state = -np.inf, 0, None
-        self._first_score, self._diverged = None, False
 
     def run(self, optimizer: Optimizer, x: np.ndarray, y: np.ndarray, epochs: int) -> None:
         optimizer.fit(x, None if isinstance(x, Dataset) else y, epochs, self._epoch_ends)
-        if self._diverged:
-            raise DivergedError("training diverged: the score on held-out data fell far below that of a constant prediction")
-
-    def best(self, optimizer: Optimizer) -> Optimizer:
-        """The state to keep: the present one, or another optimizer if an earlier state was better."""
-        if self._state is None or (self._stale == 0 and not self._diverged):
-            return optimizer
-        return _load_optimizer(self._state, True)
 
     def _epoch_ends(self, optimizer: Optimizer) -> bool:
         epoch, elbo = optimizer.progress.epoch, optimizer.running_elbo
@@ -87,24 +84,34 @@ class Course:
         self._record("kl", np.nan if elbo.kl is None else elbo.kl)
         self._record("elbo", elbo.value)
         self._bar.update(epoch, elbo.value)
-        return self._validation is not None and self._is_stale(optimizer, epoch)
-
-    def _is_stale(self, optimizer: Optimizer, epoch: float) -> bool:
-        score = self._validation.score(optimizer)
-        self._record("validation_log_density", score)
-        if self._first_score is None:
-            self._first_score = score if np.isfinite(score) else 0.0
-        self._diverged = self._validation.has_diverged(score, self._first_score)
-        if self._diverged:
-            return True
-        if epoch < self._first_counted:
-            return False
-        if score > self._best:
-            self._best, self._stale = score, 0
-            self._state = to_bytes(None, None, optimizer._handle)
-        else:
-            self._stale += 1
-        return self._stale >= self._validation.patience
+        return False
 
     def _record(self, name: str, value: float) -> None:
         self._history.setdefault(name, []).append(float(value))
+
+
+def best_length(train: Callable[[int], Optimizer], lengths: Sequence[int], validation: Validation) -> tuple[int, History]:
+    """Returns the most epochs with which held-out data are not clearly less probable than with fewer, and what was tried.
+
+    ``train`` takes a whole course of so many epochs: what training has learned in the middle of one, while rates are high, says
+    little about its end. The search ends when two courses in turn are worse than a shorter one."""
+    best, best_densities, worse, tried = 0, None, 0, {"validation_epoch": [], "validation_log_density": []}
+    for length in lengths:
+        densities = validation.densities(train(length))
+        tried["validation_epoch"].append(float(length))
+        tried["validation_log_density"].append(float(np.mean(densities)))
+        if best_densities is None:
+            validation.check(densities)
+        elif _is_worse(densities, best_densities):
+            worse += 1
+            if worse == 2:
+                break
+            continue
+        best, best_densities, worse = length, densities, 0
+    return best, tried
+
+
+def _is_worse(densities: np.ndarray, best: np.ndarray) -> bool:
+    """True if their mean is lower by more than two standard errors of the difference."""
+    difference = densities - best
+    return not np.mean(difference) >= -2 * np.std(difference) / np.sqrt(len(difference))

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..dataset import Dataset
+from ..errors import UnsupportedError
 from ..search import Search, Trial
 from . import construction
 from .compat import arrays_of
@@ -31,6 +32,8 @@ class Tunes:
 
         ``workers`` threads train the folds (None: as many as BLAS uses); results do not depend on them. Data are
         standardised as ``fit`` does, by all rows; early stopping takes no part."""
+        if self.members > 1:
+            raise UnsupportedError(f"cross-validation is of one fit per fold, but members is {self.members}: set members=1")
         search, x, targets = self._search(X, y, folds, 1, with_noise=True)
         search.run(x, targets, random_trials=1, workers=workers)
         search.best  # raises why there is no score
@@ -56,7 +59,7 @@ class Tunes:
         with the search after each trial; a true result ends the search, whose best trial so far is taken. ``workers`` and the scores are as of
         ``cross_validate``; ``parallel_trials`` Bayesian trials are proposed, and trained, together: results depend
         on that number, not on ``workers``. What is searched should not be learned as well: options ``learn_prior``,
-        ``learn_noise``."""
+        ``learn_noise``. Of an ensemble (``members``) the search trains one member, and the fit all."""
         search, x, targets = self._search(X, y, folds, parallel_trials, "initial_noise_precision" not in ranges)
         for option, limits in ranges.items():
             scale = {}

@@ -555,6 +555,11 @@ bdl_option_describe <- function(index)
   .Call('R_swig_bdl_option_describe', index, FALSE, PACKAGE='bdl')
 }
 
+bdl_option_readers <- function(index)
+{
+  .Call('R_swig_bdl_option_readers', index, PACKAGE='bdl')
+}
+
 bdl_optimizer_set_prior <- function(optimizer, precision)
 {
   .Call('R_swig_bdl_optimizer_set_prior', optimizer, precision, FALSE, PACKAGE='bdl')

@@ -5,6 +5,7 @@ bdl_ensemble <- function(...) {
   if (length(members) == 1 && !inherits(members[[1]], "bdl")) members <- members[[1]]
   if (!is.list(members) || length(members) == 0 || !all(vapply(members, inherits, NA, "bdl")))
     refuse("members must be one or more fits of bdl()")
+  lapply(members, one_posterior, "a member")
   same <- function(part) all(vapply(members, function(m) identical(part(m), part(members[[1]])), NA))
   if (!same(function(m) m$family) || !same(function(m) m$response$levels))
     refuse("members differ in their family or levels")

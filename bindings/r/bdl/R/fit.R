@@ -11,7 +11,32 @@ fit_bdl <- function(x, y, family, settings, seed, control, verbose, declared = N
     refuse("x has ", nrow(x), " rows, y has ", nrow(response$y), call = sys.call(-1))
   }
   seeds <- if (is.null(seed)) c(drawn_seed(), drawn_seed()) else c(seed, 1)
-  fit_learner(x, response, family, list(settings = settings, control = control), seeds, verbose)
+  fit_members(x, response, family, list(settings = settings, control = control), seeds, verbose)
+}
+
+# One fit, or an ensemble of fits with the seeds seed, seed + 1, ...: the first one, which has all of them as its members.
+fit_members <- function(x, response, family, asked, seeds, verbose) {
+  count <- if (is.null(asked$settings$members)) 1 else asked$settings$members  # older fits have none
+  if (!is_count(count) || count < 1) refuse("members must be a number of fits, 1 or more", call = sys.call(-2))
+  is_linear <- is.null(asked$settings$network) && !length(asked$settings$hidden)
+  if (count > 1 && is_linear) {
+    refuse("a generalised linear model has one optimum for all seeds: members must be 1", call = sys.call(-2))
+  }
+  fits <- lapply(seq_len(count), function(j) {
+    fit_learner(x, response, family, asked, seeds + c(j - 1, 0), verbose)
+  })
+  fit <- fits[[1]]
+  if (count > 1) fit$members <- fits
+  fit
+}
+
+# Fails for an ensemble, which has several posteriors.
+one_posterior <- function(object, what) {
+  if (!is.null(object$members)) {
+    refuse(what, " is of one posterior, but the fit has ", length(object$members), " members: they are its part $members",
+           kind = "unsupported", call = sys.call(-1))
+  }
+  object
 }
 
 # `asked`: settings and control as the caller has them.
@@ -73,6 +98,7 @@ with_names <- function(y, rows, cols) {
 learner_for <- function(model, x, y, settings, options, start_noise) {
   method <- if (is.null(settings$method)) "auto" else settings$method
   training <- bdl_training_suggest(model, rows_in(x), 0, method, family_of_rank(settings$rank, method))
+  check_read(settings, training)
   posterior <- posterior_for(model, training, settings)
   settings$method <- training$suggested_method
   settings$rank <- switch(training$suggested_family, low_rank = bdl_posterior_rank(posterior), diagonal = 0,
@@ -89,13 +115,27 @@ learner_for <- function(model, x, y, settings, options, start_noise) {
   list(optimizer = optimizer, posterior = posterior, settings = settings)
 }
 
+# Refuses settings that nothing reads.
+check_read <- function(settings, training) {
+  family <- training$suggested_family
+  if (family != "dropout" && !identical(settings$dropout, bdl_default("hidden_rate"))) {
+    refuse("dropout has the rates of rank = \"dropout\", but the posterior is ", family, kind = "unsupported", call = sys.call(-3))
+  }
+  usual <- bdl_default(if (is.null(settings$network)) "epochs" else "image_epochs")
+  if (bdl_method_describe(training$suggested_method)$is_stream && settings$epochs != usual) {
+    refuse("method ", training$suggested_method, " learns from each row once: leave epochs out", kind = "unsupported",
+           call = sys.call(-3))
+  }
+}
+
 # The library's word for the family that `rank` asks for: of methods for low-rank covariances, such a one.
 family_of_rank <- function(rank, method) {
   if (is.null(rank)) return("auto")
   if (is.character(rank) && length(rank) == 1) return(rank)
   if (!is_count(rank)) refuse('rank must be a number or the name of a family, as "full" or "diagonal"', call = sys.call(-2))
-  moments <- "layerwise_low_rank_moment"
-  if (method != "auto" && grepl(moments, bdl_method_describe(method)$families)) return(moments)
+  families <- if (method != "auto") strsplit(bdl_method_describe(method)$families, " | ", fixed = TRUE)[[1]]
+  moments <- intersect(c("layerwise_low_rank_moment", "low_rank_moment"), families)
+  if (length(moments)) return(moments[1])
   if (rank == 0) "diagonal" else "low_rank"
 }
 
@@ -193,7 +233,7 @@ handles_of <- function(object) {
 }
 
 # Handles of their own: training them on leaves the fit as it is.
-bdl_handles <- function(object) bdl_load_bytes(object$checkpoint, NULL, TRUE, TRUE, TRUE)
+bdl_handles <- function(object) bdl_load_bytes(one_posterior(object, "bdl_handles()")$checkpoint, NULL, TRUE, TRUE, TRUE)
 
 # Data in memory, or a data set.
 is_dataset <- function(x) inherits(x, "bdl_dataset")

@@ -5,8 +5,8 @@ bdl <- function(x, ...) UseMethod("bdl")
 bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank = NULL, hidden = bdl_default("hidden"),
                         activation = "relu", epochs = bdl_default("epochs"), standardize = TRUE, seed = NULL,
                         samples = bdl_default("samples"), noise = "gaussian", prior = NULL, subset, na.action,
-                        dropout = bdl_default("hidden_rate"), control = list(), verbose = interactive(),
-                        contrasts = NULL, ...) {
+                        dropout = bdl_default("hidden_rate"), members = 1, control = list(),
+                        verbose = interactive(), contrasts = NULL, ...) {
   no_more(...)
   check_terms(formula)
   call <- match.call()
@@ -25,7 +25,7 @@ bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank
   if (ncol(x) == 0) refuse("the formula has no predictors: a model of an intercept alone is for glm()")
   y <- stats::model.response(frame)
   if (is.null(y)) refuse("the formula has no response")
-  settings <- list(method = method, rank = rank, dropout = dropout, hidden = hidden,
+  settings <- list(method = method, rank = rank, dropout = dropout, members = members, hidden = hidden,
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
                    prior = prior, dtype = "double",
                    bias = length(hidden) > 0 || attr(terms, "intercept") == 1)
@@ -40,13 +40,13 @@ bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank
 bdl.default <- function(x, y, family = NULL, method = NULL, rank = NULL, hidden = bdl_default("hidden"), activation = "relu",
                         epochs = bdl_default(if (is.null(network)) "epochs" else "image_epochs"), standardize = TRUE,
                         seed = NULL, samples = bdl_default(if (is.null(network)) "samples" else "image_samples"),
-                        noise = "gaussian", prior = NULL, dropout = bdl_default("hidden_rate"), control = list(),
-                        verbose = interactive(), network = NULL, image = NULL, dtype = if (is.null(network)) "double" else "single",
+                        noise = "gaussian", prior = NULL, dropout = bdl_default("hidden_rate"), members = 1,
+                        control = list(), verbose = interactive(), network = NULL, image = NULL, dtype = if (is.null(network)) "double" else "single",
                         ...) {
   no_more(...)
   call <- match.call()
   if (missing(x) || missing(y)) refuse("bdl() needs a formula, or x and y")
-  settings <- list(method = method, rank = rank, dropout = dropout, hidden = hidden,
+  settings <- list(method = method, rank = rank, dropout = dropout, members = members, hidden = hidden,
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
                    prior = prior, network = network, image = image, dtype = dtype,
                    bias = TRUE)
@@ -67,12 +67,12 @@ bdl.default <- function(x, y, family = NULL, method = NULL, rank = NULL, hidden 
 bdl.bdl_dataset <- function(x, family = NULL, method = NULL, rank = NULL, hidden = bdl_default("hidden"), activation = "relu",
                             epochs = bdl_default(if (is.null(network)) "epochs" else "image_epochs"), standardize = TRUE,
                             seed = NULL, samples = bdl_default(if (is.null(network)) "samples" else "image_samples"),
-                            noise = "gaussian", prior = NULL, dropout = bdl_default("hidden_rate"), control = list(),
-                            verbose = interactive(), network = NULL, image = NULL,
+                            noise = "gaussian", prior = NULL, dropout = bdl_default("hidden_rate"), members = 1,
+                            control = list(), verbose = interactive(), network = NULL, image = NULL,
                             dtype = if (is.null(network)) "double" else "single", ...) {
   no_more(...)
   call <- match.call()
-  settings <- list(method = method, rank = rank, dropout = dropout, hidden = hidden,
+  settings <- list(method = method, rank = rank, dropout = dropout, members = members, hidden = hidden,
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
                    prior = prior, network = network, image = image, dtype = dtype,
                    bias = TRUE)

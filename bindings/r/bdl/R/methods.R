@@ -23,8 +23,9 @@ headline <- function(object) {
   rank <- object$settings$rank
   posterior <- if (identical(rank, "dropout")) "dropout" else
     paste("covariance", if (is.character(rank)) rank else if (rank == 0) "diagonal" else paste("rank", rank))
-  sprintf("Bayesian %s, %s likelihood, %.0f parameters\nMethod %s, posterior %s, %d examples", what,
-          likelihood_name(object$family, object$settings), object$parameters, object$settings$method, posterior, nobs(object))
+  members <- if (!is.null(object$members)) sprintf(", the first of %d members", length(object$members)) else ""
+  sprintf("Bayesian %s, %s likelihood, %.0f parameters\nMethod %s, posterior %s, %d examples%s", what,
+          likelihood_name(object$family, object$settings), object$parameters, object$settings$method, posterior, nobs(object), members)
 }
 
 # Standard deviation of the noise that training has learned; NULL for other likelihoods, and if it differs between examples.
@@ -51,7 +52,7 @@ summary.bdl <- function(object, level = 0.95, ...) {
   structure(class = "summary.bdl", list(
     call = object$call, headline = headline(object), coefficients = table,
     elbo = unlist(object$history[nrow(object$history), -1]), noise = noise_sd(object),
-    degrees_of_freedom = degrees_of_freedom(object), log_lik = if (is.null(object$rows)) logLik(object), prior = prior_table(object),
+    degrees_of_freedom = degrees_of_freedom(object), log_lik = if (is.null(object$rows) && is.null(object$members)) logLik(object), prior = prior_table(object),
     diagnosis = object$diagnosis$message, point = if (isTRUE(object$is_point)) no_covariance(object)
   ))
 }
@@ -108,7 +109,7 @@ residuals.bdl <- function(object, type = c("response", "pearson"), ...) {
 # At the posterior mean. The degrees of freedom are the effective number of parameters, sum_j 1 - lambda_j Sigma_jj
 # with the prior precisions lambda (MacKay 1992), and one for each noise variance that was learned.
 logLik.bdl <- function(object, ...) {
-  kept(object)
+  kept(one_posterior(object, "logLik()"))
   handles <- handles_of(object)
   parameters <- mean(handles$posterior)
   values <- bdl_model_log_likelihood(handles$model, parameters, object$x, object$response$y, c(nobs(object), 1))
@@ -130,8 +131,11 @@ simulate.bdl <- function(object, nsim = 1, seed = NULL, newdata = NULL, ...) {
     state <- structure(seed, kind = as.list(RNGkind()))
     on.exit(assign(".Random.seed", before, envir = globalenv()))
   }
-  draws <- draws_of(object, inputs_of(object, newdata, stats::na.fail), prediction_method(object, "draws"), nsim,
-                    drawn_seed())
+  members <- max(1, length(object$members))
+  each <- ceiling(nsim / members)
+  draws <- draws_of(object, inputs_of(object, newdata, stats::na.fail), prediction_method(object, "draws"), each, drawn_seed())
+  in_turn <- as.vector(t(matrix(seq_len(each * members), each)))[seq_len(nsim)]
+  draws <- if (length(dim(draws)) == 3) draws[, , in_turn, drop = FALSE] else draws[, in_turn, drop = FALSE]
   if (is.null(newdata) && !is.null(object$na.action)) draws <- padded(draws, object$na.action)
   if (length(dim(draws)) == 3) return(structure(draws, seed = state))
   result <- as.data.frame(draws)

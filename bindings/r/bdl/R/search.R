@@ -63,7 +63,7 @@ bdl_tune.bdl <- function(object, ranges, random = 5, bayesian = 25, folds = 5, p
   best <- as.list(trials[bdl_search_best(search) + 1, names(ranges), drop = FALSE])
   asked <- object$asked
   asked$control <- utils::modifyList(as.list(asked$control), best)
-  fit <- fit_learner(object$x, object$response, object$family, asked, c(object$seed, object$prediction_seed), verbose)
+  fit <- fit_members(object$x, object$response, object$family, asked, c(object$seed, object$prediction_seed), verbose)
   kept <- c("terms", "xlevels", "contrasts", "na.action", "call")
   fit[kept] <- object[kept]
   fit$call$control <- as.call(c(quote(list), asked$control))
@@ -72,7 +72,7 @@ bdl_tune.bdl <- function(object, ranges, random = 5, bayesian = 25, folds = 5, p
 }
 
 bdl_cross_validate <- function(object, folds = 5, workers = NULL) {
-  search <- search_of(object, list(), folds, 1)
+  search <- search_of(one_posterior(object, "cross-validation"), list(), folds, 1)
   if (!is.null(workers)) bdl_search_set_workers(search, workers)
   bdl_search_run(search, object$x, object$response$y, 1, 0, NULL)
   trial <- bdl_search_trial(search, bdl_search_best(search), NULL)

@@ -7429,6 +7429,37 @@ R_swig_bdl_option_describe ( SEXP index, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_option_readers ( SEXP index)
+{
+  char *result = 0 ;
+  int64_t arg1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    arg1 = (int64_t)bdlr_int64(index, "bdl_option_readers", "index");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (char *)bdl_option_readers(arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = bdlr_from_string(result);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_optimizer_set_prior ( SEXP optimizer, SEXP precision, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -14345,6 +14376,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_mpi_start_world", (DL_FUNC) &R_swig_bdl_mpi_start_world, 2},
    {"R_swig_bdl_check_version", (DL_FUNC) &R_swig_bdl_check_version, 4},
    {"R_swig_bdl_model_log_likelihood", (DL_FUNC) &R_swig_bdl_model_log_likelihood, 6},
+   {"R_swig_bdl_option_readers", (DL_FUNC) &R_swig_bdl_option_readers, 1},
    {"R_swig_bdl_metric_calibration_curve", (DL_FUNC) &R_swig_bdl_metric_calibration_curve, 4},
    {"R_swig_bdl_dataset_targets", (DL_FUNC) &R_swig_bdl_dataset_targets, 2},
    {"R_swig_bdl_posterior_log_density", (DL_FUNC) &R_swig_bdl_posterior_log_density, 4},

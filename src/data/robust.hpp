@@ -1,0 +1,17 @@
+// Medians of the columns of a data set and deviations from them, which outliers do not move.
+#pragma once
+
+#include "data/data_set.hpp"
+
+namespace bdl {
+
+/// Returns the median of each target and the median absolute deviation from it, in units of a normal
+/// distribution's standard deviation. The deviation is 0 where at least half of the numbers are equal up to
+/// rounding, or where there are none; missing ones (NaN) do not count. Of more than 100,000 rows that many,
+/// evenly spaced, are used: their medians are off by 0.4 % of a deviation. Can be interrupted.
+ColumnMoments robust_moments_of_targets(DataSet& data, const Standardization& units);
+
+/// Replaces mean and scale of each column by the robust ones, where these have a scale.
+void replace_by_robust(const ColumnMoments& robust, ColumnMoments& moments);
+
+}  // namespace bdl
