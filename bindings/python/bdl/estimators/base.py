@@ -51,15 +51,16 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
         """The targets as the library takes them; ``known``: as those of former calls."""
         raise NotImplementedError
 
-    def _likelihood(self) -> str:
+    def _likelihood(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
         raise NotImplementedError
 
     def _outputs(self, targets: np.ndarray) -> int:
+        """Outputs of the network besides log noise precisions."""
         raise NotImplementedError
 
-    def _network(self, inputs: int, outputs: int, dtype: str) -> Model:
+    def _network(self, inputs: int, outputs: int, likelihood: str, dtype: str) -> Model:
         """A blank model: a generalised linear one, unless a kind of estimators has hidden layers."""
-        return Model.mlp([inputs, outputs], "identity", self._likelihood(), dtype=dtype)
+        return Model.mlp([inputs, outputs], "identity", likelihood, dtype=dtype)
 
     def _is_linear(self) -> bool:
         return True

@@ -121,15 +121,23 @@ class Learns:
             model.class_labels = self.classes_
 
     def _blank_optimizer(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> Optimizer:
-        model = self._network(construction.inputs_of(x), self._outputs(targets), construction.resolve_dtype(self.dtype, x))
-        training = suggest_training(model, len(x), stepwise, self.method, self.posterior)
-        learns_scales = stepwise and describe_method(training.method).is_stream and not isinstance(self.prior, Optimizer)
+        model = self._blank_model(x, targets, self._likelihood(x, targets, stepwise))
+        posterior, method = self._blank_posterior(model, len(x), stepwise)
+        learns_scales = stepwise and describe_method(method).is_stream and not isinstance(self.prior, Optimizer)
         if self.standardize and not learns_scales:
             construction.standardize(model, x, targets, self.prior)
+        return self._optimizer(model, posterior, method, data_size)
+
+    def _blank_model(self, x: np.ndarray, targets: np.ndarray, likelihood: str) -> Model:
+        outputs = self._outputs(targets) * (2 if likelihood == "heteroscedastic" else 1)
+        return self._network(construction.inputs_of(x), outputs, likelihood, construction.resolve_dtype(self.dtype, x))
+
+    def _blank_posterior(self, model: Model, rows: int, stepwise: bool) -> tuple[Posterior, str]:
+        """A posterior, and the method that is to learn it."""
+        training = suggest_training(model, rows, stepwise, self.method, self.posterior)
         rank = training.rank if self.rank is None else self.rank
         dropout = getattr(self, "dropout", defaults["hidden_rate"])
-        posterior = construction.create_posterior(training.family, model, rank, dropout)
-        return self._optimizer(model, posterior, training.method, data_size)
+        return construction.create_posterior(training.family, model, rank, dropout), training.method
 
     def _method_to_go_on(self, x: np.ndarray, stepwise: bool) -> str:
         """The method that training has had, or the one of its other kind where that is left open."""
