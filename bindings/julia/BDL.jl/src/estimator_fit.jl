@@ -127,7 +127,7 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image; with_noise::B
     word = s.likelihood === :auto ? automatic_likelihood(y) : s.likelihood
     found = classes_for(word, y, likelihood_keyword(m))
     targets = word === :categorical ? class_count(found, y) : size(y, 2)
-    likelihood = noisy(word, s.noise)
+    likelihood = noisy(word, chosen_noise(m, word, size(X, 1), size(X, 2), targets, image))
     model = model_for(m, likelihood, size(X, 2), targets, image)
     s.standardize && !learns_scales(model, size(X, 1), s) && standardize_as!(model, s.prior, X, has_scale(likelihood) ? y : nothing)
     optimizer = optimizer_for(model, size(X, 1), s)
@@ -146,7 +146,9 @@ function build!(m::BayesianNetwork, data::Dataset)
     word = s.likelihood === :auto ? :gaussian : s.likelihood
     found = word in (:bernoulli, :categorical) && ntargets(data) == 1 ? numbered_classes(word, data) : nothing
     targets = word === :categorical ? class_count(found, data) : ntargets(data)
-    model = model_for(m, noisy(word, s.noise), ninputs(data), targets, images_of(m, data))
+    image = images_of(m, data)
+    noise = chosen_noise(m, word, nrows(data), ninputs(data), targets, image)
+    model = model_for(m, noisy(word, noise), ninputs(data), targets, image)
     s.standardize && standardize_as!(model, s.prior, data)
     optimizer = optimizer_for(model, nrows(data), s)
     start_noise!(optimizer, data)
@@ -172,6 +174,15 @@ function optimizer_for(model, n, s)
     set!(optimizer; s.options...)
     s.prior === nothing || set_prior!(optimizer, posterior_of(s.prior))
     return optimizer
+end
+
+"The noise that the library suggests where the settings leave it open. A whole network has the outputs of its means."
+function chosen_noise(m, likelihood, n, inputs, targets, image)
+    s = m.settings
+    s.noise === :auto || return s.noise
+    likelihood === :gaussian && !(m isa BayesianConv && is_whole(s.network)) || return :gaussian
+    optimizer = optimizer_for(model_for(m, :gaussian, inputs, targets, image), n, merge(s, (prior = nothing,)))
+    return suggest_noise(optimizer; prior = s.prior === nothing ? nothing : posterior_of(s.prior))
 end
 
 "The likelihood of real numbers with another noise than the Gaussian."
