@@ -128,7 +128,7 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
 
         Parameters that files do not hold (``save``) have their defaults: set ``samples`` and ``prediction`` again by
         ``set_params``. Files do not say either whether the method was named: one that "auto" takes, in ``fit`` or in
-        ``partial_fit``, is "auto", so that training goes on as by default. Name it again where it was named."""
+        ``partial_fit``, is "auto", so that training goes on as by default. Name it again where it was named. So with ``noise``: that of the file is "auto" where "auto" would be it."""
         optimizer = checkpoint.load(path).optimizer
         if optimizer is None or optimizer.model is None:
             raise ValueError(f"{os.fspath(path)!r} has no optimizer with a model, expected one of a trained estimator")

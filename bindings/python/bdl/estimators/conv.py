@@ -126,12 +126,18 @@ class BayesianConv(BayesianEstimator):
 
     @classmethod
     def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
-        shape = {"network": optimizer.model.description, "image_shape": _shape_of(optimizer.model)}
+        shape = {"network": _layers_of(optimizer.model), "image_shape": _shape_of(optimizer.model)}
         return {**super()._parameters_of(optimizer), **shape}
 
     def _has_trained(self) -> None:
         super()._has_trained()
         self.image_shape_ = _shape_of(self.model_)
+
+
+def _layers_of(model: Model) -> str:
+    """A network's layers, without its ends if ``network`` may leave them out."""
+    lines = model.description.splitlines()
+    return "\n".join(lines[1:-1] if len(lines) > 3 and lines[-1] == f"dense {model.outputs}" else lines)
 
 
 def _shape_of(model: Model) -> images.Shape | None:

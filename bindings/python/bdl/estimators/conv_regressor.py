@@ -6,7 +6,6 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ..optimizer import Optimizer
 from .conv import PARAMETERS, BayesianConv
 from .network_regressor import NOISE, NetworkRegressor, with_noise
 
@@ -29,9 +28,5 @@ class BayesianConvRegressor(NetworkRegressor, BayesianConv):
     def _chosen_noise(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
         """A whole network has the outputs of its means."""
         return "gaussian" if self._is_whole() else super()._chosen_noise(x, targets, stepwise)
-
-    @classmethod
-    def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
-        return {**super()._parameters_of(optimizer), "noise": optimizer.model.likelihood}
 
     __init__.__signature__ = with_noise(BayesianConv.__init__)  # type: ignore[attr-defined]
