@@ -127,6 +127,7 @@ documents() {
   check 'online experiments, small run' sh examples/papers/bong/run.sh --quick
   check 'SLANG experiments, small run' sh examples/papers/slang/run.sh --quick "$work/slang"
   check 'table of defaults, small run' env PYTHON="$work/python/bin/python" sh examples/papers/defaults/run.sh --quick
+  check 'scorecard, small run' env PYTHON="$work/python/bin/python" sh examples/scorecard/run.sh --quick
   check 'grid of rates, small run' "$work/python/bin/python" examples/papers/defaults/grid.py "$work/grid.csv" \
     --datasets iris --epochs 2
   check 'options of classifiers, small run' "$work/python/bin/python" examples/papers/defaults/validation.py \

@@ -18,6 +18,7 @@ void visit_noise(Fields& fields, Counts& counts) {
     fields.vector(name, std::span(numbers), may);
   };
   visit(information_name, counts.information, Numbers::not_negative);
+  visit("stream.noise_given", counts.given, Numbers::positive);
   visit("stream.noise_values", counts.values, Numbers::not_negative);
   visit("stream.target_mean", counts.mean, Numbers::any);
   visit("stream.target_variance", counts.variance, Numbers::not_negative);
@@ -105,7 +106,7 @@ void read_stream(const RecordReader& record, Optimizer<T>& optimizer) {
          "the file has a stream's noise without a model, or its rows without a network");
   if (has_noise) {
     NoiseCounts counts;
-    for (auto* numbers : {&counts.information, &counts.values, &counts.mean, &counts.variance})
+    for (auto* numbers : {&counts.information, &counts.given, &counts.values, &counts.mean, &counts.variance})
       numbers->resize(at(model->likelihood.targets()));
     visit_noise(record, counts);
     optimizer.noise.restore(std::move(counts));

@@ -73,8 +73,8 @@ void noise_follows_its_recursion(void**) {
     const double from_center = y - center;
     center += from_center / ++values;
     variance += (from_center * from_center - variance) / values;
-    const double limited = std::min(1.0, 25 * (s + noise) / (r * r));
-    noise = std::min(variance, noise + 2 / information * (limited * left * left + after - noise));
+    const double change = r * r > 25 * (s + noise) ? 24 * (s + noise) : left * left + after - noise;
+    noise = std::min(variance, noise + 2 / information * change);
     assert_near("noise", deviation_of(stream), std::sqrt(noise), 1e-11);
     assert_close("mean", stream.mean(), mean, 1e-9);
   }
@@ -154,6 +154,17 @@ void outliers_are_limited(void**) {
   assert_true(deviation_of(stream) > before && deviation_of(stream) < 1.1 * before);
 }
 
+/// A shift raises the noise, yet rows after it count half as much as those before it at least: the intercept
+/// goes to a third of it in as many rows, where it would stay at 0.
+void shifts_are_learned(void**) {
+  Line line({0.1}, 1000, 23);
+  for (Index i = 500; i < 1000; ++i) line.y(i, 0) += 60;
+  Learner<double> stream = linear_stream(with_noise(BDL_GAUSSIAN, {1}), filter_options());
+  stream.observe(line.x, line.y);
+  assert_near("intercept", stream.mean()(inputs, 0), 20, 4);
+  assert_near("deviation", deviation_of(stream), 30, 3);
+}
+
 void student_noise_is_found(void**) {
   Line line({0}, 6000, 19);
   Random random(20);
@@ -199,8 +210,9 @@ int test_residual_noise() {
       cmocka_unit_test(noise_follows_its_recursion),    cmocka_unit_test(noise_is_found),
       cmocka_unit_test(targets_share_the_noise_or_not), cmocka_unit_test(missing_targets_say_nothing),
       cmocka_unit_test(forgetting_follows_the_noise),   cmocka_unit_test(noise_has_limits),
-      cmocka_unit_test(outliers_are_limited),           cmocka_unit_test(student_noise_is_found),
-      cmocka_unit_test(scores_tell_how_it_is_learned),  cmocka_unit_test(noise_that_was_set_stays),
+      cmocka_unit_test(outliers_are_limited),           cmocka_unit_test(shifts_are_learned),
+      cmocka_unit_test(student_noise_is_found),         cmocka_unit_test(scores_tell_how_it_is_learned),
+      cmocka_unit_test(noise_that_was_set_stays),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -17,34 +17,48 @@ constexpr double prior_count = 4;
 constexpr double growth = 2;
 // Largest residual in predicted deviations; those of normal noise are hardly ever larger.
 constexpr double most_deviations = 5;
+// Largest noise that an observation is given, in units of that of former ones.
+constexpr double most_rise = 2;
 // Smallest noise, in variances of the targets.
 constexpr double least_share = 1e-8;
 
-/// Returns r^2, less of outliers: by the weight of Student's t, or up to a limit.
-double limited_square(const Likelihood& likelihood, double residual, double variance) {
+/// Returns u^2 (r^2 - S - R) for the predicted variance S + R, with less of outliers: by the weight of
+/// Student's t, or up to a limit. Beyond the limit S is no more right than R is, and u is taken as 1.
+double correction(const Likelihood& likelihood, double residual, double predicted, double share) {
+  constexpr double limit = most_deviations * most_deviations;
   const double square = residual * residual;
-  if (likelihood.kind() == BDL_GAUSSIAN)
-    return std::min(square, most_deviations * most_deviations * variance);
+  if (likelihood.kind() == BDL_GAUSSIAN) {
+    if (square > limit * predicted) return (limit - 1) * predicted;
+    return share * share * (square - predicted);
+  }
   const double nu = likelihood.degrees_of_freedom();
-  return (nu + 1) / (nu / square + 1 / variance);
+  return share * share * ((nu + 1) / (nu / square + 1 / predicted) - predicted);
 }
 
 }  // namespace
 
 void ResidualNoise::begin(const Likelihood& likelihood) {
+  precision_.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
   noise_.clear();
-  for (const double precision : likelihood.noise_precision()) noise_.push_back(1 / precision);
+  for (const double precision : precision_) noise_.push_back(1 / precision);
   if (counts_.is_empty())
     start(likelihood.targets());
   else
     next_ = counts_;
+  given_.clear();
+  for (std::size_t c = 0; c < precision_.size(); ++c)
+    given_.push_back(std::max(precision_[c], next_.given[c] / most_rise));
 }
 
 void ResidualNoise::start(Index targets) {
   for (auto* numbers : {&next_.information, &next_.values, &next_.mean}) numbers->assign(at(targets), 0);
+  next_.given.clear();
   next_.variance.clear();
-  for (std::size_t c = 0; c < at(targets); ++c)
-    next_.variance.push_back(std::max(1.0, noise_[noise_.size() == 1 ? 0 : c]));
+  for (std::size_t c = 0; c < at(targets); ++c) {
+    const std::size_t shared = noise_.size() == 1 ? 0 : c;
+    next_.given.push_back(precision_[shared]);
+    next_.variance.push_back(std::max(1.0, noise_[shared]));
+  }
 }
 
 void ResidualNoise::add(const Likelihood& likelihood, const Options& options, Index c, double y, double mean,
@@ -55,13 +69,14 @@ void ResidualNoise::add(const Likelihood& likelihood, const Options& options, In
   const double most = std::sqrt(largest_variance), deviation = std::clamp(y - next_.mean[of], -most, most),
                least_rate = std::min(0.5, 1 - options.forgetting),
                part = std::max(1 / (prior_count + ++next_.values[of]), least_rate);
+  next_.given[of] += part * (given_[shared] - next_.given[of]);
   next_.mean[of] += part * deviation;
   next_.variance[of] += part * (deviation * deviation - next_.variance[of]);
   double& noise = noise_[shared];
-  const double predicted = variance + noise, share = noise / predicted, weight = share * share;
-  next_.information[shared] += weight;
+  const double predicted = variance + noise, share = noise / predicted;
+  next_.information[shared] += share * share;
   const double rate = std::max(growth / (prior_count + next_.information[shared]), least_rate);
-  noise += rate * weight * (limited_square(likelihood, y - mean, predicted) - predicted);
+  noise += rate * correction(likelihood, y - mean, predicted, share);
   limit(noise);
 }
 

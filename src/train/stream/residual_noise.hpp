@@ -15,10 +15,10 @@
 
 namespace bdl {
 
-/// Numbers for each target: the information N of its residuals, and the number, mean and variance of its
-/// standardised values.
+/// Numbers for each target: the information N of its residuals, the mean precision that observations were
+/// given, and the number, mean and variance of its standardised values.
 struct NoiseCounts {
-  std::vector<double> information, values, mean, variance;
+  std::vector<double> information, given, values, mean, variance;
   bool is_empty() const { return information.empty(); }
 };
 
@@ -29,6 +29,21 @@ class ResidualNoise {
     return options.learn_noise && (likelihood.kind() == BDL_GAUSSIAN || likelihood.kind() == BDL_STUDENT_T) &&
            likelihood.noise_origin() != NoiseOrigin::caller;
   }
+  /// Gives the likelihood the precision of the next observation: its own, or half of what former ones had if
+  /// that is more. Else a shift of the targets, which raises the noise at first, would never be learned.
+  class Given {
+   public:
+    Given(const ResidualNoise& noise, Likelihood& likelihood) : noise_(noise), likelihood_(likelihood) {
+      likelihood_.learn_noise_precision(noise_.given_);
+    }
+    Given(const Given&) = delete;
+    Given& operator=(const Given&) = delete;
+    ~Given() { likelihood_.learn_noise_precision(noise_.precision_); }
+
+   private:
+    const ResidualNoise& noise_;
+    Likelihood& likelihood_;
+  };
   /// Prepares the noise after an observation, which begins with begin().
   void begin(const Likelihood& likelihood);
   /// Learns from target c of an example: y with the predictive mean and the variance of f; NaN says nothing.
@@ -46,7 +61,9 @@ class ResidualNoise {
   void start(Index targets);
   void limit(double& noise) const;
   NoiseCounts counts_, next_;  // empty before the first observation
-  std::vector<double> noise_;  // the next variances, as many as the likelihood has precisions
+  // As many as the likelihood has precisions: its own, those that the observation is given, the next
+  // variances.
+  std::vector<double> precision_, given_, noise_;
 };
 
 }  // namespace bdl

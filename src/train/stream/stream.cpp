@@ -96,8 +96,11 @@ void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> sc
   if (!model.standardization.has_constant()) start_units(optimizer, observation.y);
   if (learns_noise) learn_noise<T>(optimizer, observation.y, predicted);
   const auto kept_draws = optimizer.caller_draws();  // kept alive, as the callback may replace them
+  std::optional<ResidualNoise::Given> given;
+  if (learns_noise) given.emplace(optimizer.noise, model.likelihood);
   const auto [next, shortened, held] = optimizer.filter.update(
       model, prior, observation, options, memory.evidence->estimator(), optimizer.draws(), memory.scratch);
+  given.reset();
   work.end();
   q.swap(next);
   freed.keep();
