@@ -41,23 +41,22 @@ int main(int argc, char** argv) {
   bdl_model* model;
   bdl_posterior* posterior;
   bdl_optimizer* opt;
-  const int64_t sizes[] = {d, 50, 1};
-  check(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
+  const int64_t sizes[] = {d, 50, 2}; /* outputs: the mean, and the logarithm of the noise's precision */
+  check(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_HETEROSCEDASTIC, &model));
   check(bdl_model_standardize(model, x, y)); /* in and out of the model everything keeps its units */
   check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 5, &posterior));
   check(bdl_optimizer_create(model, posterior, "slang-ggn", n, &opt));
   check(bdl_optimizer_fit(opt, x, y, 120, show_progress, NULL));
 
-  double *mean = malloc((size_t)m * 4 * sizeof *mean), *lower = mean + m, *upper = mean + 2 * m,
-         *log_density = mean + 3 * m;
-  double rmse, log_likelihood, coverage, precision = 0;
+  double *mean = malloc((size_t)m * 5 * sizeof *mean), *lower = mean + m, *upper = mean + 2 * m,
+         *log_density = mean + 3 * m, *noise = mean + 4 * m;
+  double rmse, log_likelihood, coverage;
   check(bdl_predict(model, posterior, x_test, BDL_MONTE_CARLO, 500, 1, bdl_f64_out(mean, m, 1),
-                    bdl_none_out(), bdl_none_out()));
+                    bdl_none_out(), bdl_f64_out(noise, m, 1)));
   check(bdl_predict_log_density(model, posterior, x_test, y_test, BDL_MONTE_CARLO, 500, 1,
                                 bdl_f64_out(log_density, m, 1)));
   check(bdl_metric_rmse(bdl_f64(mean, m, 1), y_test, &rmse));
   check(bdl_metric_log_predictive_density(bdl_f64(log_density, m, 1), &log_likelihood, NULL));
-  check(bdl_model_get_noise_precision(model, bdl_f64_out(&precision, 1, 1)));
   printf("test RMSE %.3f  log likelihood %.3f  (in the target's units)\n", rmse, log_likelihood);
   for (int percent = 50; percent < 100; percent += percent == 50 ? 40 : 5) {
     check(bdl_predict_interval(model, posterior, x_test, BDL_MONTE_CARLO, 500, 1, percent / 100.0,
@@ -65,7 +64,9 @@ int main(int argc, char** argv) {
     check(bdl_metric_coverage(bdl_f64(lower, m, 1), bdl_f64(upper, m, 1), y_test, &coverage));
     printf("%d %% intervals hold %.0f %% of the test targets\n", percent, 100 * coverage);
   }
-  printf("learned noise: standard deviation %.3f\n", 1 / sqrt(precision));
+  double least = noise[0], most = noise[0]; /* variances */
+  for (int64_t i = 1; i < m; ++i) least = fmin(least, noise[i]), most = fmax(most, noise[i]);
+  printf("learned noise: standard deviations from %.3f to %.3f\n", sqrt(least), sqrt(most));
   printf("%.2f seconds, peak memory %.0f MB\n", seconds_now() - start, peak_megabytes());
   free(mean), dataset_free(&all), dataset_free(&train), dataset_free(&test);
   bdl_optimizer_free(opt), bdl_posterior_free(posterior), bdl_model_free(model);

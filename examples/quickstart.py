@@ -22,4 +22,5 @@ for probability in 0.5, 0.9, 0.95:
     lower, upper = regressor.predict(x[test], interval=probability)
     covered = bdl.metrics.coverage(lower, upper, y[test])
     print(f"{100 * probability:.0f} % intervals hold {100 * covered:.0f} % of the test targets")
-print(f"learned noise: standard deviation {regressor.model_.noise_precision[0] ** -0.5:.3f}")
+noise = regressor.predict_uncertainty(x[test]).noise_variance ** 0.5
+print(f"learned noise: standard deviations from {noise.min():.3f} to {noise.max():.3f}")

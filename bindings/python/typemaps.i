@@ -53,6 +53,8 @@
 %typemap(argout) bdl_option_type * { $result = SWIG_Python_AppendOutput($result, PyLong_FromLong(*$1)); }
 %typemap(in, numinputs=0) bdl_predict_method * (bdl_predict_method value) { $1 = &value; }
 %typemap(argout) bdl_predict_method * { $result = SWIG_Python_AppendOutput($result, PyLong_FromLong(*$1)); }
+%typemap(in, numinputs=0) bdl_likelihood * (bdl_likelihood value) { $1 = &value; }
+%typemap(argout) bdl_likelihood * { $result = SWIG_Python_AppendOutput($result, PyLong_FromLong(*$1)); }
 %typemap(in, numinputs=0) const char ** (const char* value) { $1 = ($1_ltype)&value; }
 %typemap(argout) const char ** { $result = SWIG_Python_AppendOutput($result, PyUnicode_FromString(*$1)); }
 %typemap(freearg) const char ** "";

@@ -84,6 +84,7 @@ BDLR_OUTPUT(int64_t, Rf_ScalarReal)
 BDLR_OUTPUT(int32_t, Rf_ScalarInteger)
 BDLR_OUTPUT(bdl_option_type, Rf_ScalarInteger)
 BDLR_OUTPUT(bdl_predict_method, Rf_ScalarInteger)
+BDLR_OUTPUT(bdl_likelihood, Rf_ScalarInteger)
 %typemap(in, numinputs=0) bdl_ood_report * (bdl_ood_report report) {
   report.struct_size = sizeof report;
   $1 = &report;

@@ -75,7 +75,8 @@
  *   functions                                         what may change
  *   ------------------------------------------------  ---------------------------------------------------
  *   bdl_training_suggest(), bdl_method_prediction(),  what estimators take where nothing is said, and how
- *   bdl_default_count(), bdl_default_describe(),      they ask for it
+ *   bdl_noise_suggest(), bdl_default_count(),         they ask for it
+ *   bdl_default_describe(),
  *   bdl_optimizer_start_noise()
  *   bdl_optimizer_diagnose()                          the questions, their limits, the sentences
  *   bdl_optimizer_set_draws(), bdl_draws_fn           what a source of draws is told

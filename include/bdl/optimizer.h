@@ -109,6 +109,22 @@ BDL_API bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples
                                         const char* method, const char* family, const char** suggested_method,
                                         const char** suggested_family, int64_t* rank, const char** options);
 
+/**
+ * Suggests the noise of a regression, the default of the estimators: BDL_HETEROSCEDASTIC if fits of this
+ * optimizer learn scales by the evidence (option "scales"), which keeps the noise equal everywhere unless the
+ * data say otherwise; else BDL_GAUSSIAN. So it is Gaussian for streams, linear models, dropout posteriors,
+ * layers that look at the whole minibatch, and if the options fix the noise. A heteroscedastic model has twice
+ * the outputs, so ask before you create the model that you train. Since 0.2.
+ * @param optimizer        of a Gaussian model with the same hidden layers, with your options
+ * @param in_blocks        as of bdl_training_suggest(); 1: Gaussian
+ * @param prior_parameters parameters of the posterior that is to be the prior, 0 without one. It decides alone:
+ *                         the noise is that of the optimizer's model if that has as many, else
+ *                         heteroscedastic
+ * @param noise            receives the likelihood
+ */
+BDL_API bdl_status bdl_noise_suggest(const bdl_optimizer* optimizer, int32_t in_blocks,
+                                     int64_t prior_parameters, bdl_likelihood* noise);
+
 /** Number of presets. Since 0.2. */
 BDL_API int64_t bdl_preset_count(void);
 

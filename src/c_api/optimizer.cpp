@@ -6,6 +6,7 @@
 #include "train/exact/exact_fit.hpp"
 #include "train/fit.hpp"
 #include "train/memory.hpp"
+#include "train/scales/by_evidence.hpp"
 
 namespace bdl {
 namespace {
@@ -160,6 +161,22 @@ bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix_ou
     const Index dimension = o.posterior()->dimension();
     check_output(precision, 1, dimension, "precision");
     write_result<T>({o.prior().precision().data(), dimension, 1}, precision, "precision");
+  });
+}
+
+bdl_status bdl_noise_suggest(const bdl_optimizer* optimizer, int32_t in_blocks, int64_t prior_parameters,
+                             bdl_likelihood* noise) {
+  return guard(__func__, optimizer, "optimizer", [&](const auto& o) {
+    not_null(noise, "noise");
+    check_range(prior_parameters, 0, largest_size, "prior_parameters");
+    const auto& model = model_of(o);
+    const Likelihood& likelihood = model.likelihood;
+    if (!likelihood.has_noise_precision())
+      fail(Status::ERROR_UNSUPPORTED, "the model's targets have no noise: it is for real numbers");
+    if (prior_parameters > 0)
+      *noise = prior_parameters == model.parameters() ? likelihood.kind() : BDL_HETEROSCEDASTIC;
+    else
+      *noise = !in_blocks && learns_by_evidence(o) ? BDL_HETEROSCEDASTIC : BDL_GAUSSIAN;
   });
 }
 

@@ -50,7 +50,7 @@ def functions_of_headers():
 
 
 handles = ("model", "posterior", "optimizer", "predictor", "search", "dataset", "communicator")
-outputs = {"double*", "int64_t*", "int32_t*", "char**", "bdl_option_type*", "bdl_predict_method*", "bdl_ood_report*"}
+outputs = {"double*", "int64_t*", "int32_t*", "char**", "bdl_option_type*", "bdl_predict_method*", "bdl_likelihood*", "bdl_ood_report*"}
 outputs |= {f"bdl_{handle}**" for handle in handles}
 # Outputs for which bdl.i asks whether they are wanted.
 wanted = {"bdl_load": "model posterior optimizer", "bdl_load_bytes": "model posterior optimizer"}

@@ -358,6 +358,60 @@ static void test_suggestions_for_convolutions(void** state) {
   bdl_model_free(model);
 }
 
+/* Of a low-rank posterior, rank 0 for diagonal ones; rank -1 is dropout. */
+typedef struct noise_wish {
+  const char *network, *method, *options;
+  int64_t rank;
+  int32_t in_blocks;
+  int64_t prior_parameters;
+  bdl_likelihood noise;
+} noise_wish;
+
+static void check_noise(const noise_wish* w) {
+  bdl_model* model;
+  bdl_posterior* q;
+  bdl_optimizer* o;
+  bdl_likelihood noise = BDL_POISSON;
+  OK(bdl_model_create_network(BDL_F32, w->network, BDL_GAUSSIAN, &model));
+  if (w->rank < 0)
+    OK(bdl_posterior_create_dropout(model, 0, 0.1, &q));
+  else
+    OK(bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model), w->rank, &q));
+  OK(bdl_optimizer_create(model, q, w->method, ROWS, &o));
+  OK(bdl_optimizer_set_text(o, w->options));
+  OK(bdl_noise_suggest(o, w->in_blocks, w->prior_parameters, &noise));
+  assert_int_equal(noise, w->noise);
+  bdl_optimizer_free(o);
+  bdl_posterior_free(q);
+  bdl_model_free(model);
+}
+
+/* Heteroscedastic where the evidence can shrink the dependence of the noise on x; and what a prior is of. */
+static void test_suggested_noise(void** state) {
+  static const char mlp[] = "input 2; dense 3; relu; dense 1", linear[] = "input 2; dense 1",
+                    maps[] = "input 1 4 4; conv 2 3; relu; dense 1",
+                    norm[] = "input 2; dense 3; batchnorm; relu; dense 1";
+  static const noise_wish wishes[] = {{mlp, "slang-ggn", "", 2, 0, 0, BDL_HETEROSCEDASTIC},
+                                      {mlp, "vogn", "", 0, 0, 0, BDL_HETEROSCEDASTIC},
+                                      {mlp, "laplace", "", 2, 0, 0, BDL_HETEROSCEDASTIC},
+                                      {mlp, "map", "", 0, 0, 0, BDL_HETEROSCEDASTIC},
+                                      {maps, "slang-ggn", "", 2, 0, 0, BDL_HETEROSCEDASTIC},
+                                      {linear, "slang-ggn", "", 2, 0, 0, BDL_GAUSSIAN},
+                                      {linear, "exact-low-rank", "", 2, 0, 0, BDL_GAUSSIAN},
+                                      {norm, "vogn", "", 0, 0, 0, BDL_GAUSSIAN},
+                                      {mlp, "mc-dropout", "", -1, 0, 0, BDL_GAUSSIAN},
+                                      {mlp, "lo-fi", "", 2, 0, 0, BDL_GAUSSIAN},
+                                      {mlp, "lo-fi", "", 2, 1, 0, BDL_GAUSSIAN},
+                                      {mlp, "slang-ggn", "", 2, 1, 0, BDL_GAUSSIAN},
+                                      {mlp, "slang-ggn", "learn_noise=0", 2, 0, 0, BDL_GAUSSIAN},
+                                      {mlp, "slang-ggn", "scales=samples", 2, 0, 0, BDL_GAUSSIAN},
+                                      {mlp, "slang-ggn", "", 2, 0, 13, BDL_GAUSSIAN},
+                                      {mlp, "slang-ggn", "", 2, 0, 17, BDL_HETEROSCEDASTIC},
+                                      {mlp, "lo-fi", "", 2, 1, 17, BDL_HETEROSCEDASTIC}};
+  (void)state;
+  for (size_t i = 0; i < sizeof wishes / sizeof *wishes; ++i) check_noise(&wishes[i]);
+}
+
 static void test_suggested_predictions(void** state) {
   bdl_posterior* q[FAMILIES];
   bdl_model* const linear = create_all(q);
@@ -583,6 +637,7 @@ int test_api_options(void) {
       cmocka_unit_test(test_suggested_training),
       cmocka_unit_test(test_suggestions_are_valid),
       cmocka_unit_test(test_suggestions_for_convolutions),
+      cmocka_unit_test(test_suggested_noise),
       cmocka_unit_test(test_suggested_predictions),
       cmocka_unit_test(test_defaults),
       cmocka_unit_test_setup_teardown(test_text, setup, teardown),

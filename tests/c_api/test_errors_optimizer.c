@@ -64,6 +64,13 @@ static void test_suggest(void** state) {
   SUGGESTION("family is NULL", t.model, 10, "auto", NULL);
   SUGGESTION("method is \"adam\", expected one of", t.model, 10, "adam", "auto");
   SUGGESTION("family is \"any\", expected one of low_rank | diagonal", t.model, 10, "auto", "any");
+  bdl_likelihood noise;
+  REFUSED(INVALID, "optimizer is NULL", bdl_noise_suggest(NULL, 0, 0, &noise));
+  REFUSED(INVALID, "noise is NULL", bdl_noise_suggest(t.optimizer, 0, 0, NULL));
+  REFUSED(INVALID, "prior_parameters is -1", bdl_noise_suggest(t.optimizer, 0, -1, &noise));
+  trained classes = untrained_create(BDL_F64, BDL_BERNOULLI, 2);
+  REFUSED(BDL_ERROR_UNSUPPORTED, "targets have no noise", bdl_noise_suggest(classes.optimizer, 0, 0, &noise));
+  trained_free(&classes);
   REFUSED(INVALID, "index is -1", bdl_default_describe(-1, &out.text, &out.number, &out.doc));
   trained_free(&t);
 }

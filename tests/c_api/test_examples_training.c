@@ -100,6 +100,28 @@ static void example_defaults(void** state) {
   bdl_model_free(model);
 }
 
+/* A network whose noise is as the estimators take it: asked of the Gaussian one. */
+static void example_noise(void** state) {
+  const int64_t gaussian[] = {1, 8, 1}, twice[] = {1, 8, 2};
+  bdl_model* model;
+  bdl_posterior* posterior;
+  bdl_optimizer* optimizer;
+  bdl_likelihood noise;
+  (void)state;
+  OK(bdl_model_create_mlp(BDL_F64, gaussian, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
+  OK(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 5, &posterior));
+  OK(bdl_optimizer_create(model, posterior, "slang-ggn", N, &optimizer));
+  OK(bdl_noise_suggest(optimizer, 0, 0, &noise));
+  assert_int_equal(noise, BDL_HETEROSCEDASTIC);
+  bdl_optimizer_free(optimizer);
+  bdl_posterior_free(posterior);
+  bdl_model_free(model);
+  OK(bdl_model_create_mlp(BDL_F64, noise == BDL_HETEROSCEDASTIC ? twice : gaussian, 3, BDL_RELU, 1, noise,
+                          &model));
+  assert_int_equal(bdl_model_targets(model), 1);
+  bdl_model_free(model);
+}
+
 static void example_options(void** state) {
   learner l = learn(BDL_GAUSSIAN, y);
   const char *name, *default_value, *range, *doc, *schedule;
@@ -358,6 +380,7 @@ int test_examples_training(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(example_methods),
                                      cmocka_unit_test(example_what_methods_are_for),
                                      cmocka_unit_test(example_defaults),
+                                     cmocka_unit_test(example_noise),
                                      cmocka_unit_test(example_options),
                                      cmocka_unit_test(example_fit),
                                      cmocka_unit_test(example_stopping),

@@ -15,6 +15,9 @@ pixels <- array(as.raw(pixels), c(30, 6, 5, 2))
 images <- function(targets) {
   bdl(pixels, targets, network = "conv 3 3; relu; maxpool 2", seed = bdl_default("seed"), verbose = FALSE)
 }
+layers <- function(network, targets) {
+  bdl(x, targets, network = network, method = "vogn", seed = bdl_default("seed"), verbose = FALSE)
+}
 network <- function(targets, ...) bdl(x, targets, seed = bdl_default("seed"), verbose = FALSE, ...)
 linear <- function(family, targets, ...) network(targets, family = family, hidden = integer(0), ...)
 
@@ -23,6 +26,7 @@ cases <- alist(
   "targets" = network(both),
   "two classes" = network(two),
   "three classes" = network(three),
+  "gaussian" = network(y, noise = "gaussian"),
   "heteroscedastic" = network(y, noise = "heteroscedastic"),
   "student_t" = network(y, noise = "student_t"),
   "mc-dropout" = network(y, method = "mc-dropout"),
@@ -31,6 +35,8 @@ cases <- alist(
   "lo-fi" = network(y, method = "lo-fi"),
   "images" = images(three),
   "numbers of images" = images(y),
+  "batch norm" = layers("dense 4; batchnorm; relu", y),
+  "whole network" = layers("input 2; dense 4; relu; dense 1", y),
   "linear" = linear("gaussian", y),
   "linear targets" = linear("gaussian", both),
   "counts" = linear("poisson", count),
@@ -42,6 +48,7 @@ cases <- alist(
 )
 
 value_text <- function(value) if (is.character(value)) value else sprintf("%.15g", value)
+likelihoods <- c("gaussian", "bernoulli", "categorical", "poisson", "heteroscedastic", "student_t")
 families <- c("low_rank", "full", "full_moment", "diagonal_moment", "dropout")
 
 for (name in names(cases)) {
@@ -50,13 +57,14 @@ for (name in names(cases)) {
   q <- handles$posterior
   family <- families[bdl_posterior_family(q)]
   cat("case", name, "\n")
+  cat("likelihood", likelihoods[bdl_model_likelihood(handles$model) - BDL_GAUSSIAN + 1], "\n")
   cat("method", bdl_optimizer_method(handles$optimizer), "posterior", family, bdl_posterior_rank(q), "steps",
       bdl_optimizer_progress(handles$optimizer)$step, "\n")
   if (family == "dropout") cat("rates", sprintf("%.15g", unlist(bdl_posterior_dropout_rates(q))), "\n")
   options <- bdl_options(handles$optimizer)
   for (option in names(options)) cat(option, value_text(options[[option]]), "\n")
   type <- if (fit$family %in% c("bernoulli", "categorical")) "prob" else "response"
-  some <- if (is.null(fit$settings$network)) x[1:3, ] else pixels[1:3, , , ]
+  some <- if (is.null(fit$settings$image)) x[1:3, ] else pixels[1:3, , , ]
   mean <- predict(fit, some, type = type)
   cat("predictions", sprintf("%.12g", as.vector(t(as.matrix(mean)))), "\n")
 }

@@ -14,6 +14,7 @@ const PIXELS = [UInt8((17 * i + 29 * row + 43 * column + 101 * channel + i * row
                 for row in 0:5, column in 0:4, channel in 0:1, i in I]
 
 images(targets) = fit(BayesianConv, PIXELS, targets; network = "conv 3 3; relu; maxpool 2", progress = false)
+layers(network, targets) = fit(BayesianConv, X, targets; network = network, method = "vogn", progress = false)
 network(targets; settings...) = fit(BayesianMLP, X, targets; progress = false, settings...)
 linear(family, targets; settings...) = fit(BayesianGLM, X, targets; family = family, progress = false, settings...)
 
@@ -22,6 +23,7 @@ const CASES = [
     "targets" => () -> network(BOTH),
     "two classes" => () -> network(TWO),
     "three classes" => () -> network(THREE),
+    "gaussian" => () -> network(Y; noise = :gaussian),
     "heteroscedastic" => () -> network(Y; noise = :heteroscedastic),
     "student_t" => () -> network(Y; noise = :student_t),
     "mc-dropout" => () -> network(Y; method = "mc-dropout"),
@@ -30,6 +32,8 @@ const CASES = [
     "lo-fi" => () -> network(Y; method = "lo-fi"),
     "images" => () -> images(THREE),
     "numbers of images" => () -> images(Y),
+    "batch norm" => () -> layers("dense 4; batchnorm; relu", Y),
+    "whole network" => () -> layers("input 2; dense 4; relu; dense 1", Y),
     "linear" => () -> linear(:gaussian, Y),
     "linear targets" => () -> linear(:gaussian, BOTH),
     "counts" => () -> linear(:poisson, COUNTS),
@@ -46,12 +50,13 @@ for (name, train) in CASES
     m = train()
     optimizer, q = m.optimizer, m.posterior
     println("case ", name)
+    println("likelihood ", likelihood(m.model))
     println("method ", method(optimizer), " posterior ", family(q), " ", rank(q), " steps ", progress(optimizer).step)
     family(q) === :dropout && println("rates ", join((@sprintf("%.15g", rate) for rate in values(dropout_rates(q))), " "))
     for row in options(optimizer)
         println(row.name, " ", value_text(row.value))
     end
     kind = likelihood(m.model) in (:bernoulli, :categorical) ? :prob : :mean
-    mean = predict(m, m isa BayesianConv ? PIXELS[:, :, :, 1:3] : X[1:3, :]; kind = kind)
+    mean = predict(m, ninputs(m.model) > 2 ? PIXELS[:, :, :, 1:3] : X[1:3, :]; kind = kind)
     println("predictions ", join((@sprintf("%.12g", value) for value in vec(permutedims(mean))), " "))
 end

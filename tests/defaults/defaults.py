@@ -29,6 +29,10 @@ def images(targets):
     return kind("conv 3 3; relu; maxpool 2", channels="last"), pixels, targets
 
 
+def layers(network, targets):
+    return bdl.BayesianConvRegressor(network, method="vogn"), x, targets
+
+
 def linear(family, targets, **settings):
     return bdl.BayesianGLM(family, **settings), x, targets
 
@@ -38,6 +42,7 @@ cases = {
     "targets": network(both),
     "two classes": network(two),
     "three classes": network(three),
+    "gaussian": network(y, noise="gaussian"),
     "heteroscedastic": network(y, noise="heteroscedastic"),
     "student_t": network(y, noise="student_t"),
     "mc-dropout": network(y, method="mc-dropout"),
@@ -46,6 +51,8 @@ cases = {
     "lo-fi": network(y, method="lo-fi"),
     "images": images(three),
     "numbers of images": images(y),
+    "batch norm": layers("dense 4; batchnorm; relu", y),
+    "whole network": layers("input 2; dense 4; relu; dense 1", y),
     "linear": linear("gaussian", y),
     "linear targets": linear("gaussian", both),
     "counts": linear("poisson", count),
@@ -65,6 +72,7 @@ for name, (estimator, inputs, targets) in cases.items():
     estimator.fit(inputs, targets)
     optimizer, q = estimator.optimizer_, estimator.posterior_
     print("case", name)
+    print("likelihood", optimizer.model.likelihood)
     print("method", optimizer.method, "posterior", q.family, q.rank, "steps", optimizer.progress.step)
     if q.family == "dropout":
         print("rates", *("%.15g" % rate for rate in q.dropout_rates))

@@ -1352,6 +1352,26 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     """
     return _lowlevel.bdl_training_suggest(model, examples, in_blocks, method, family)
 
+def bdl_noise_suggest(optimizer, in_blocks, prior_parameters):
+    r"""
+    Suggests the noise of a regression, the default of the estimators: BDL_HETEROSCEDASTIC if fits of this
+    optimizer learn scales by the evidence (option "scales"), which keeps the noise equal everywhere unless the
+    data say otherwise; else BDL_GAUSSIAN. So it is Gaussian for streams, linear models, dropout posteriors,
+    layers that look at the whole minibatch, and if the options fix the noise. A heteroscedastic model has twice
+    the outputs, so ask before you create the model that you train. Since 0.2.
+    :type optimizer: bdl_optimizer
+    :param optimizer:        of a Gaussian model with the same hidden layers, with your options
+    :type in_blocks: int32_t
+    :param in_blocks:        as of bdl_training_suggest(); 1: Gaussian
+    :type prior_parameters: int64_t
+    :param prior_parameters: parameters of the posterior that is to be the prior, 0 without one. It decides alone:
+                                the noise is that of the optimizer's model if that has as many, else
+                                heteroscedastic
+    :type noise: int
+    :param noise:            receives the likelihood
+    """
+    return _lowlevel.bdl_noise_suggest(optimizer, in_blocks, prior_parameters)
+
 def bdl_preset_count():
     r""" Number of presets. Since 0.2."""
     return _lowlevel.bdl_preset_count()

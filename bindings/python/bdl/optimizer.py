@@ -359,6 +359,21 @@ def suggest_training(
     return Training(*lowlevel.bdl_training_suggest(of_model, examples, in_blocks, method, family))
 
 
+def suggest_noise(optimizer: Optimizer, in_blocks: bool = False, prior: Posterior | None = None) -> str:
+    """Suggests the noise of a regression, from an optimizer of the model with Gaussian noise: "heteroscedastic" if fits learn
+    scales by the evidence, else "gaussian". A ``prior`` says by its number of parameters of which it is.
+
+    >>> import bdl
+    >>> model = bdl.Model.mlp([2, 10, 1])
+    >>> optimizer = bdl.Optimizer(model, bdl.Posterior.low_rank(model.parameters, 5), "slang-ggn", 100)
+    >>> bdl.suggest_noise(optimizer), bdl.suggest_noise(optimizer, in_blocks=True)
+    ('heteroscedastic', 'gaussian')
+    """
+    of_optimizer = capsule_of(optimizer, Optimizer, "optimizer")
+    parameters = 0 if prior is None else prior.dimension
+    return names.likelihoods.word(lowlevel.bdl_noise_suggest(of_optimizer, in_blocks, parameters))
+
+
 def _word(name: str, value: Any) -> str:
     """An option as ``set_text()`` reads it."""
     kind = tables.types.get(name)

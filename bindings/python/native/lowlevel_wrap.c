@@ -8716,6 +8716,65 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_noise_suggest(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  int32_t arg2 ;
+  int64_t arg3 ;
+  bdl_likelihood *arg4 = (bdl_likelihood *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  bdl_likelihood value4 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = &value4; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_noise_suggest", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_noise_suggest: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "bdl_noise_suggest: in_blocks", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (int32_t)number2;
+  }
+  {
+    if (int64_argument(swig_obj[2], "bdl_noise_suggest: prior_parameters", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_noise_suggest((struct bdl_optimizer const *)arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg4)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_preset_count(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   int64_t result;
@@ -17536,6 +17595,23 @@ static PyMethodDef SwigMethods[] = {
 		"                            with convolutions another start, \"\" for other networks; linear models have a fixed\n"
 		"                            prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and\n"
 		"                            learn their noise\n"
+		""},
+	 { "bdl_noise_suggest", _wrap_bdl_noise_suggest, METH_VARARGS, "\n"
+		"Suggests the noise of a regression, the default of the estimators: BDL_HETEROSCEDASTIC if fits of this\n"
+		"optimizer learn scales by the evidence (option \"scales\"), which keeps the noise equal everywhere unless the\n"
+		"data say otherwise; else BDL_GAUSSIAN. So it is Gaussian for streams, linear models, dropout posteriors,\n"
+		"layers that look at the whole minibatch, and if the options fix the noise. A heteroscedastic model has twice\n"
+		"the outputs, so ask before you create the model that you train. Since 0.2.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer:        of a Gaussian model with the same hidden layers, with your options\n"
+		":type in_blocks: int32_t\n"
+		":param in_blocks:        as of bdl_training_suggest(); 1: Gaussian\n"
+		":type prior_parameters: int64_t\n"
+		":param prior_parameters: parameters of the posterior that is to be the prior, 0 without one. It decides alone:\n"
+		"                            the noise is that of the optimizer's model if that has as many, else\n"
+		"                            heteroscedastic\n"
+		":type noise: int\n"
+		":param noise:            receives the likelihood\n"
 		""},
 	 { "bdl_preset_count", _wrap_bdl_preset_count, METH_NOARGS, " Number of presets. Since 0.2."},
 	 { "bdl_preset_name", _wrap_bdl_preset_name, METH_O, " Returns the i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2."},

@@ -30,7 +30,7 @@ def test_quickstart(tmp_path):
     expected = [
         rf"test RMSE {number}  log likelihood {number}  \(in the target's units\)",
         *[rf"{percent} % intervals hold \d+ % of the test targets" for percent in (50, 90, 95)],
-        rf"learned noise: standard deviation {number}",
+        rf"learned noise: standard deviations from {number} to {number}",
     ]
     lines = run.stdout.splitlines()
     assert len(lines) == len(expected) and all(map(re.fullmatch, expected, lines)), run.stdout

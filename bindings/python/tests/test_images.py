@@ -179,9 +179,24 @@ def test_regression(bars):
     regressor = bdl.BayesianConvRegressor("conv 4 3; relu", channels="first", epochs=60, samples=10).fit(images, y)
     assert regressor.score(images, y) > 0.9
     mean, std = regressor.predict(images, return_std=True)
-    assert mean.shape == std.shape == (120,) and clone(regressor).get_params()["noise"] == "gaussian"
+    assert mean.shape == std.shape == (120,) and clone(regressor).get_params()["noise"] == "auto"
+    assert regressor.model_.likelihood == "heteroscedastic"
     spread = bdl.BayesianConvRegressor("conv 2 3; relu", channels="first", noise="heteroscedastic", **QUICK).fit(images, y)
     assert spread.model_.outputs == 2 and spread.predict(images).shape == (120,)
+
+
+def test_auto_noise_of_layers(bars, tmp_path):
+    images = bars[0]
+    y = images[:, 1].mean(axis=(1, 2)) * 3.0
+    norm = bdl.BayesianConvRegressor("conv 2 3; batchnorm; relu", channels="first", method="vogn", **QUICK).fit(images, y)
+    assert norm.model_.likelihood == "gaussian"
+    whole = bdl.BayesianConvRegressor(norm.model_.description.replace("batchnorm", "relu"), channels="first", **QUICK)
+    assert whole.fit(images, y).model_.likelihood == "gaussian"
+    spread = bdl.BayesianConvRegressor("conv 2 3; relu", channels="first", **QUICK).fit(images, y)
+    assert spread.model_.likelihood == "heteroscedastic"
+    spread.save(tmp_path / "fit")
+    loaded = bdl.BayesianConvRegressor.load(tmp_path / "fit")
+    assert loaded.noise == "auto" and loaded.set_params(epochs=1, channels="first").fit(images, y).model_.outputs == 2
 
 
 def test_features_are_rows():

@@ -138,7 +138,7 @@ def bits_of(estimator):
         bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, options={"prior_precision": 2.0}),
         bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, posterior="diagonal", random_state=4),
         bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, noise="student_t", dtype="float32"),
-        bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, method="vogn"),
+        bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, method="vogn", noise="gaussian"),
         bdl.BayesianMLPRegressor(hidden=(5,), epochs=3, posterior="dropout", dropout=0.3),
         bdl.BayesianConvRegressor("dense 4; relu", epochs=3),
         bdl.BayesianGLM(epochs=3),

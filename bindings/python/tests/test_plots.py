@@ -58,7 +58,7 @@ def test_posterior(regressor):
     ax = drawn(plots.plot_posterior(regressor, [0, -1]))
     values, density = ax.lines[0].get_data()
     assert np.isclose(np.sum(density) * (values[1] - values[0]), 1, atol=1e-3)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["layer0.weight[0]", "layer1.bias[0]"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["layer0.weight[0]", "layer1.bias[1]"]
     assert len(drawn(plots.plot_posterior(regressor)).lines) == 10
 
 

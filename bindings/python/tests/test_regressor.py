@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import bdl
 
@@ -157,12 +158,12 @@ def test_heteroscedastic_noise_is_that_of_the_example(fan, tmp_path):
     assert mean.shape == (2,) and std[1] > 2 * std[0]
     assert regressor.predict(ends, quantiles=[0.1, 0.9]).shape == (2, 2)
     assert regressor.sample_y(ends, 7).shape == (2, 7)
-    plain = bdl.BayesianMLPRegressor((10,), epochs=200).fit(x[:400], y[:400])
+    plain = bdl.BayesianMLPRegressor((10,), noise="gaussian", epochs=200).fit(x[:400], y[:400])
     densities = [r.log_predictive_density(x[400:], y[400:]).mean() for r in (regressor, plain)]
     assert densities[0] > densities[1] + 0.05
     regressor.save(tmp_path / "fan.safetensors")
     loaded = bdl.BayesianMLPRegressor.load(tmp_path / "fan.safetensors")
-    assert loaded.noise == "heteroscedastic" and np.array_equal(loaded.predict(ends), mean)
+    assert loaded.noise == "auto" and np.array_equal(loaded.predict(ends), mean)
 
 
 def test_heteroscedastic_targets_have_a_noise_each(fan):
@@ -174,8 +175,63 @@ def test_heteroscedastic_targets_have_a_noise_each(fan):
     assert regressor.model_.outputs == 4 and regressor.model_.noise_precision.shape == (2,)
 
 
+HETEROSCEDASTIC, GAUSSIAN = "heteroscedastic", "gaussian"
+
+
+@pytest.mark.parametrize("noise, parameters", [
+    (HETEROSCEDASTIC, {}),
+    (HETEROSCEDASTIC, {"method": "laplace"}),
+    (HETEROSCEDASTIC, {"method": "vogn"}),
+    (HETEROSCEDASTIC, {"posterior": "full"}),
+    (HETEROSCEDASTIC, {"early_stopping": True}),
+    (GAUSSIAN, {"hidden": ()}),
+    (GAUSSIAN, {"posterior": "dropout"}),
+    (GAUSSIAN, {"options": {"learn_noise": 0}}),
+])  # fmt: skip
+def test_auto_noise(noise, parameters, curve, tmp_path):
+    """A fit, a clone of it, and a file of it have the same noise."""
+    regressor = bdl.BayesianMLPRegressor(**{"hidden": (4,), "epochs": 3, **parameters}).fit(*curve)
+    assert regressor.model_.likelihood == noise and regressor.get_params()["noise"] == "auto"
+    assert clone(regressor).fit(*curve).model_.likelihood == noise
+    regressor.save(tmp_path / "fit")
+    loaded = bdl.BayesianMLPRegressor.load(tmp_path / "fit")
+    assert loaded.noise == "auto" and loaded.fit(*curve).model_.likelihood == noise
+
+
+def test_auto_noise_of_blocks(curve, tmp_path):
+    x, y = curve
+    stream = bdl.BayesianMLPRegressor((4,)).partial_fit(x, y)
+    steps = bdl.BayesianMLPRegressor((4,), method="slang-ggn").partial_fit(x, y)
+    rows = bdl.BayesianMLPRegressor((4,), method="lo-fi").fit(x, y)
+    assert stream.model_.likelihood == steps.model_.likelihood == rows.model_.likelihood == GAUSSIAN
+    fitted = bdl.BayesianMLPRegressor((4,), epochs=3).fit(x, y).partial_fit(x, y)
+    assert (fitted.model_.likelihood, fitted.optimizer_.method) == (HETEROSCEDASTIC, "lo-fi")
+    assert np.isfinite(fitted.predict(x, return_std=True)).all()
+    fitted.save(tmp_path / "fit")  # "auto" would be Gaussian for its method
+    assert bdl.BayesianMLPRegressor.load(tmp_path / "fit").noise == HETEROSCEDASTIC
+    named = bdl.BayesianMLPRegressor((4,), noise=GAUSSIAN, epochs=3).fit(x, y)
+    named.save(tmp_path / "fit")
+    assert bdl.BayesianMLPRegressor.load(tmp_path / "fit").noise == GAUSSIAN
+
+
+def test_a_prior_brings_its_noise(curve):
+    x, y = curve
+    for noise in HETEROSCEDASTIC, GAUSSIAN:
+        before = bdl.BayesianMLPRegressor((4,), noise=noise, epochs=3).fit(x, y)
+        for prior in before.optimizer_, before.posterior_:
+            after = bdl.BayesianMLPRegressor((4,), epochs=3, prior=prior)
+            assert after.fit(x, y).model_.likelihood == noise
+            assert clone(after).partial_fit(x, y).model_.likelihood == noise
+
+
+def test_noise_that_data_do_not_show_is_equal_everywhere(curve):
+    x, y = curve
+    found = bdl.BayesianMLPRegressor().fit(x, y).predict_uncertainty(x).noise_variance ** 0.5
+    assert 0.16 < found.min() and found.max() < 0.25
+
+
 def test_unknown_noise_is_refused(curve):
-    with pytest.raises(bdl.InvalidArgumentError, match="noise is 'loud', expected one of: gaussian, heteroscedastic, student_t"):
+    with pytest.raises(bdl.InvalidArgumentError, match="noise is 'loud', expected one of: auto, gaussian, heteroscedastic, student_t"):
         bdl.BayesianMLPRegressor(noise="loud").fit(*curve)
 
 

@@ -79,6 +79,11 @@ BDL_CALLS(bdl_training_suggest) {
                s.faulty() ? nullptr : s.bytes.one_of(families), s.text(), s.text(), s.integer(), s.text()});
 }
 
+BDL_CALLS(bdl_noise_suggest) {
+  s.reads(bdl_noise_suggest, With{s.optimizer().handle, static_cast<std::int32_t>(s.bytes.below(3)),
+                                  s.index(40), s.arrays.any<bdl_likelihood>()});
+}
+
 BDL_CALLS(bdl_preset_count) {
   s.asks(bdl_preset_count, With{});
 }

@@ -28,7 +28,7 @@ export Model, nparameters, ninputs, noutputs, ntargets, dtype, likelihood, activ
 export Posterior, LowRankPosterior, family, rank, isblank, dropout_rates, low_rank, precision_diagonal, solve, set!, tensors, set_tensors!, update!,
     logpdf, logdetcov, entropy, kldivergence, mean, var, std, cov
 export Optimizer, fit!, step!, step_rows!, observe!, forecast!, laplace!, initialize!, request_stop!, options,
-    training_methods, describe_method, suggest_method, suggest_training, estimator_default, set_text!, start_noise!,
+    training_methods, describe_method, suggest_method, suggest_training, suggest_noise, estimator_default, set_text!, start_noise!,
     method, data_size, elbo, running_elbo, progress, diagnose, memory, prior, set_prior!,
     set_process_noise!, set_draws!, prequential, guarded_steps, shortened_steps, noise, as_full, as_diagonal
 export Predictor, predict, predict_quantiles, predict_interval, predict_classes, predict_log_density, predict_draws, predict_outputs

@@ -1749,6 +1749,25 @@ function bdl_training_suggest(model::Union{bdl_model,Ptr{bdl_model}}, examples::
 end
 
 """
+Suggests the noise of a regression, the default of the estimators: BDL_HETEROSCEDASTIC if fits of this
+optimizer learn scales by the evidence (option "scales"), which keeps the noise equal everywhere unless the
+data say otherwise; else BDL_GAUSSIAN. So it is Gaussian for streams, linear models, dropout posteriors,
+layers that look at the whole minibatch, and if the options fix the noise. A heteroscedastic model has twice
+the outputs, so ask before you create the model that you train. Since 0.2.
+
+# Arguments
+- `optimizer`: of a Gaussian model with the same hidden layers, with your options
+- `in_blocks`: as of bdl_training_suggest(); 1: Gaussian
+- `prior_parameters`: parameters of the posterior that is to be the prior, 0 without one. It decides alone:
+  the noise is that of the optimizer's model if that has as many, else
+  heteroscedastic
+- `noise`: receives the likelihood
+"""
+function bdl_noise_suggest(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, in_blocks::Integer, prior_parameters::Integer, noise::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}})
+    return ccall((:bdl_noise_suggest, libbdl), Cint, (Ptr{bdl_optimizer}, Int32, Int64, Ptr{Cint},), optimizer, in_blocks, prior_parameters, noise)
+end
+
+"""
 Number of presets. Since 0.2.
 """
 function bdl_preset_count()

@@ -156,7 +156,7 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image; with_noise::B
     word = s.likelihood === :auto ? automatic_likelihood(y) : s.likelihood
     found = classes_for(word, y, likelihood_keyword(m))
     targets = word === :categorical ? class_count(found, y) : size(y, 2)
-    likelihood = noisy(word, s.noise)
+    likelihood = noisy(word, chosen_noise(m, word, size(X, 1), size(X, 2), targets, image))
     model = model_for(m, likelihood, size(X, 2), targets, image)
     s.standardize && !learns_scales(model, size(X, 1), s) && standardize_as!(model, s.prior, X, has_scale(likelihood) ? y : nothing)
     optimizer = optimizer_for(model, size(X, 1), s)
@@ -175,7 +175,9 @@ function build!(m::BayesianNetwork, data::Dataset)
     word = s.likelihood === :auto ? :gaussian : s.likelihood
     found = word in (:bernoulli, :categorical) && ntargets(data) == 1 ? numbered_classes(word, data) : nothing
     targets = word === :categorical ? class_count(found, data) : ntargets(data)
-    model = model_for(m, noisy(word, s.noise), ninputs(data), targets, images_of(m, data))
+    image = images_of(m, data)
+    noise = chosen_noise(m, word, nrows(data), ninputs(data), targets, image)
+    model = model_for(m, noisy(word, noise), ninputs(data), targets, image)
     s.standardize && standardize_as!(model, s.prior, data)
     optimizer = optimizer_for(model, nrows(data), s)
     start_noise!(optimizer, data)
@@ -213,6 +215,15 @@ function wanted_family(s)
     s.rank == 0 && :diagonal in families && return :diagonal
     found = findfirst(in(families), RANKED)
     return found === nothing ? :low_rank : RANKED[found]
+end
+
+"The noise that the library suggests where the settings leave it open. A whole network has the outputs of its means."
+function chosen_noise(m, likelihood, n, inputs, targets, image)
+    s = m.settings
+    s.noise === :auto || return s.noise
+    likelihood === :gaussian && !(m isa BayesianConv && is_whole(s.network)) || return :gaussian
+    optimizer = optimizer_for(model_for(m, :gaussian, inputs, targets, image), n, merge(s, (prior = nothing,)))
+    return suggest_noise(optimizer; prior = s.prior === nothing ? nothing : posterior_of(s.prior))
 end
 
 "The likelihood of real numbers with another noise than the Gaussian."

@@ -16,7 +16,7 @@ mutable struct BayesianNetwork{Kind}
 end
 
 """
-    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, noise = :gaussian, rank = nothing, method = nothing,
+    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, noise = :auto, rank = nothing, method = nothing,
         posterior = nothing, prior = nothing, dropout = 0.1, epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500,
         members = 1, progress = isinteractive(), options...)
     BayesianMLP(; the same keywords but progress)
@@ -27,7 +27,9 @@ predictions are in their own units: with `standardize` the network sees standard
 - `likelihood`: `:gaussian`, `:bernoulli`, `:categorical`, `:poisson`; `:auto` takes real numbers, integers included, as
   `:gaussian`, and labels (`Bool`, strings, symbols, ...) as `:bernoulli` if there are two, else `:categorical`
 - `noise`: of real numbers, `:gaussian` (equal everywhere), `:heteroscedastic` (Gaussian with a variance that the network
-  learns as a function of the inputs) or `:student_t` (learned degrees of freedom, for outliers)
+  learns as a function of the inputs) or `:student_t` (learned degrees of freedom, for outliers); `:auto` is `:heteroscedastic` with
+  hidden units, and `:gaussian` for linear models, methods for streams, dropout, batch norm, a whole network from `input` on, and
+  where options fix the noise; with a `prior` as that has it
 - `method`: one of [`training_methods`](@ref); by default "slang" for classes and "slang-ggn" for numbers
   ([`suggest_training`](@ref)). Those for streams see each row once, in order, also block by block in calls of `fit!`
 - `hidden`: widths of the hidden layers, or one number
@@ -57,7 +59,7 @@ predict(m, Xnew; interval = 0.9)
 const BayesianMLP = BayesianNetwork{:mlp}
 
 function BayesianNetwork{:mlp}(; hidden = (estimator_default(:hidden),), activation = :relu, likelihood = :auto,
-    noise = :gaussian, rank::Union{Integer,Nothing} = nothing, method = nothing, posterior = nothing, prior = nothing,
+    noise = :auto, rank::Union{Integer,Nothing} = nothing, method = nothing, posterior = nothing, prior = nothing,
     dropout = estimator_default(:hidden_rate), epochs::Integer = estimator_default(:epochs), standardize::Bool = true,
     dtype = Float64, seed::Integer = estimator_default(:seed), samples::Integer = estimator_default(:samples),
     members::Integer = 1, options...)
@@ -114,7 +116,7 @@ function BayesianNetwork{:glm}(; family = :gaussian, intercept::Bool = true, met
 end
 
 """
-    fit(BayesianConv, X, y; network = "lenet5", layout = :hwcn, image = nothing, likelihood = :auto, noise = :gaussian,
+    fit(BayesianConv, X, y; network = "lenet5", layout = :hwcn, image = nothing, likelihood = :auto, noise = :auto,
         rank = nothing, method = nothing, posterior = nothing, prior = nothing, epochs = 40, standardize = true,
         dtype = Float32, seed = 1, samples = 50, members = 1, progress = isinteractive(), options...)
     BayesianConv(; the same keywords but progress)
@@ -142,7 +144,7 @@ predict(m, images; kind = :prob)
 """
 const BayesianConv = BayesianNetwork{:conv}
 
-function BayesianNetwork{:conv}(; network = "lenet5", layout = :hwcn, image = nothing, likelihood = :auto, noise = :gaussian,
+function BayesianNetwork{:conv}(; network = "lenet5", layout = :hwcn, image = nothing, likelihood = :auto, noise = :auto,
     rank::Union{Integer,Nothing} = nothing, method = nothing, posterior = nothing, prior = nothing,
     epochs::Integer = estimator_default(:image_epochs), standardize::Bool = true, dtype = Float32,
     seed::Integer = estimator_default(:seed), samples::Integer = estimator_default(:image_samples),
@@ -155,8 +157,9 @@ end
 
 known_likelihood(word, keyword = "likelihood") =
     word in (:auto, "auto") ? :auto : symbol(LIKELIHOODS, number(LIKELIHOODS, word, keyword))
-known_noise(word) = word in (:gaussian, :heteroscedastic, :student_t, "gaussian", "heteroscedastic", "student_t") ? Symbol(word) :
-    throw(InvalidArgumentError("noise is $(brief(word)); it must be :gaussian, :heteroscedastic or :student_t"))
+const NOISES = (:auto, :gaussian, :heteroscedastic, :student_t)
+known_noise(word) = word in (NOISES..., String.(NOISES)...) ? Symbol(word) :
+    throw(InvalidArgumentError("noise is $(brief(word)); it must be :auto, :gaussian, :heteroscedastic or :student_t"))
 
 estimator_name(::BayesianNetwork{:mlp}) = "BayesianMLP"
 estimator_name(::BayesianNetwork{:conv}) = "BayesianConv"

@@ -74,6 +74,9 @@ function image_shape(model::Model)
     return length(sizes) == 3 ? (sizes[2], sizes[3], sizes[1]) : nothing
 end
 
+"Whether `network` has its ends, and so a number of outputs."
+is_whole(network) = occursin(r"^[\s;]*input[\s;]", network isa AbstractString ? network : join(network, '\n'))
+
 "The whole description, where `network` leaves out the ends or is a name."
 function network_text(network, image, inputs, outputs)
     text = network isa AbstractString ? network : join(network, '\n')
@@ -83,7 +86,7 @@ function network_text(network, image, inputs, outputs)
             throw(InvalidArgumentError("network $(brief(text)) is for images, X is a matrix: say image = (rows, columns, channels)"))
         return network_description(strip(text); rows = image[1], columns = image[2], channels = image[3], outputs = outputs)
     end
-    !isempty(words) && first(words) == "input" && return text
+    is_whole(network) && return text
     shape = image === nothing ? inputs : join((image[3], image[1], image[2]), ' ')
     return "input $shape\n$text\ndense $outputs"
 end

@@ -105,6 +105,23 @@ function suggest_training(model::Model, n::Integer; in_blocks::Bool = false, met
         options = unsafe_string(options[]))
 end
 
+"""
+    suggest_noise(optimizer; in_blocks = false, prior = nothing)
+
+The noise of a regression that the estimators take, from an optimizer of the model with Gaussian noise: `:heteroscedastic` if fits
+learn scales by the evidence, else `:gaussian`. A `prior`, a `Posterior`, says by its number of parameters of which it is.
+
+# Examples
+```julia
+suggest_noise(optimizer)  # :heteroscedastic
+```
+"""
+function suggest_noise(optimizer::Optimizer; in_blocks::Bool = false, prior::Union{Posterior,Nothing} = nothing)
+    found = Ref{Cint}()
+    check(LibBDL.bdl_noise_suggest(handle(optimizer), in_blocks, prior === nothing ? 0 : length(prior), found))
+    return symbol(LIKELIHOODS, found[])
+end
+
 "How the optimizer's model predicts best when its method has trained it."
 function prediction_method(optimizer::Optimizer)
     prediction = Ref{Cint}()

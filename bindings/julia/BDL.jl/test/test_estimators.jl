@@ -8,14 +8,14 @@ let (x, target, x_test, y_test) = yacht()
     @test 0.7 <= coverage(p.lower, p.upper, y_test) <= 1
     @test score(m, x_test, y_test) > 0.99
     @test size(predict(m, x_test; kind = :quantile)) == (31, 3) && size(predict(m, x_test; kind = :draws)) == (31, 500)
-    @test (nobs(m), dof(m), classes(m)) == (277, 401, nothing)
-    @test size(rand(m.posterior, 3)) == (401, 3) && length(coef(m)) == 401
+    @test (nobs(m), dof(m), classes(m)) == (277, 452, nothing)
+    @test size(rand(m.posterior, 3)) == (452, 3) && length(coef(m)) == 452
     text = sprint(show, MIME("text/plain"), m)
-    @test all(part -> occursin(part, text), ("6-50-1 relu", "ELBO", "noise", "diagnosis", "rank 5"))
-    @test repr(m) == "BayesianMLP(6-50-1, gaussian, 277 examples)"
+    @test all(part -> occursin(part, text), ("6-50-2 relu", "ELBO", "heteroscedastic", "diagnosis", "rank 5"))
+    @test repr(m) == "BayesianMLP(6-50-2, heteroscedastic, 277 examples)"
 
     # Training by handles gives equal results: the defaults agree.
-    model = standardize!(Model((6, 50, 1)), x, target)
+    model = standardize!(Model((6, 50, 2); likelihood = :heteroscedastic), x, target)
     optimizer = fit!(Optimizer(model, Posterior(model; rank = 5), "slang-ggn", 277; seed = 1), x, target)
     @test vec(predict(model, optimizer.posterior, x_test).mean) == predict(m, x_test)
 
@@ -63,7 +63,7 @@ end
 let m = fit(BayesianMLP, X, X .> 0; hidden = (8,), progress = false)
     @test likelihood(m.model) === :bernoulli && score(m, X, X .> 0) > 0.85 && size(predict(m, X; kind = :prob)) == (60, 3)
 end
-@test likelihood(fit(BayesianMLP, X, round.(Int, y); epochs = 1, progress = false).model) === :gaussian
+@test likelihood(fit(BayesianMLP, X, round.(Int, y); epochs = 1, progress = false).model) === :heteroscedastic
 
 # Linear models recover what made the data, in the data's units.
 let n = 2000, Z = randn(n, 3) .* [1 5 0.2] .+ [3 0 -1], truth = [0.5, 1.0, -0.2, 2.0], f = truth[1] .+ Z * truth[2:4]
@@ -145,6 +145,20 @@ let model = Model((2, 3, 1)), optimizer = Optimizer(model, Posterior(model; rank
     @test set_text!(optimizer, "samples=3 learning_rate=0.125")[:samples] == 3 && optimizer[:rule] == "bbb"
     @test_throws UnknownOptionError set!(optimizer; momentum = 0.5, sample = 3)
     @test optimizer[:momentum] == 0.9
+end
+
+# The noise by default is what suits the fit.
+let taken(T = BayesianMLP; settings...) = likelihood(fit(T, X, y; epochs = 3, progress = false, settings...).model)
+    @test taken(; hidden = 4) === taken(; hidden = 4, method = "laplace") === taken(BayesianConv; network = "dense 4; relu") === :heteroscedastic
+    @test taken(; hidden = ()) === taken(; hidden = 4, method = "lo-fi") === taken(; hidden = 4, method = "mc-dropout") === :gaussian
+    @test taken(; hidden = 4, learn_noise = 0) === taken(BayesianConv; network = "dense 4; batchnorm; relu", method = "vogn") === :gaussian
+    @test taken(BayesianConv; network = "input $(size(X, 2)); dense 4; relu; dense 1") === taken(BayesianGLM) === :gaussian
+    for noise in (:gaussian, :heteroscedastic)
+        before = fit(BayesianMLP, X, y; hidden = 4, epochs = 3, noise = noise, progress = false)
+        @test taken(; hidden = 4, prior = before) === taken(; hidden = 4, prior = before.posterior) === noise
+    end
+    data = fit(BayesianMLP, Dataset(X, y); hidden = 4, epochs = 3, progress = false)
+    @test likelihood(data.model) === :heteroscedastic && BayesianMLP().settings.noise === :auto
 end
 
 # Heteroscedastic noise is that of the example.

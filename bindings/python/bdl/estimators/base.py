@@ -53,15 +53,16 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
         """The targets as the library takes them; ``known``: as those of former calls."""
         raise NotImplementedError
 
-    def _likelihood(self) -> str:
+    def _likelihood(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
         raise NotImplementedError
 
     def _outputs(self, targets: np.ndarray) -> int:
+        """Outputs of the network besides log noise precisions."""
         raise NotImplementedError
 
-    def _network(self, inputs: int, outputs: int, dtype: str) -> Model:
+    def _network(self, inputs: int, outputs: int, likelihood: str, dtype: str) -> Model:
         """A blank model: a generalised linear one, unless a kind of estimators has hidden layers."""
-        return Model.mlp([inputs, outputs], "identity", self._likelihood(), dtype=dtype)
+        return Model.mlp([inputs, outputs], "identity", likelihood, dtype=dtype)
 
     def _is_linear(self) -> bool:
         return True
@@ -139,7 +140,7 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
 
         Parameters that files do not hold (``save``) have their defaults: set ``samples`` and ``prediction`` again by
         ``set_params``. Files do not say either whether the method was named: one that "auto" takes, in ``fit`` or in
-        ``partial_fit``, is "auto", so that training goes on as by default. Name it again where it was named."""
+        ``partial_fit``, is "auto", so that training goes on as by default. Name it again where it was named. So with ``noise``: that of the file is "auto" where "auto" would be it."""
         optimizer = checkpoint.load(path).optimizer
         if optimizer is None or optimizer.model is None:
             raise ValueError(f"{os.fspath(path)!r} has no optimizer with a model, expected one of a trained estimator")

@@ -93,26 +93,32 @@ class BayesianConv(BayesianEstimator):
             self.image_shape_ = None if shape is not None and shape[1:] == (1, 1) else shape
         return data
 
-    def _network(self, inputs: int, outputs: int, dtype: str) -> Model:
+    def _network(self, inputs: int, outputs: int, likelihood: str, dtype: str) -> Model:
         shape = self.image_shape_
         if shape is not None and inputs != np.prod(shape):
             raise ValueError(f"X has {inputs} columns, expected {np.prod(shape)} for {_in_words(shape)}")
-        model = Model.network(self._description(inputs, outputs), self._likelihood(), dtype)
+        model = Model.network(self._description(inputs, outputs), likelihood, dtype)
         if model.outputs != outputs:
             raise ValueError(f"the network has {model.outputs} outputs, expected {outputs} for these y")
         if _shape_of(model) != shape or model.inputs != inputs:
             raise ValueError(f"the network is for {_in_words(_shape_of(model))}, X has {_in_words(shape)}")
         return model
 
+    def _text(self) -> str:
+        return self.network if isinstance(self.network, str) else "\n".join(self.network)
+
+    def _is_whole(self) -> bool:
+        """Whether ``network`` has its ends, and so a number of outputs."""
+        return self._text().split()[:1] == ["input"]
+
     def _description(self, inputs: int, outputs: int) -> str:
         """The whole of it, where ``network`` leaves out the ends or all."""
-        text = self.network if isinstance(self.network, str) else "\n".join(self.network)
-        shape = self.image_shape_
+        text, shape = self._text(), self.image_shape_
         if len(text.split()) == 1 and ";" not in text:
             if shape is None:
                 raise ValueError(f"network {text!r} is for images, X is a matrix: pass image_shape=(channels, rows, columns)")
             return networks.description(text.strip(), shape, outputs)
-        if text.split()[:1] == ["input"]:
+        if self._is_whole():
             return text
         return f"input {inputs if shape is None else ' '.join(map(str, shape))}\n{text}\ndense {outputs}"
 
@@ -122,12 +128,18 @@ class BayesianConv(BayesianEstimator):
 
     @classmethod
     def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
-        shape = {"network": optimizer.model.description, "image_shape": _shape_of(optimizer.model)}
+        shape = {"network": _layers_of(optimizer.model), "image_shape": _shape_of(optimizer.model)}
         return {**super()._parameters_of(optimizer), **shape}
 
     def _has_trained(self) -> None:
         super()._has_trained()
         self.image_shape_ = _shape_of(self.model_)
+
+
+def _layers_of(model: Model) -> str:
+    """A network's layers, without its ends if ``network`` may leave them out."""
+    lines = model.description.splitlines()
+    return "\n".join(lines[1:-1] if len(lines) > 3 and lines[-1] == f"dense {model.outputs}" else lines)
 
 
 def _shape_of(model: Model) -> images.Shape | None:

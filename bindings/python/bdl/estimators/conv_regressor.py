@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
+import numpy as np
+
 from .conv import PARAMETERS, BayesianConv
 from .network_regressor import NOISE, NetworkRegressor, with_noise
 
@@ -19,8 +21,12 @@ class BayesianConvRegressor(NetworkRegressor, BayesianConv):
     True
     {PARAMETERS.replace("image_shape :", NOISE + "image_shape :", 1)}"""
 
-    def __init__(self, network: str | Sequence[str] = "lenet5", *, noise: str = "gaussian", **parameters: Any):
+    def __init__(self, network: str | Sequence[str] = "lenet5", *, noise: str = "auto", **parameters: Any):
         super().__init__(network, **parameters)
         self.noise = noise
+
+    def _chosen_noise(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
+        """A whole network has the outputs of its means."""
+        return "gaussian" if self._is_whole() else super()._chosen_noise(x, targets, stepwise)
 
     __init__.__signature__ = with_noise(BayesianConv.__init__)  # type: ignore[attr-defined]

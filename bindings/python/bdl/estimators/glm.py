@@ -137,7 +137,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
             tags.regressor_tags = RegressorTags()
         return tags
 
-    def _likelihood(self) -> str:
+    def _likelihood(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
         return self.family
 
     def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:

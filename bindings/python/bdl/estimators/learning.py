@@ -143,15 +143,23 @@ class Learns:
             model.class_labels = self.classes_
 
     def _blank_optimizer(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> Optimizer:
-        model = self._network(construction.inputs_of(x), self._outputs(targets), construction.resolve_dtype(self.dtype, x))
-        family = construction.wanted_family(self.posterior, self.rank, self.method)
-        training = suggest_training(model, len(x), stepwise, self.method, family)
-        learns_scales = stepwise and describe_method(training.method).is_stream and not isinstance(self.prior, Optimizer)
+        model = self._blank_model(x, targets, self._likelihood(x, targets, stepwise))
+        posterior, method = self._blank_posterior(model, len(x), stepwise)
+        learns_scales = stepwise and describe_method(method).is_stream and not isinstance(self.prior, Optimizer)
         if self.standardize and not learns_scales:
             construction.standardize(model, x, targets, self.prior)
+        return self._optimizer(model, posterior, method, data_size)
+
+    def _blank_model(self, x: np.ndarray, targets: np.ndarray, likelihood: str) -> Model:
+        outputs = self._outputs(targets) * (2 if likelihood == "heteroscedastic" else 1)
+        return self._network(construction.inputs_of(x), outputs, likelihood, construction.resolve_dtype(self.dtype, x))
+
+    def _blank_posterior(self, model: Model, rows: int, stepwise: bool) -> tuple[Posterior, str]:
+        """A posterior, and the method that is to learn it."""
+        family = construction.wanted_family(self.posterior, self.rank, self.method)
+        training = suggest_training(model, rows, stepwise, self.method, family)
         usual = defaults["hidden_rate"]
-        posterior = construction.posterior_of(training, model, self.rank, getattr(self, "dropout", usual), usual)
-        return self._optimizer(model, posterior, training.method, data_size)
+        return construction.posterior_of(training, model, self.rank, getattr(self, "dropout", usual), usual), training.method
 
     def _method_to_go_on(self, x: np.ndarray, stepwise: bool) -> str:
         """The method that training has had, or the one of its other kind where that is left open."""

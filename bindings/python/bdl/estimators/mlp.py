@@ -65,8 +65,8 @@ class BayesianMLP(BayesianEstimator):
     def _hidden(self) -> list[int]:
         return [self.hidden] if isinstance(self.hidden, (int, np.integer)) else list(self.hidden)
 
-    def _network(self, inputs: int, outputs: int, dtype: str) -> Model:
-        return Model.mlp([inputs, *self._hidden(), outputs], self.activation, self._likelihood(), dtype=dtype)
+    def _network(self, inputs: int, outputs: int, likelihood: str, dtype: str) -> Model:
+        return Model.mlp([inputs, *self._hidden(), outputs], self.activation, likelihood, dtype=dtype)
 
     def _is_linear(self) -> bool:
         return not self._hidden()

@@ -23,7 +23,7 @@ class BayesianMLPRegressor(NetworkRegressor, BayesianMLP):
     True
     {PARAMETERS.replace("activation : str", NOISE + "activation : str", 1)}"""
 
-    def __init__(self, hidden: int | Sequence[int] = (int(defaults["hidden"]),), *, noise: str = "gaussian", **parameters: Any):
+    def __init__(self, hidden: int | Sequence[int] = (int(defaults["hidden"]),), *, noise: str = "auto", **parameters: Any):
         super().__init__(hidden, **parameters)
         self.noise = noise
 

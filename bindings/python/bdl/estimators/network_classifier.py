@@ -19,7 +19,7 @@ class NetworkClassifier(ClassifierMixin, PredictsClasses):
     def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
         return self._encode_labels(y, known, classes)
 
-    def _likelihood(self) -> str:
+    def _likelihood(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
         return "bernoulli" if len(self.classes_) == 2 else "categorical"
 
     def _outputs(self, targets: np.ndarray) -> int:

@@ -10,24 +10,25 @@ from sklearn.base import RegressorMixin
 
 from ..errors import InvalidArgumentError, brief
 from ..model import Model
-from ..optimizer import Optimizer
+from ..optimizer import Optimizer, suggest_noise
 from ..predict import Prediction
 from . import construction
 from .base import PREDICTION_SEED
 from .regression import PredictsNumbers
 
-_NOISES = ("gaussian", "heteroscedastic", "student_t")
+_NOISES = ("auto", "gaussian", "heteroscedastic", "student_t")
 
-NOISE = """noise : str, default="gaussian"
+NOISE = """noise : str, default="auto"
         Of y around its mean: "gaussian", equal everywhere, "heteroscedastic", Gaussian with a variance that the
-        network learns as a function of the inputs, or "student_t", with learned degrees of freedom, for outliers.
+        network learns as a function of the inputs, or "student_t", with learned degrees of freedom, for outliers. "auto" is
+        "heteroscedastic" in ``fit`` and "gaussian" in ``partial_fit``; docs/likelihoods.md has the exceptions.
     """
 
 
 def with_noise(constructor: Any) -> inspect.Signature:
     """The signature of a network's constructor with the noise as its last parameter."""
     signature = inspect.signature(constructor)
-    noise = inspect.Parameter("noise", inspect.Parameter.KEYWORD_ONLY, default="gaussian", annotation="str")
+    noise = inspect.Parameter("noise", inspect.Parameter.KEYWORD_ONLY, default="auto", annotation="str")
     return signature.replace(parameters=[*signature.parameters.values(), noise])
 
 
@@ -39,13 +40,20 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
     def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
         return self._encode_numbers(y, known)
 
-    def _likelihood(self) -> str:
+    def _likelihood(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
         if self.noise not in _NOISES:
             raise InvalidArgumentError(f"noise is {brief(self.noise)}, expected one of: {', '.join(_NOISES)}")
-        return self.noise
+        return self._chosen_noise(x, targets, stepwise) if self.noise == "auto" else self.noise
+
+    def _chosen_noise(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
+        """The noise that the library suggests for these parameters."""
+        model = self._blank_model(x, targets, "gaussian")
+        optimizer = Optimizer(model, *self._blank_posterior(model, len(x), stepwise), len(x))
+        self._set_options(optimizer)
+        return suggest_noise(optimizer, stepwise, construction.prior_of(self.prior))
 
     def _outputs(self, targets: np.ndarray) -> int:
-        return construction.targets_of(targets) * (2 if self.noise == "heteroscedastic" else 1)
+        return construction.targets_of(targets)
 
     def predict(
         self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None
@@ -75,7 +83,8 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
 
     @classmethod
     def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
-        return {**super()._parameters_of(optimizer), "noise": optimizer.model.likelihood}
+        noise = optimizer.model.likelihood
+        return {**super()._parameters_of(optimizer), "noise": "auto" if noise == suggest_noise(optimizer) else noise}
 
     def _more_tags(self) -> dict[str, Any]:
         return {"multioutput": True}

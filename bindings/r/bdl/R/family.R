@@ -26,12 +26,12 @@ family_name <- function(family, y) {
   family
 }
 
-# The library's word for a family with its noise. What summaries say of coefficients is of the mean alone, so a model whose
+# The library's word for a family with its noise; "auto" is the family's own until it is chosen. What summaries say of coefficients is of the mean alone, so a model whose
 # noise has coefficients too needs hidden units.
 likelihood_name <- function(family, settings) {
   noise <- settings$noise
   number_of(noise, noises, "noise", up = 3)
-  if (noise == "gaussian") return(family)
+  if (noise %in% c("auto", "gaussian")) return(family)
   if (family != "gaussian") refuse('noise = "', noise, '" is for the gaussian family', call = sys.call(-2))
   if (is_linear(list(settings = settings))) refuse('noise = "', noise, '" needs hidden units', call = sys.call(-2))
   noise

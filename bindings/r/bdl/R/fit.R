@@ -77,16 +77,34 @@ is_point <- function(optimizer, posterior) {
 # Handles that have learned nothing.
 blank_learner <- function(x, response, family, asked, seed, start_noise = TRUE) {
   settings <- asked$settings
-  likelihood <- likelihood_name(family, settings)
-  outputs <- response$outputs * (if (likelihood == "heteroscedastic") 2 else 1)
-  model <- if (is.null(settings$network)) {
-    bdl_model(c(columns_in(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
-  } else {
-    network_model(settings, columns_in(x), outputs, likelihood)
-  }
+  settings$noise <- chosen_noise(x, response, family, asked)
+  model <- blank_model(x, response, settings, likelihood_name(family, settings))
   if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias, settings$prior)
   options <- c(list(seed = seed)[!"seed" %in% names(asked$control)], asked$control)
-  c(list(model = model), learner_for(model, x, response$y, settings, options, start_noise))
+  learner <- learner_for(model, rows_in(x), settings, options)
+  if (!is.null(settings$prior)) bdl_set_prior(learner$optimizer, settings$prior)
+  if (is_dataset(x)) {
+    bdl_optimizer_start_noise_dataset(learner$optimizer, x)
+  } else if (start_noise) {
+    bdl_optimizer_start_noise(learner$optimizer, response$y)
+  }
+  c(list(model = model), learner)
+}
+
+blank_model <- function(x, response, settings, likelihood) {
+  outputs <- response$outputs * (if (likelihood == "heteroscedastic") 2 else 1)
+  if (!is.null(settings$network)) return(network_model(settings, columns_in(x), outputs, likelihood))
+  bdl_model(c(columns_in(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
+}
+
+# The noise that the library suggests where the caller has no wish. A whole network has the outputs of its means.
+chosen_noise <- function(x, response, family, asked) {
+  settings <- asked$settings
+  if (settings$noise != "auto") return(settings$noise)
+  if (family != "gaussian" || is_whole(settings$network)) return("gaussian")
+  optimizer <- learner_for(blank_model(x, response, settings, "gaussian"), rows_in(x), settings, asked$control)$optimizer
+  prior <- posterior_of(settings$prior)
+  word_of(bdl_noise_suggest(optimizer, 0, if (inherits(prior, "bdl_posterior")) bdl_posterior_dimension(prior) else 0), noises)
 }
 
 with_names <- function(y, rows, cols) {
@@ -95,23 +113,17 @@ with_names <- function(y, rows, cols) {
 }
 
 # Posterior and optimizer as the library suggests them where the caller has no wish, and the settings completed.
-learner_for <- function(model, x, y, settings, options, start_noise) {
+learner_for <- function(model, rows, settings, options) {
   method <- if (is.null(settings$method)) "auto" else settings$method
-  training <- bdl_training_suggest(model, rows_in(x), 0, method, family_of_rank(settings$rank, method))
+  training <- bdl_training_suggest(model, rows, 0, method, family_of_rank(settings$rank, method))
   check_read(settings, training)
   posterior <- posterior_for(model, training, settings)
   settings$method <- training$suggested_method
   settings$rank <- switch(training$suggested_family, low_rank = bdl_posterior_rank(posterior), diagonal = 0,
                           training$suggested_family)
-  optimizer <- bdl_optimizer_create(model, posterior, settings$method, rows_in(x))
+  optimizer <- bdl_optimizer_create(model, posterior, settings$method, rows)
   bdl_optimizer_set_text(optimizer, training$options)
   do.call(bdl_set_options, c(list(optimizer), options))
-  if (!is.null(settings$prior)) bdl_set_prior(optimizer, settings$prior)
-  if (is_dataset(x)) {
-    bdl_optimizer_start_noise_dataset(optimizer, x)
-  } else if (start_noise) {
-    bdl_optimizer_start_noise(optimizer, y)
-  }
   list(optimizer = optimizer, posterior = posterior, settings = settings)
 }
 

@@ -4,7 +4,7 @@ bdl <- function(x, ...) UseMethod("bdl")
 
 bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank = NULL, hidden = bdl_default("hidden"),
                         activation = "relu", epochs = bdl_default("epochs"), standardize = TRUE, seed = NULL,
-                        samples = bdl_default("samples"), noise = "gaussian", prior = NULL, subset, na.action,
+                        samples = bdl_default("samples"), noise = "auto", prior = NULL, subset, na.action,
                         dropout = bdl_default("hidden_rate"), members = 1, control = list(),
                         verbose = interactive(), contrasts = NULL, ...) {
   no_more(...)
@@ -40,7 +40,7 @@ bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank
 bdl.default <- function(x, y, family = NULL, method = NULL, rank = NULL, hidden = bdl_default("hidden"), activation = "relu",
                         epochs = bdl_default(if (is.null(network)) "epochs" else "image_epochs"), standardize = TRUE,
                         seed = NULL, samples = bdl_default(if (is.null(network)) "samples" else "image_samples"),
-                        noise = "gaussian", prior = NULL, dropout = bdl_default("hidden_rate"), members = 1,
+                        noise = "auto", prior = NULL, dropout = bdl_default("hidden_rate"), members = 1,
                         control = list(), verbose = interactive(), network = NULL, image = NULL, dtype = if (is.null(network)) "double" else "single",
                         ...) {
   no_more(...)
@@ -67,7 +67,7 @@ bdl.default <- function(x, y, family = NULL, method = NULL, rank = NULL, hidden 
 bdl.bdl_dataset <- function(x, family = NULL, method = NULL, rank = NULL, hidden = bdl_default("hidden"), activation = "relu",
                             epochs = bdl_default(if (is.null(network)) "epochs" else "image_epochs"), standardize = TRUE,
                             seed = NULL, samples = bdl_default(if (is.null(network)) "samples" else "image_samples"),
-                            noise = "gaussian", prior = NULL, dropout = bdl_default("hidden_rate"), members = 1,
+                            noise = "auto", prior = NULL, dropout = bdl_default("hidden_rate"), members = 1,
                             control = list(), verbose = interactive(), network = NULL, image = NULL,
                             dtype = if (is.null(network)) "double" else "single", ...) {
   no_more(...)

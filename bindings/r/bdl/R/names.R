@@ -6,7 +6,7 @@ activations <- c(identity = BDL_IDENTITY, relu = BDL_RELU, leaky_relu = BDL_LEAK
 likelihoods <- c(gaussian = BDL_GAUSSIAN, bernoulli = BDL_BERNOULLI, categorical = BDL_CATEGORICAL,
                  poisson = BDL_POISSON, heteroscedastic = BDL_HETEROSCEDASTIC,
                  student_t = BDL_STUDENT_T)
-noises <- c(gaussian = BDL_GAUSSIAN, heteroscedastic = BDL_HETEROSCEDASTIC, student_t = BDL_STUDENT_T)
+noises <- c(auto = NA, gaussian = BDL_GAUSSIAN, heteroscedastic = BDL_HETEROSCEDASTIC, student_t = BDL_STUDENT_T)
 dtypes <- c(single = BDL_F32, double = BDL_F64)
 posterior_families <- c(low_rank = BDL_LOW_RANK, full = BDL_FULL, full_moment = BDL_FULL_MOMENT,
                         diagonal_moment = BDL_DIAGONAL_MOMENT, dropout = BDL_DROPOUT,

@@ -55,9 +55,12 @@ network_text <- function(network, image, inputs, outputs) {
     if (is.null(image)) refuse('network "', words, '" is for images: x must be an array of them, or image be given', call = sys.call(-3))
     return(bdl_network_description(words, image[3], image[1], image[2], outputs))
   }
-  if (words[1] == "input") return(text)
+  if (is_whole(network)) return(text)
   paste0(input_line(image, inputs), "\n", text, "\ndense ", outputs)
 }
+
+# Whether `network` has its ends, and so a number of outputs.
+is_whole <- function(network) grepl("^[[:space:];]*input[[:space:];]", paste(network, collapse = "\n"))
 
 input_line <- function(image, inputs) {
   shape <- if (is.null(image)) inputs else image[c(3, 1, 2)]

@@ -8,7 +8,7 @@ bdl_optimizer <- function(model, posterior, method = "slang-ggn", data_size, ...
 
 # A posterior, with its mean and whole precision, or precisions.
 bdl_set_prior <- function(optimizer, prior) {
-  if (inherits(prior, "bdl")) prior <- handles_of(prior)$posterior
+  prior <- posterior_of(prior)
   if (inherits(prior, "bdl_posterior")) {
     bdl_optimizer_set_prior_posterior(optimizer, prior)
   } else {
@@ -16,6 +16,8 @@ bdl_set_prior <- function(optimizer, prior) {
   }
   invisible(optimizer)
 }
+
+posterior_of <- function(prior) if (inherits(prior, "bdl")) handles_of(prior)$posterior else prior
 
 bdl_fit <- function(optimizer, x, y, epochs = bdl_default("epochs"), progress = NULL) {
   if (inherits(x, "bdl_dataset")) {

@@ -6588,6 +6588,68 @@ R_swig_bdl_training_suggest ( SEXP model, SEXP examples, SEXP in_blocks, SEXP me
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_noise_suggest ( SEXP optimizer, SEXP in_blocks, SEXP prior_parameters, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  int32_t arg2 ;
+  int64_t arg3 ;
+  bdl_likelihood *arg4 = (bdl_likelihood *) 0 ;
+  SEXP given1 ;
+  bdl_likelihood output4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg4 = &output4;
+  }
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_noise_suggest", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_noise_suggest", "optimizer");
+  }
+  {
+    arg2 = (int32_t)bdlr_int32(in_blocks, "bdl_noise_suggest", "in_blocks");
+  }
+  {
+    arg3 = (int64_t)bdlr_int64(prior_parameters, "bdl_noise_suggest", "prior_parameters");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_noise_suggest((struct bdl_optimizer const *)arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "noise", Rf_ScalarInteger(*arg4));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_preset_count ( SEXP s_swig_copy)
 {
   int64_t result;
@@ -14321,6 +14383,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_preset_count", (DL_FUNC) &R_swig_bdl_preset_count, 1},
    {"R_swig_bdl_metric_accuracy", (DL_FUNC) &R_swig_bdl_metric_accuracy, 3},
    {"R_swig_bdl_metric_coverage", (DL_FUNC) &R_swig_bdl_metric_coverage, 4},
+   {"R_swig_bdl_noise_suggest", (DL_FUNC) &R_swig_bdl_noise_suggest, 4},
    {"R_swig_bdl_optimizer_set_choice", (DL_FUNC) &R_swig_bdl_optimizer_set_choice, 4},
    {"R_swig_bdl_method_count", (DL_FUNC) &R_swig_bdl_method_count, 1},
    {"R_swig_bdl_posterior_mean", (DL_FUNC) &R_swig_bdl_posterior_mean, 3},

@@ -1,7 +1,7 @@
 test_that("printing and summaries say what was fitted", {
   d <- line_data()
   fit <- quick(y ~ a, d, hidden = c(4, 3), activation = "tanh")
-  expect_output(print(fit), "network with 4, 3 hidden units \\(tanh\\), gaussian likelihood")
+  expect_output(print(fit), "network with 4, 3 hidden units \\(tanh\\), heteroscedastic likelihood")
   expect_output(print(summary(fit)), "effective parameters")
   linear <- bdl_glm(y ~ a + g, d, verbose = FALSE)
   expect_output(print(summary(linear)), "Std. Dev.")

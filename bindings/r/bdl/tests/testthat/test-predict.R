@@ -135,6 +135,29 @@ test_that("Student-t noise is not drawn by outliers", {
   expect_error(bdl(x, y > 0, noise = "student_t", verbose = FALSE), "gaussian family")
 })
 
+test_that("the noise by default is what suits the fit", {
+  set.seed(1)
+  x <- matrix(rnorm(120), 60)
+  y <- x[, 1] + 0.1 * rnorm(60)
+  taken <- function(...) suppressWarnings(bdl(x, y, epochs = 3, seed = 1, verbose = FALSE, ...))$settings$noise
+  expect_identical(taken(hidden = 4), "heteroscedastic")
+  expect_identical(taken(hidden = 4, method = "laplace"), "heteroscedastic")
+  expect_identical(taken(network = "dense 4; relu"), "heteroscedastic")
+  gaussian <- list(list(hidden = integer(0)), list(hidden = 4, method = "lo-fi"), list(hidden = 4, rank = "dropout"),
+                   list(hidden = 4, control = list(learn_noise = 0)), list(network = "input 2; dense 4; relu; dense 1"),
+                   list(network = "dense 4; batchnorm; relu", method = "vogn"))
+  for (settings in gaussian) expect_identical(do.call(taken, settings), "gaussian")
+  expect_identical(suppressWarnings(bdl(x, y > 0, epochs = 1, verbose = FALSE))$settings$noise, "gaussian")
+  for (noise in c("gaussian", "heteroscedastic")) {
+    before <- suppressWarnings(bdl(x, y, hidden = 4, epochs = 3, noise = noise, verbose = FALSE))
+    expect_identical(taken(hidden = 4, prior = before), noise)
+    expect_identical(is.null(summary(before)$noise), noise == "heteroscedastic")
+  }
+  fit <- suppressWarnings(bdl(x, y, hidden = 4, epochs = 3, verbose = FALSE))
+  expect_output(print(fit), "heteroscedastic likelihood")
+  expect_identical(suppressWarnings(update(fit, epochs = 2))$settings$noise, "heteroscedastic")
+})
+
 test_that("heteroscedastic noise is that of the example", {
   set.seed(4)
   x <- matrix(runif(400, -1, 1))
