@@ -9,6 +9,7 @@
 #include "model/user_model.hpp"
 #include "network/graph.hpp"
 #include "posterior/families.hpp"
+#include "posterior/kronecker/kronecker.hpp"
 
 namespace bdl {
 
@@ -26,6 +27,7 @@ MethodContext context_of(const Model<T>* model, Index data_size) {
     context.has_hidden = graph->hidden_layers() > 0;
     context.is_deep = graph->hidden_layers() > 1;
     context.is_linear = graph->is_linear();
+    context.has_matrices = has_matrices(*model);
     for (std::size_t w = 0; w < graph->wires(); ++w)
       if (graph->wire(static_cast<Index>(w)).layout != Layout::columns) context.has_maps = true;
     context.without_second_derivatives = graph->first_without(Need::second_derivatives);
@@ -129,9 +131,16 @@ void moving_average(Options& options, const MethodContext& context) {
   options.low_rank_update = LowRankUpdate::moving_average;
 }
 
+/// Networks have their prior and noise by the evidence, from a noise as large as the targets: a network that
+/// fits first, before its noise is known, would have learned the noise (docs/defaults.md). One precision for
+/// all parameters suits classes, whose evidence would let some layers go.
 void laplace(Options& options, const MethodContext& context) {
   first_order<Rule::map, EstimateKind::lin_ef>(options, context);
   options.laplace = 1;
+  if (!context.has_hidden) return;
+  options.evidence = EvidenceUse::during;
+  options.prior_groups = context.has_classes() ? PriorGroups::shared : PriorGroups::layers;
+  options.initial_noise_precision = 1;
 }
 
 template <EstimateKind kind>

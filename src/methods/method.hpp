@@ -33,6 +33,7 @@ struct MethodContext {
   bool has_hidden = false;                   ///< a network with hidden units
   bool is_deep = false;                      ///< hidden units in two layers or more
   bool is_linear = false;                    ///< a generalised linear model
+  bool has_matrices = false;                 ///< each layer's weights are one matrix
   bool has_maps = false;                     ///< a network with convolutions or pools
   Shape input{};                             ///< shape of a network's inputs
   bool is_exact = false;                     ///< its expectations are one-dimensional integrals

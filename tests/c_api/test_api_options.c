@@ -278,7 +278,7 @@ static void test_suggested_training(void** state) {
       {3, 5, 1, 100, BDL_GAUSSIAN, 0, "vogn", "auto", "vogn", "diagonal", 0},
       {3, 5, 1, 100, BDL_GAUSSIAN, 0, "mc-dropout", "auto", "mc-dropout", "dropout", 0},
       {3, 5, 1, 100, BDL_GAUSSIAN, 0, "auto", "dropout", "mc-dropout", "dropout", 0},
-      {3, 5, 1, 100, BDL_GAUSSIAN, 0, "laplace", "auto", "laplace", "low_rank", 5},
+      {3, 5, 1, 100, BDL_GAUSSIAN, 0, "laplace", "auto", "laplace", "kronecker", 0},
       {3, 5, 1, 100, BDL_GAUSSIAN, 1, "auto", "auto", "lo-fi", "low_rank", 5},
       {3, 5, 1, 100, BDL_GAUSSIAN, 1, "auto", "full_moment", "bong", "full_moment", 0},
       {3, 5, 1, 100, BDL_GAUSSIAN, 1, "auto", "dropout", "mc-dropout", "dropout", 0},

@@ -16,6 +16,9 @@ void check_laplace(const Optimizer<T>& optimizer, Index examples) {
   const Posterior<T>& q = *optimizer.posterior();
   const Options& options = optimizer.options();
   check_laplace_family(q.family());
+  if (options.kl_weight == 0)
+    fail(Status::ERROR_UNSUPPORTED,
+         "option \"kl_weight\" is 0, and Laplace's approximation divides by it: set it above 0");
   const EigenMethod method = projection_options(options).method;
   if (q.family() == Family::low_rank && q.rank() > 0 && method == EigenMethod::gram &&
       !DataRows<T>::has_gram(*optimizer.model(), curvature_kind(options.fisher), examples))
