@@ -8,6 +8,8 @@
 #include "curvature/data_rows.hpp"
 #include "methods/schedule.hpp"
 #include "parallel/parallel.hpp"
+#include "posterior/families.hpp"
+#include "posterior/kronecker/kronecker.hpp"
 
 namespace bdl {
 
@@ -43,20 +45,56 @@ LaplaceTerms<T> terms_of(const Optimizer<T>& optimizer) {
 }
 
 template <class T>
-std::shared_ptr<const LaplaceApproximation<T>> approximation_of(Optimizer<T>& optimizer, DataSet& data,
-                                                                Index shards) {
+std::shared_ptr<const LaplaceApproximation<T>> approximation_at(Optimizer<T>& optimizer, const Posterior<T>& q,
+                                                                DataSet& data, Index shards) {
   return std::make_shared<const LaplaceApproximation<T>>(
-      *optimizer.model(), *optimizer.posterior(), optimizer.prior(), form_of(optimizer),
+      *optimizer.model(), q, optimizer.prior(), form_of(optimizer),
       SharedData{data, static_cast<double>(optimizer.data_size()), optimizer.team, shards});
+}
+
+/// True if the posterior is a mode, and no approximation around it is asked for.
+template <class T>
+bool is_mode(const Optimizer<T>& optimizer) {
+  return optimizer.options().rule == Rule::map && !optimizer.options().laplace &&
+         optimizer.posterior()->is_gaussian() && optimizer.context().has_matrices &&
+         optimizer.context().has_hidden;
+}
+
+/// True if the prior has one precision for the parameters of each of these matrices.
+template <class T>
+bool is_even(const Prior<T>& prior, const std::vector<MatrixShape>& matrices) {
+  auto begin = prior.precision().begin();
+  return std::ranges::all_of(matrices, [&](const MatrixShape& shape) {
+    const auto end = begin + shape.parameters();
+    const bool same = !shape.is_matrix() || std::all_of(begin, end, [&](T value) { return value == *begin; });
+    begin = end;
+    return same;
+  });
+}
+
+/// Returns the family in which the effective parameters of a mode are counted, at its mean: Kronecker factors,
+/// or the diagonal under a prior that differs within a layer.
+template <class T>
+std::unique_ptr<Posterior<T>> factors_at(const Optimizer<T>& optimizer) {
+  const Posterior<T>& q = *optimizer.posterior();
+  PosteriorKind kind{Family::low_rank, q.dimension(), 0};
+  if (auto matrices = matrices_of(*optimizer.model()); is_even(optimizer.prior(), matrices)) {
+    kind.family = Family::kronecker;
+    kind.matrices = std::move(matrices);
+  }
+  auto factors = create_posterior<T>(kind);
+  factors->adopt(q.point_parameters());
+  std::ranges::copy(q.mean(), factors->mean().begin());
+  std::ranges::copy(q.statistics(), factors->statistics().begin());
+  return factors;
 }
 
 /// Returns what option "evidence" learns.
 template <class T>
 EvidenceSearch learned_by_evidence(const Optimizer<T>& optimizer) {
-  const Prior<T>& prior = optimizer.prior();
   EvidenceSearch search;
-  search.prior = !prior.is_fixed();
-  search.noise = evidence_learns_noise(optimizer) && !(prior.posterior() && !prior.posterior()->is_diagonal());
+  search.prior = !optimizer.prior().is_fixed() && !is_mode(optimizer);
+  search.noise = evidence_learns_noise(optimizer);
   return search;
 }
 
@@ -106,13 +144,15 @@ template <class T>
 bool evidence_learns_noise(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
   const Likelihood& likelihood = optimizer.model()->likelihood;
-  return options.laplace && options.evidence != EvidenceUse::none && options.learn_noise &&
-         options.fisher != FisherLabels::empirical && likelihood.kind() == BDL_GAUSSIAN &&
-         !likelihood.noise_covariance().given();
+  const Posterior<T>* const prior = optimizer.prior().posterior();
+  if (prior && !prior->is_diagonal()) return false;
+  const bool asks = options.laplace ? options.evidence != EvidenceUse::none : is_mode(optimizer);
+  return asks && options.learn_noise && options.fisher != FisherLabels::empirical &&
+         likelihood.kind() == BDL_GAUSSIAN && !likelihood.noise_covariance().given();
 }
 
 template <class T>
-void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards) {
+void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards, bool may_learn) {
   check_laplace(optimizer, data.rows());
   const ThreadLimit threads(optimizer.options().threads);
   std::shared_ptr<const LaplaceApproximation<T>> laplace;
@@ -121,8 +161,9 @@ void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards) {
   std::unique_ptr<Posterior<T>> next;
   {
     const Interruptible work;
-    laplace = approximation_of(optimizer, data, shards);
-    if (optimizer.options().evidence != EvidenceUse::none) search = learned_by_evidence(optimizer);
+    laplace = approximation_at<T>(optimizer, *optimizer.posterior(), data, shards);
+    if (may_learn && optimizer.options().evidence != EvidenceUse::none)
+      search = learned_by_evidence(optimizer);
     if (search.prior || search.noise) optimum = laplace->maximize(terms_of(optimizer), search);
     next = posterior_at(optimizer, *laplace, search, optimum);
   }
@@ -153,8 +194,12 @@ template <class T>
 bool evidence_is_due(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
   const TrainingState& state = optimizer.state;
-  if (!options.laplace || options.evidence != EvidenceUse::during) return false;
   const Index completed = state.epoch + 1;
+  const bool is_last = completed == state.fit_end_epoch;
+  if (options.laplace ? is_last || options.evidence != EvidenceUse::during
+                      : !evidence_learns_noise(optimizer))
+    return false;
+  if (is_last) return true;
   return plan_fraction(state.plan, state.step + 1) >= options.evidence_from &&
          completed % evidence_interval(optimizer) == 0;
 }
@@ -163,12 +208,16 @@ template <class T>
 void learn_by_evidence(Optimizer<T>& optimizer, DataSet& data, Index shards) {
   const ThreadLimit threads(optimizer.options().threads);
   EvidenceSearch search = learned_by_evidence(optimizer);
-  search.furthest = optimizer.options().evidence_step;
+  const bool is_last = optimizer.state.epoch + 1 == optimizer.state.fit_end_epoch;
+  if (!is_last) search.furthest = optimizer.options().evidence_step;
+  search.noise_within_targets = is_mode(optimizer);
   if (!search.prior && !search.noise) return;
   EvidenceOptimum optimum;
   {
     const Interruptible work;
-    optimum = approximation_of(optimizer, data, shards)->maximize(terms_of(optimizer), search);
+    const auto factors = is_mode(optimizer) ? factors_at(optimizer) : nullptr;
+    const Posterior<T>& q = factors ? *factors : *optimizer.posterior();
+    optimum = approximation_at<T>(optimizer, q, data, shards)->maximize(terms_of(optimizer), search);
   }
   optimizer.team.vote();
   commit(optimizer, search, optimum);
@@ -209,7 +258,7 @@ double mode_gap(const Optimizer<T>& optimizer, DataSet& data) {
 
 #define BDL_INSTANTIATE(T)                                                                          \
   template void check_laplace(const Optimizer<T>&, Index);                                          \
-  template void take_laplace(Optimizer<T>&, DataSet&, Index);                                       \
+  template void take_laplace(Optimizer<T>&, DataSet&, Index, bool);                                 \
   template bool evidence_is_due(const Optimizer<T>&);                                               \
   template void learn_by_evidence(Optimizer<T>&, DataSet&, Index);                                  \
   template bool evidence_learns_noise(const Optimizer<T>&);                                         \

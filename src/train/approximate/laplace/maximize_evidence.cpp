@@ -28,6 +28,10 @@ class NewtonSearch {
       low_.push_back(moves ? std::max(-largest_log, x_[i] - search.furthest) : x_[i]);
       high_.push_back(moves ? std::min(largest_log, x_[i] + search.furthest) : x_[i]);
     }
+    if (!search.noise_within_targets || !(data.fit.variance > 0)) return;
+    const double least = -std::log(data.fit.variance * data.noise.front());
+    low_.back() = std::min(std::max(low_.back(), least), high_.back());
+    x_.back() = std::max(x_.back(), low_.back());
   }
 
   EvidenceOptimum run() {
