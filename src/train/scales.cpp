@@ -36,8 +36,8 @@ LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps) {
   LearnedScales learned;
   learned.is_due = is_due(state, options.learn_from, epoch_steps);
   learned.prior = options.learn_prior && !optimizer.prior().is_fixed() && options.rule != Rule::map;
-  learned.noise =
-      options.learn_noise && likelihood.has_noise_precision() && !evidence_learns_noise(optimizer);
+  const bool at_ends_of_epochs = state.epoch < state.fit_end_epoch && evidence_learns_noise(optimizer);
+  learned.noise = options.learn_noise && likelihood.has_noise_precision() && !at_ends_of_epochs;
   learned.degrees = learned.noise && options.learn_degrees_of_freedom && likelihood.kind() == BDL_STUDENT_T &&
                     is_due(state, options.heteroscedastic_from, epoch_steps);
   const bool has_samples =

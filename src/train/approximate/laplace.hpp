@@ -28,8 +28,8 @@ bool evidence_is_due(const Optimizer<T>& optimizer);
 /// at the end of fit, where only a mode is learned, noise to the optimum.
 template <class T>
 void learn_by_evidence(Optimizer<T>& optimizer, DataSet& data, Index shards);
-/// True if fit learns the noise by the evidence, and steps do not: errors at a mode are too small by its
-/// effective parameters.
+/// True if fit learns the noise by the evidence at the ends of epochs, and not in its steps: errors at a mode
+/// are too small by its effective parameters.
 template <class T>
 bool evidence_learns_noise(const Optimizer<T>& optimizer);
 
