@@ -39,7 +39,7 @@ const Method methods[] = {
     {"vogn", "vogn", Family::diagonal, 0, BDL_MONTE_CARLO, "", decays("")},
     {"vogn recipe", "vogn", Family::diagonal, 0, BDL_MONTE_CARLO, "", decays(vogn_recipe)},
     {"ivon", "ivon", Family::diagonal, 0, BDL_MONTE_CARLO, "", rates("0.005", "0.01", "0.02")},
-    {"kfac-laplace", "laplace", Family::kronecker, 0, BDL_LINEARIZED, "", decays("learning_rate=1e-3")},
+    {"kfac-laplace", "laplace", Family::kronecker, 0, BDL_LINEARIZED, "", decays("learning_rate=1e-3 evidence=none")},
     {"noisy-kfac", "noisy-kfac", Family::kronecker, 0, BDL_MONTE_CARLO,
      "samples=1 fisher=sampled factor_interval=5 eigen_interval=20", rates("0.003", "0.01", "0.03")},
     {"slang L=4", "slang", Family::low_rank, 4, BDL_MONTE_CARLO, "start_share=0 samples=1",
