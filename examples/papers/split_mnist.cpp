@@ -36,8 +36,8 @@ constexpr Method methods[] = {
     {"ivon-vcl, heads", "ivon", "kl_weight=1 initial_curvature=1", 0, Memory::posterior, true, 0, 20},
     {"slang-vcl L=4, heads", "slang", "samples=1", 4, Memory::posterior, true, 0, 20},
     {"laplace-vcl kronecker, heads", "laplace",
-     "learning_rate=0.001 prior_precision=10 fisher=sampled evidence=none", -1,
-     Memory::posterior, true, 0, 0},
+     "learning_rate=0.001 prior_precision=10 fisher=sampled evidence=none", -1, Memory::posterior, true, 0,
+     0},
     {"vogn-vcl, heads, coresets of 200", "vogn", "kl_weight=1", 0, Memory::posterior, true, 200, 20},
 };
 constexpr int64_t tasks = 5;

@@ -322,7 +322,8 @@ BDL_API bdl_status bdl_optimizer_maximize_evidence(bdl_optimizer* optimizer, con
  * @param y         n x targets
  * @param gap       out
  */
-BDL_API bdl_status bdl_optimizer_mode_gap(const bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y, double* gap);
+BDL_API bdl_status bdl_optimizer_mode_gap(const bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
+                                          double* gap);
 
 /**
  * Takes one step from the caller's own gradient rows of -log p: M examples under S parameter samples make

@@ -10,9 +10,7 @@ namespace bdl {
 template <class T>
 ShardedRows<T>::ShardedRows(const Model<T>& model, ConstSpan<T> theta, DataSet& data, const SeedSpec& seeds,
                             Team& team, Index shards)
-    : team_(team),
-      shards_(shards),
-      sums_(model, theta, data, seeds, (data.rows() + shards - 1) / shards) {
+    : team_(team), shards_(shards), sums_(model, theta, data, seeds, (data.rows() + shards - 1) / shards) {
   weights_.reserve(count());
   share_columns(weights_.matrix(1, count()),
                 [&](const ShardRange& examples) { sums_.write_weights(examples, weights_.first(count())); });

@@ -89,7 +89,8 @@ class Case {
     return some;
   }
 
-  void compare(const std::string& name, const Vector& got, const Vector& expected, double allowed = tolerance) {
+  void compare(const std::string& name, const Vector& got, const Vector& expected,
+               double allowed = tolerance) {
     const double error = golden::error(got, expected) / allowed * tolerance;
     if (error > tolerance)
       std::printf("    %s %s, %s: %.3g\n", json_.at("structure").get<std::string>().c_str(),
@@ -128,8 +129,8 @@ class Case {
     const Vector noise(1, value.value("noise_precision", 1.0));
     double evidence = 0;
     check(bdl_optimizer_evidence(optimizer_, row(precisions),
-                                 value.contains("noise_precision") ? row(noise) : bdl_none(), &evidence, nullptr,
-                                 nullptr));
+                                 value.contains("noise_precision") ? row(noise) : bdl_none(), &evidence,
+                                 nullptr, nullptr));
     compare("evidence", {evidence}, {value.at("value").get<double>()});
     set("kl_weight=1 prior_groups=shared");
   }
@@ -140,7 +141,8 @@ class Case {
     const bool with_noise = word == "with_noise";
     set("prior_groups=" + groups);
     double evidence = 0;
-    check(bdl_optimizer_maximize_evidence(optimizer_, with_noise ? "prior noise" : "prior", &evidence, nullptr));
+    check(bdl_optimizer_maximize_evidence(optimizer_, with_noise ? "prior noise" : "prior", &evidence,
+                                          nullptr));
     compare(word, {evidence}, {expected.at("value").get<double>()});
     Vector prior(static_cast<std::size_t>(dimension_));
     check(bdl_optimizer_get_prior(optimizer_, row_out(prior)));

@@ -43,7 +43,8 @@ struct Problem {
     PosteriorKind kind{family, network->parameters(), rank};
     if (family == Family::kronecker) kind.matrices = matrices_of<double>(*network);
     if (family == Family::layerwise_full)
-      for (const MatrixShape& shape : matrices_of<double>(*network)) kind.blocks.push_back(shape.parameters());
+      for (const MatrixShape& shape : matrices_of<double>(*network))
+        kind.blocks.push_back(shape.parameters());
     q = create_posterior<double>(kind);
     std::ranges::copy(random.normal(network->parameters(), 1, 0.5).values, q->mean().begin());
     q->set_blank(false);
@@ -150,7 +151,8 @@ void a_linear_gaussian_model_has_its_closed_form(void**) {
   problem.optimizer->prior().set_groups(std::vector<double>{lambda});
   problem.take();
   const Dense marginal = 1 / lambda * (x * transposed(x)) + 1 / tau * identity(8);
-  const double expected = -0.5 * (dot(y, inverse_of(marginal) * y) + log_det(marginal) + 8 * std::log(2 * M_PI));
+  const double expected =
+      -0.5 * (dot(y, inverse_of(marginal) * y) + log_det(marginal) + 8 * std::log(2 * M_PI));
   assert_near("evidence", problem.value(), expected, 1e-10);
   assert_close("precision", dense_precision(*problem.q), precision, 1e-12);
   ArrayData data(problem.x_array(), problem.y_array());
@@ -280,7 +282,8 @@ void a_posterior_as_prior_has_its_evidence(void**) {
   second.optimizer->set_prior(std::shared_ptr<const Posterior<double>>(first.q->clone()));
   second.take();
   const Dense prior = dense_precision(*first.q), all = dense_precision(*second.q);
-  const double likelihood = evidence_of(*second.optimizer, second.optimizer->prior().grouped(), 1).log_likelihood;
+  const double likelihood =
+      evidence_of(*second.optimizer, second.optimizer->prior().grouped(), 1).log_likelihood;
   assert_near("evidence", second.value(),
               likelihood - 0.125 * prior(0, 0) + (log_det(prior) - log_det(all)) / 2, 1e-9);
 }

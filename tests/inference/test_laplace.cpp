@@ -68,8 +68,7 @@ void rows_of_a_data_set_are_those_of_its_chunks(void**) {
   for (const Case& c : cases) {
     const Data data(c, 3);
     ArrayData examples(data.x_array, data.y_array);
-    DataRows<double> rows(*data.network, data.theta.values, examples,
-                          {CurvatureKind::gauss_newton, 2});
+    DataRows<double> rows(*data.network, data.theta.values, examples, {CurvatureKind::gauss_newton, 2});
     const Index size = data.network->parameters();
     const Dense w = column_of(rows.weights());
     Dense outer(size, size);

@@ -45,8 +45,9 @@ LaplaceTerms<T> terms_of(const Optimizer<T>& optimizer) {
 }
 
 template <class T>
-std::shared_ptr<const LaplaceApproximation<T>> approximation_at(Optimizer<T>& optimizer, const Posterior<T>& q,
-                                                                DataSet& data, Index shards) {
+std::shared_ptr<const LaplaceApproximation<T>> approximation_at(Optimizer<T>& optimizer,
+                                                                const Posterior<T>& q, DataSet& data,
+                                                                Index shards) {
   return std::make_shared<const LaplaceApproximation<T>>(
       *optimizer.model(), q, optimizer.prior(), form_of(optimizer),
       SharedData{data, static_cast<double>(optimizer.data_size()), optimizer.team, shards});
@@ -72,8 +73,8 @@ bool is_even(const Prior<T>& prior, const std::vector<MatrixShape>& matrices) {
   });
 }
 
-/// Returns the family in which the effective parameters of a mode are counted, at its mean: Kronecker factors,
-/// or the diagonal under a prior that differs within a layer.
+/// Returns the family in which the effective parameters of a mode are counted, at its mean: Kronecker
+/// factors, or the diagonal under a prior that differs within a layer.
 template <class T>
 std::unique_ptr<Posterior<T>> factors_at(const Optimizer<T>& optimizer) {
   const Posterior<T>& q = *optimizer.posterior();
@@ -256,14 +257,14 @@ double mode_gap(const Optimizer<T>& optimizer, DataSet& data) {
   return laplace.mode_gap(terms_of(optimizer), q, fit_at_mean(*optimizer.model(), q, all));
 }
 
-#define BDL_INSTANTIATE(T)                                                                          \
-  template void check_laplace(const Optimizer<T>&, Index);                                          \
-  template void take_laplace(Optimizer<T>&, DataSet&, Index, bool);                                 \
-  template bool evidence_is_due(const Optimizer<T>&);                                               \
-  template void learn_by_evidence(Optimizer<T>&, DataSet&, Index);                                  \
-  template bool evidence_learns_noise(const Optimizer<T>&);                                         \
-  template LogEvidence evidence_of(const Optimizer<T>&, const GroupedPrecisions&, double);          \
-  template EvidenceOptimum maximize_evidence(Optimizer<T>&, const EvidenceSearch&);                 \
+#define BDL_INSTANTIATE(T)                                                                 \
+  template void check_laplace(const Optimizer<T>&, Index);                                 \
+  template void take_laplace(Optimizer<T>&, DataSet&, Index, bool);                        \
+  template bool evidence_is_due(const Optimizer<T>&);                                      \
+  template void learn_by_evidence(Optimizer<T>&, DataSet&, Index);                         \
+  template bool evidence_learns_noise(const Optimizer<T>&);                                \
+  template LogEvidence evidence_of(const Optimizer<T>&, const GroupedPrecisions&, double); \
+  template EvidenceOptimum maximize_evidence(Optimizer<T>&, const EvidenceSearch&);        \
   template double mode_gap(const Optimizer<T>&, DataSet&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -15,9 +15,9 @@ template <class T>
 void check_laplace(const Optimizer<T>& optimizer, Index examples);
 
 /// Replaces the covariance of the optimizer's posterior by the approximation's, with prior and noise by the
-/// evidence if option "evidence" asks and `may_learn`; the mean stays. The data, checked, count as N examples, and are added up
-/// by so many shards: each rank reads the rows of its shards. All ranks call it within Team::telling. On
-/// failure nothing has changed.
+/// evidence if option "evidence" asks and `may_learn`; the mean stays. The data, checked, count as N
+/// examples, and are added up by so many shards: each rank reads the rows of its shards. All ranks call it
+/// within Team::telling. On failure nothing has changed.
 template <class T>
 void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards, bool may_learn);
 

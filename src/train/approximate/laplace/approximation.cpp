@@ -30,8 +30,8 @@ bool LaplaceApproximation<T>::is_at(const Posterior<T>& q, const LaplaceTerms<T>
   for (std::size_t c = 0; same && c < noise.size(); ++c)
     same = std::abs(noise[c] / (factor * noise_[c]) - 1) < rounding;
   const Posterior<T>& mine = *at_;
-  return same && q.family() == mine.family() &&
-         std::ranges::equal(q.mean(), mine.mean()) && std::ranges::equal(q.statistics(), mine.statistics());
+  return same && q.family() == mine.family() && std::ranges::equal(q.mean(), mine.mean()) &&
+         std::ranges::equal(q.statistics(), mine.statistics());
 }
 
 template <class T>
@@ -67,7 +67,7 @@ LogEvidence LaplaceApproximation<T>::evidence_of_posterior(const LaplaceTerms<T>
   std::ranges::transform(data.deviation, deviation.data(), [](double m) { return static_cast<T>(m); });
   out.value = out.log_likelihood / data.temperature +
               (q->log_det_covariance() - prior_->log_det_covariance()) / 2 -
-               prior_->quadratic(std::as_const(deviation).first(q->dimension()), scratch) / 2;
+              prior_->quadratic(std::as_const(deviation).first(q->dimension()), scratch) / 2;
   out.effective_parameters = static_cast<double>(q->dimension()) - prior_->trace_precision(*q, scratch);
   return out;
 }
@@ -75,11 +75,13 @@ LogEvidence LaplaceApproximation<T>::evidence_of_posterior(const LaplaceTerms<T>
 template <class T>
 void LaplaceApproximation<T>::check_search(const LaplaceTerms<T>& terms, const EvidenceSearch& search) const {
   if (search.prior && terms.prior.is_fixed())
-    fail(Status::ERROR_UNSUPPORTED,
-         "the prior is fixed, by its precisions or to a posterior: only priors by groups have precisions that "
-         "the evidence could choose");
+    fail(
+        Status::ERROR_UNSUPPORTED,
+        "the prior is fixed, by its precisions or to a posterior: only priors by groups have precisions that "
+        "the evidence could choose");
   if (search.noise && prior_ && !prior_->is_diagonal())
-    fail(Status::ERROR_UNSUPPORTED, "under a prior that is a posterior the evidence does not choose the noise");
+    fail(Status::ERROR_UNSUPPORTED,
+         "under a prior that is a posterior the evidence does not choose the noise");
   if (search.noise && !has_noise_)
     fail(Status::ERROR_UNSUPPORTED,
          "the evidence chooses the noise of Gaussian likelihoods without covariances of targets only");

@@ -47,7 +47,7 @@ class LaplaceApproximation {
   LogEvidence evidence_of_posterior(const LaplaceTerms<T>& terms, const EvidenceData& data,
                                     double noise_factor) const;
 
-  std::unique_ptr<Posterior<T>> at_;  // mean, statistics and family
+  std::unique_ptr<Posterior<T>> at_;           // mean, statistics and family
   std::shared_ptr<const Posterior<T>> prior_;  // a posterior that is the prior, or null
   bool has_noise_;                             // Gaussian noise without covariances
   std::vector<double> noise_;

@@ -48,11 +48,10 @@ void step_from_prior(const Prior<T>& prior, const Curvature<T>& curvature, Poste
   q.update(step, scratch);
 }
 
-#define BDL_INSTANTIATE(T)                                                                           \
-  template std::unique_ptr<LaplaceCurvature<T>> make_curvature(const Model<T>&, const Posterior<T>&, \
-                                                               Prior<T>&, const CurvatureForm&,      \
-                                                               const SharedData&);                   \
-  template SeedSpec curvature_seeds(const CurvatureForm&, const Posterior<T>&, double, Index);       \
+#define BDL_INSTANTIATE(T)                                                                       \
+  template std::unique_ptr<LaplaceCurvature<T>> make_curvature(                                  \
+      const Model<T>&, const Posterior<T>&, Prior<T>&, const CurvatureForm&, const SharedData&); \
+  template SeedSpec curvature_seeds(const CurvatureForm&, const Posterior<T>&, double, Index);   \
   template void step_from_prior(const Prior<T>&, const Curvature<T>&, Posterior<T>&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -21,8 +21,8 @@ std::vector<IndexRange> blocks_of(const Posterior<T>& q) {
   return blocks;
 }
 
-/// Adds the sums over K = A^-1 of the parameters from `first` on, by groups unless it is negative. A = I + s B
-/// is overwritten.
+/// Adds the sums over K = A^-1 of the parameters from `first` on, by groups unless it is negative. A = I + s
+/// B is overwritten.
 void add_block(MatrixView<double> a, MatrixView<double> k, const GroupedPrecisions& prior, Index first,
                EvidenceSums& out) {
   if (!cholesky(a)) fail_not_positive("precision");
@@ -69,7 +69,8 @@ DenseCurvature<T>::DenseCurvature(const Model<T>& model, const Posterior<T>& q, 
 }
 
 template <class T>
-void DenseCurvature<T>::sums(const GroupedPrecisions& prior, double s, bool by_groups, EvidenceSums& out) const {
+void DenseCurvature<T>::sums(const GroupedPrecisions& prior, double s, bool by_groups,
+                             EvidenceSums& out) const {
   out.clear(by_groups ? prior.groups() : 0);
   const double* from = sums_.values().data();
   Buffer<double> precision, inverse;
@@ -78,8 +79,7 @@ void DenseCurvature<T>::sums(const GroupedPrecisions& prior, double s, bool by_g
     const MatrixView<double> work = precision.matrix(size, size);
     std::vector<double> root(static_cast<std::size_t>(size));
     for (Index j = 0; j < size; ++j)
-      root[static_cast<std::size_t>(j)] =
-          1 / std::sqrt(prior.at(static_cast<std::size_t>(block.first + j)));
+      root[static_cast<std::size_t>(j)] = 1 / std::sqrt(prior.at(static_cast<std::size_t>(block.first + j)));
     for (Index j = 0; j < size; ++j) {
       const double factor = s * root[static_cast<std::size_t>(j)];
       for (Index i = j; i < size; ++i)

@@ -200,8 +200,7 @@ void KroneckerCurvature<T>::write(const Prior<T>& prior, double s, Posterior<T>&
                                                      static_cast<std::size_t>(to.dimension())),
                            delta, scratch);
     T* const lambda = to.precision().data;
-    for (Index i = 0; i < to.dimension(); ++i)
-      lambda[i] = factor * from.precision().data[i] + delta.data[i];
+    for (Index i = 0; i < to.dimension(); ++i) lambda[i] = factor * from.precision().data[i] + delta.data[i];
     to.finish();
   });
 }

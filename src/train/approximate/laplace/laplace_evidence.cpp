@@ -71,14 +71,15 @@ LogEvidence log_evidence(const LaplaceCurvature<T>& curvature, const EvidenceDat
   out.effective_parameters = sums.effective;
   out.value = out.log_likelihood / data.temperature - sums.log_det / 2;
   for (const double weight : out.weights) out.value -= weight / 2;
-  if (derivatives) differentiate(prior, data.temperature, noise_factor * misfit_of(data), observed_in(data), sums, out);
+  if (derivatives)
+    differentiate(prior, data.temperature, noise_factor * misfit_of(data), observed_in(data), sums, out);
   out.effective = std::move(sums.traces);
   return out;
 }
 
-template LogEvidence log_evidence(const LaplaceCurvature<float>&, const EvidenceData&, const GroupedPrecisions&,
-                                  double, bool);
-template LogEvidence log_evidence(const LaplaceCurvature<double>&, const EvidenceData&, const GroupedPrecisions&,
-                                  double, bool);
+template LogEvidence log_evidence(const LaplaceCurvature<float>&, const EvidenceData&,
+                                  const GroupedPrecisions&, double, bool);
+template LogEvidence log_evidence(const LaplaceCurvature<double>&, const EvidenceData&,
+                                  const GroupedPrecisions&, double, bool);
 
 }  // namespace bdl

@@ -72,7 +72,7 @@ void LowRankCurvature<T>::find_columns(const Posterior<T>& q, Prior<T>& prior, R
   LowRankPosterior<T> found(size_, rank_);  // no posterior: its diagonal may have zeros
   Scratch scratch;
   found.fast_eig(nothing, 0, *step.curvature.rows, step.curvature.w, projection,
-              {form.seed, Stream::range_finder, form.step, 0}, scratch);
+                 {form.seed, Stream::range_finder, form.step, 0}, scratch);
   found.correct_diagonal(nothing, 0, 1, *step.curvature.rows, step.curvature.w, {});
   std::copy_n(found.u().data, size_ * rank_, u_.data());
   std::ranges::copy(found.d(), r_.data());

@@ -9,7 +9,7 @@ namespace bdl {
 namespace {
 
 constexpr Index most_steps_of_newton = 100;
-constexpr double longest_step = 3;      // in any logarithm
+constexpr double longest_step = 3;       // in any logarithm
 constexpr double largest_log = 69.0775;  // precisions stay within 1e-30 to 1e30
 constexpr double least_gain = 1e-13;     // of a step, of the evidence: it is the last one
 
@@ -134,9 +134,9 @@ EvidenceOptimum maximize_evidence(const LaplaceCurvature<T>& curvature, const Ev
   return NewtonSearch<T>(curvature, data, std::move(prior), noise_factor, search).run();
 }
 
-template EvidenceOptimum maximize_evidence(const LaplaceCurvature<float>&, const EvidenceData&, GroupedPrecisions,
-                                           double, const EvidenceSearch&);
-template EvidenceOptimum maximize_evidence(const LaplaceCurvature<double>&, const EvidenceData&, GroupedPrecisions,
-                                           double, const EvidenceSearch&);
+template EvidenceOptimum maximize_evidence(const LaplaceCurvature<float>&, const EvidenceData&,
+                                           GroupedPrecisions, double, const EvidenceSearch&);
+template EvidenceOptimum maximize_evidence(const LaplaceCurvature<double>&, const EvidenceData&,
+                                           GroupedPrecisions, double, const EvidenceSearch&);
 
 }  // namespace bdl
