@@ -313,6 +313,20 @@ void training_ends_at_the_optimum(void**) {
   assert_true(whole->optimizer->prior().groups()[0] != 1);
 }
 
+/// Targets with noise of their own keep its ratios: those of their errors.
+void targets_have_their_own_noise(void**) {
+  Problem problem(regression(), 40, Family::kronecker, 0);
+  problem.q->reset();
+  for (std::size_t i = 0; i < problem.y.size(); i += 2) problem.y[i] *= 0.1;
+  problem.network->likelihood = gaussian(2, {1, 1});
+  problem.set("evidence=during minibatch=10");
+  assert_true(fit(*problem.optimizer, problem.x_array(), problem.y_array(), 30, {}) == Status::OK);
+  const auto noise = problem.network->likelihood.noise_precision();
+  const std::vector<double>& errors = problem.optimizer->laplace->fit().squared_errors;
+  assert_near("ratio", noise[0] / noise[1] * errors[0] / errors[1], 1, 1e-12);
+  assert_true(noise[0] > 10 * noise[1]);
+}
+
 }  // namespace
 
 int test_evidence() {
@@ -330,6 +344,7 @@ int test_evidence() {
       cmocka_unit_test(what_has_no_optimum_is_refused),
       cmocka_unit_test(a_posterior_as_prior_has_its_evidence),
       cmocka_unit_test(training_ends_at_the_optimum),
+      cmocka_unit_test(targets_have_their_own_noise),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -8,8 +8,8 @@
 #include "curvature/data_rows.hpp"
 #include "methods/schedule.hpp"
 #include "parallel/parallel.hpp"
-#include "posterior/families.hpp"
-#include "posterior/kronecker/kronecker.hpp"
+#include "train/approximate/laplace/balanced_noise.hpp"
+#include "train/approximate/mode.hpp"
 
 namespace bdl {
 
@@ -53,43 +53,6 @@ std::shared_ptr<const LaplaceApproximation<T>> approximation_at(Optimizer<T>& op
       SharedData{data, static_cast<double>(optimizer.data_size()), optimizer.team, shards});
 }
 
-/// True if the posterior is a mode, and no approximation around it is asked for.
-template <class T>
-bool is_mode(const Optimizer<T>& optimizer) {
-  return optimizer.options().rule == Rule::map && !optimizer.options().laplace &&
-         optimizer.posterior()->is_gaussian() && optimizer.context().has_matrices &&
-         optimizer.context().has_hidden;
-}
-
-/// True if the prior has one precision for the parameters of each of these matrices.
-template <class T>
-bool is_even(const Prior<T>& prior, const std::vector<MatrixShape>& matrices) {
-  auto begin = prior.precision().begin();
-  return std::ranges::all_of(matrices, [&](const MatrixShape& shape) {
-    const auto end = begin + shape.parameters();
-    const bool same = !shape.is_matrix() || std::all_of(begin, end, [&](T value) { return value == *begin; });
-    begin = end;
-    return same;
-  });
-}
-
-/// Returns the family in which the effective parameters of a mode are counted, at its mean: Kronecker
-/// factors, or the diagonal under a prior that differs within a layer.
-template <class T>
-std::unique_ptr<Posterior<T>> factors_at(const Optimizer<T>& optimizer) {
-  const Posterior<T>& q = *optimizer.posterior();
-  PosteriorKind kind{Family::low_rank, q.dimension(), 0};
-  if (auto matrices = matrices_of(*optimizer.model()); is_even(optimizer.prior(), matrices)) {
-    kind.family = Family::kronecker;
-    kind.matrices = std::move(matrices);
-  }
-  auto factors = create_posterior<T>(kind);
-  factors->adopt(q.point_parameters());
-  std::ranges::copy(q.mean(), factors->mean().begin());
-  std::ranges::copy(q.statistics(), factors->statistics().begin());
-  return factors;
-}
-
 /// Returns what option "evidence" learns.
 template <class T>
 EvidenceSearch learned_by_evidence(const Optimizer<T>& optimizer) {
@@ -99,17 +62,11 @@ EvidenceSearch learned_by_evidence(const Optimizer<T>& optimizer) {
   return search;
 }
 
-void learn_noise(const EvidenceOptimum& optimum, Likelihood& likelihood) {
-  std::vector<double> noise(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
-  for (double& value : noise) value = std::clamp(value * optimum.noise_factor, 1e-30, 1e30);
-  likelihood.learn_noise_precision(noise);
-}
-
 /// Sets prior and noise to an optimum.
 template <class T>
 void commit(Optimizer<T>& optimizer, const EvidenceSearch& search, const EvidenceOptimum& optimum) {
   if (search.prior) optimizer.prior().set_groups(optimum.groups);
-  if (search.noise) learn_noise(optimum, optimizer.model()->likelihood);
+  if (search.noise) multiply_noise(optimum.noise_factor, optimizer.model()->likelihood);
   if (!search.prior && !search.noise) return;
   if (optimizer.state.learning_step == 0) optimizer.state.learning_step = optimizer.state.step;
   optimizer.state.convergence = {};  // the level that the log likelihood can reach has changed
@@ -124,13 +81,22 @@ const LaplaceApproximation<T>& present_approximation(const Optimizer<T>& optimiz
   return *laplace;
 }
 
+/// Balances the noise of several targets before the search for it.
+template <class T>
+void balance(Optimizer<T>& optimizer, const Posterior<T>& q, const EvidenceSearch& search, DataSet& data,
+             Index shards, BalancedNoise& noise) {
+  if (!search.noise || optimizer.model()->likelihood.noise_precision().size() == 1) return;
+  const SharedData shared{data, static_cast<double>(optimizer.data_size()), optimizer.team, shards};
+  noise.set(fit_at_mean(*optimizer.model(), q, shared), search.furthest);
+}
+
 /// Returns the approximation's posterior with the prior and noise of an optimum, of what was searched.
 template <class T>
 std::unique_ptr<Posterior<T>> posterior_at(const Optimizer<T>& optimizer,
                                            const LaplaceApproximation<T>& laplace,
                                            const EvidenceSearch& search, const EvidenceOptimum& optimum) {
   Likelihood likelihood = optimizer.model()->likelihood;
-  if (search.noise) learn_noise(optimum, likelihood);
+  if (search.noise) multiply_noise(optimum.noise_factor, likelihood);
   std::optional<Prior<T>> prior;
   if (search.prior) prior.emplace(optimizer.blocks(), optimizer.options()).set_groups(optimum.groups);
   auto q = optimizer.posterior()->clone();
@@ -156,19 +122,22 @@ template <class T>
 void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards, bool may_learn) {
   check_laplace(optimizer, data.rows());
   const ThreadLimit threads(optimizer.options().threads);
+  BalancedNoise noise(optimizer.model()->likelihood);
   std::shared_ptr<const LaplaceApproximation<T>> laplace;
   EvidenceOptimum optimum;
   EvidenceSearch search{false, false};
   std::unique_ptr<Posterior<T>> next;
   {
     const Interruptible work;
-    laplace = approximation_at<T>(optimizer, *optimizer.posterior(), data, shards);
     if (may_learn && optimizer.options().evidence != EvidenceUse::none)
       search = learned_by_evidence(optimizer);
+    balance(optimizer, *optimizer.posterior(), search, data, shards, noise);
+    laplace = approximation_at<T>(optimizer, *optimizer.posterior(), data, shards);
     if (search.prior || search.noise) optimum = laplace->maximize(terms_of(optimizer), search);
     next = posterior_at(optimizer, *laplace, search, optimum);
   }
   optimizer.team.vote();
+  noise.keep();
   commit(optimizer, search, optimum);
   optimizer.posterior()->swap(*next);
   optimizer.laplace = std::move(laplace);
@@ -213,14 +182,17 @@ void learn_by_evidence(Optimizer<T>& optimizer, DataSet& data, Index shards) {
   if (!is_last) search.furthest = optimizer.options().evidence_step;
   search.noise_within_targets = is_mode(optimizer);
   if (!search.prior && !search.noise) return;
+  BalancedNoise noise(optimizer.model()->likelihood);
   EvidenceOptimum optimum;
   {
     const Interruptible work;
     const auto factors = is_mode(optimizer) ? factors_at(optimizer) : nullptr;
     const Posterior<T>& q = factors ? *factors : *optimizer.posterior();
+    balance(optimizer, q, search, data, shards, noise);
     optimum = approximation_at<T>(optimizer, q, data, shards)->maximize(terms_of(optimizer), search);
   }
   optimizer.team.vote();
+  noise.keep();
   commit(optimizer, search, optimum);
 }
 

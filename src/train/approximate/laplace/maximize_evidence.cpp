@@ -29,7 +29,10 @@ class NewtonSearch {
       high_.push_back(moves ? std::min(largest_log, x_[i] + search.furthest) : x_[i]);
     }
     if (!search.noise_within_targets || !(data.fit.variance > 0)) return;
-    const double least = -std::log(data.fit.variance * data.noise.front());
+    double variance = 0;  // of the noise at factor 1, over the targets
+    for (const double precision : data.noise)
+      variance += 1 / (precision * static_cast<double>(data.noise.size()));
+    const double least = std::log(variance / data.fit.variance);
     low_.back() = std::min(std::max(low_.back(), least), high_.back());
     x_.back() = std::max(x_.back(), low_.back());
   }
