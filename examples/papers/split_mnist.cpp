@@ -31,12 +31,13 @@ constexpr Method methods[] = {
     {"vogn-vcl, one head", "vogn", "kl_weight=1", 0, Memory::posterior, false, 0, 20},
     {"vogn-vcl, one head, coresets of 200", "vogn", "kl_weight=1", 0, Memory::posterior, false, 200, 20},
     {"adam, heads", "map", "learning_rate=0.001", 0, Memory::none, true, 0, 0},
-    {"online ewc, heads", "laplace", "learning_rate=0.001", 0, Memory::penalty, true, 0, 0},
+    {"online ewc, heads", "laplace", "learning_rate=0.001 evidence=none", 0, Memory::penalty, true, 0, 0},
     {"vogn-vcl, heads", "vogn", "kl_weight=1", 0, Memory::posterior, true, 0, 20},
     {"ivon-vcl, heads", "ivon", "kl_weight=1 initial_curvature=1", 0, Memory::posterior, true, 0, 20},
     {"slang-vcl L=4, heads", "slang", "samples=1", 4, Memory::posterior, true, 0, 20},
-    {"laplace-vcl kronecker, heads", "laplace", "learning_rate=0.001 prior_precision=10 fisher=sampled", -1,
-     Memory::posterior, true, 0, 0},
+    {"laplace-vcl kronecker, heads", "laplace",
+     "learning_rate=0.001 prior_precision=10 fisher=sampled evidence=none", -1, Memory::posterior, true, 0,
+     0},
     {"vogn-vcl, heads, coresets of 200", "vogn", "kl_weight=1", 0, Memory::posterior, true, 200, 20},
 };
 constexpr int64_t tasks = 5;

@@ -87,9 +87,9 @@ bdl_status bdl_optimizer_evidence(const bdl_optimizer* optimizer, bdl_matrix pri
 bdl_status bdl_optimizer_maximize_evidence(bdl_optimizer* optimizer, const char* of, double* log_evidence,
                                            int64_t* steps) {
   return guard(__func__, [&] {
-    not_null(of, "of");
-    const EvidenceSearch search = search_from(of);
     with_training(optimizer, [&](auto& o) {
+      not_null(of, "of");
+      const EvidenceSearch search = search_from(of);
       model_of(o);
       const Index taken = maximize_evidence(o, search).steps;
       if (log_evidence) *log_evidence = evidence_of(o, o.prior().grouped(), 1).value;

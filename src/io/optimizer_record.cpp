@@ -55,6 +55,7 @@ Options read_options(const RecordReader& record, Options options) {
   options.minibatches = 200;
   options.prior_scaling = PriorScaling::unit;
   options.indefinite = Indefinite::shorten;
+  options.evidence = EvidenceUse::none;
   for (const OptionInfo& info : option_table()) {
     const std::string key = std::string("option.") + info.name;
     if (!record.has(key)) continue;

@@ -114,7 +114,9 @@ void optimum(Options& options, const MethodContext& context) {
   options.learn_prior = options.learn_noise = 0;
 }
 
-/// Networks are trained by gradients alone. The mode has no scales: its covariance stays almost a point.
+/// Networks are trained by gradients alone. The mode has no scales: its covariance stays almost a point. Its
+/// noise comes from effective degrees of freedom, and starts as large as the targets: a mode that fits first
+/// would have learned it.
 template <Rule rule, EstimateKind kind>
 void first_order(Options& options, const MethodContext& context) {
   set_in_batches(options, context, rule, kind);
@@ -123,6 +125,7 @@ void first_order(Options& options, const MethodContext& context) {
   if (rule != Rule::map) return;
   options.initial_precision = 1e12;
   options.learn_prior = 0;
+  if (kind != EstimateKind::mc_reparam && context.has_hidden) options.initial_noise_precision = 1;
 }
 
 /// One draw is enough: the noise differs between examples and averages out in the gradient. A learned
@@ -149,9 +152,14 @@ void moving_average(Options& options, const MethodContext& context) {
   options.low_rank_update = LowRankUpdate::moving_average;
 }
 
+/// Networks have their prior and noise by the evidence. One precision for all parameters suits classes: with
+/// one a layer, longer training makes predictions less sure than they should be (docs/defaults.md).
 void laplace(Options& options, const MethodContext& context) {
   first_order<Rule::map, EstimateKind::lin_ef>(options, context);
   options.laplace = 1;
+  if (!context.has_hidden) return;
+  options.evidence = EvidenceUse::during;
+  options.prior_groups = context.has_classes() ? PriorGroups::shared : PriorGroups::layers;
 }
 
 template <EstimateKind kind>

@@ -57,12 +57,15 @@ const Method& method_for(const MethodContext& model, const TrainingWish& wish) {
   return suggested_method(model, family, wish.in_blocks && family != Families::dropout);
 }
 
-/// Returns the first of the method's families, or for linear models a full covariance if it costs little.
+/// Returns the first of the method's families; for linear models a full covariance if it costs little; for
+/// networks Kronecker factors if the method gives them, since a few columns would overstate the variance.
 Families family_for(const MethodContext& model, const TrainingWish& wish, const Method& method) {
   if (wish.has_family) return wish.family;
   const Index most = method.kind == MethodKind::stream ? most_full_parameters : most_stepped_parameters;
   if (model.is_linear && wish.parameters <= most && contains(method.families, Families::full))
     return Families::full;
+  if (model.has_hidden && model.has_matrices && contains(method.families, Families::kronecker))
+    return Families::kronecker;
   if (contains(method.families, Families::layerwise_low_rank_moment))
     return Families::layerwise_low_rank_moment;
   const auto set = static_cast<unsigned>(method.families);

@@ -9,6 +9,7 @@
 // its diagonal. docs/mathematics/natural-gradients.md, "The loss and its derivatives", has the formulas.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -29,6 +30,15 @@ struct GroupedPrecisions {
   /// Returns the precision of parameter j; 1 for point parameters.
   double at(std::size_t j) const {
     return group[j] < 0 ? 1 : scale[j] * values[static_cast<std::size_t>(group[j])];
+  }
+  /// Returns the same precisions as one group of value 1.
+  GroupedPrecisions joined() const {
+    GroupedPrecisions one{group, scale, {1}};
+    for (std::size_t j = 0; j < group.size(); ++j) {
+      one.scale[j] = at(j);
+      one.group[j] = std::min<Index>(group[j], 0);
+    }
+    return one;
   }
 };
 

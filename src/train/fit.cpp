@@ -109,11 +109,11 @@ void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata, const Evi
   TrainingState& state = optimizer.state;
   const bool is_last = state.epoch + 1 == state.fit_end_epoch;
   Team& team = optimizer.team;
+  if (optimizer.options().swag && is_last) team.telling([&] { take_swag(optimizer, data, strata); });
   if (optimizer.options().laplace && is_last)
-    team.telling([&] { take_laplace(optimizer, data, state.shards); });
+    team.telling([&] { take_laplace(optimizer, data, state.shards, true); });
   else if (evidence_is_due(optimizer))
     team.telling([&] { learn_by_evidence(optimizer, data, state.shards); });
-  if (optimizer.options().swag && is_last) team.telling([&] { take_swag(optimizer, data, strata); });
   if (refines(optimizer) && is_last)
     team.telling([&] { take_refinement(optimizer, data, sample, state.shards); });
   agree(optimizer, Call::epoch, data.rows(), state.fit_end_epoch, state.shards);
@@ -223,7 +223,7 @@ void approximate(Optimizer<T>& optimizer, DataSet& data, Prepare&& prepare) {
            "the posterior is blank: there is no mean yet to approximate the posterior around");
   });
   agree(optimizer, Call::laplace, data.rows(), 0, shards);
-  team.telling([&] { take_laplace(optimizer, data, shards); });
+  team.telling([&] { take_laplace(optimizer, data, shards, false); });
 }
 
 }  // namespace

@@ -32,9 +32,9 @@ LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps) {
   const Likelihood& likelihood = optimizer.model()->likelihood;
   LearnedScales learned;
   learned.is_due = is_due(state, options.learn_from, epoch_steps);
-  const bool by_steps = !state.by_evidence, learns_noise = options.learn_noise &&
-                                                           likelihood.has_noise_precision() &&
-                                                           !evidence_learns_noise(optimizer);
+  const bool by_steps = !state.by_evidence,
+             at_ends_of_epochs = state.epoch < state.fit_end_epoch && evidence_learns_noise(optimizer),
+             learns_noise = options.learn_noise && likelihood.has_noise_precision() && !at_ends_of_epochs;
   learned.prior =
       by_steps && options.learn_prior && !optimizer.prior().is_fixed() && options.rule != Rule::map;
   learned.noise = by_steps && learns_noise;

@@ -72,6 +72,7 @@ inline void ask_state(const bdl_optimizer* o, const Sizes& sizes) {
   ASK(bdl_optimizer_progress, o, &steps, &planned, number());
   ASK(bdl_optimizer_running_elbo, o, number(), number());
   ASK(bdl_optimizer_diagnose, o, &shift, &other, &text);
+  ASK(bdl_optimizer_evidence, o, bdl_none(), bdl_none(), number(), number(), number());
   ASK(bdl_optimizer_noise, o, &is_exact, &text);
   ASK(bdl_optimizer_get_prior, o, matrix(1, sizes.parameters));
   ASK(bdl_optimizer_prequential, o, &count, &shift, &other);
@@ -83,6 +84,7 @@ inline void ask_optimizer(const bdl_optimizer* o, const Sizes& sizes) {
   ask_options(o);
   for (const int64_t s : {int64_t{0}, samples})
     ASK(bdl_optimizer_elbo, o, sizes.x, sizes.y, s, uint64_t{1}, number(), number());
+  ASK(bdl_optimizer_mode_gap, o, sizes.x, sizes.y, number());
   bdl_dataset* made = nullptr;
   OK(bdl_dataset_from_arrays(sizes.x, sizes.y, &made));
   const Dataset data(made);

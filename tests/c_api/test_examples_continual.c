@@ -48,6 +48,7 @@ static void learn(bdl_posterior* q, const char* method, const bdl_posterior* pri
   bdl_optimizer* optimizer;
   OK(bdl_optimizer_create(model, q, method, N, &optimizer));
   OK(bdl_optimizer_set_int(optimizer, "learn_prior", 0));
+  OK(bdl_optimizer_set_choice(optimizer, "evidence", "none")); /* of method "laplace" */
   if (prior) OK(bdl_optimizer_set_prior_posterior(optimizer, prior));
   OK(bdl_optimizer_fit(optimizer, inputs, labels, 100, NULL, NULL));
   bdl_optimizer_free(optimizer);

@@ -239,6 +239,25 @@ static void example_laplace(void** state) {
   learner_free(&l);
 }
 
+/* How good are prior and noise? The evidence tells, without other data, and has one optimum. */
+static void example_evidence(void** state) {
+  learner l = learn(BDL_GAUSSIAN, y);
+  const bdl_matrix inputs = bdl_f64(x, N, 1), targets = bdl_f64(y, N, 1);
+  const double weak_prior = 0.01;
+  double now, weak, best, effective, gap;
+  int64_t steps;
+  (void)state;
+  OK(bdl_optimizer_laplace(l.optimizer, inputs, targets));
+  OK(bdl_optimizer_evidence(l.optimizer, bdl_none(), bdl_none(), &now, NULL, &effective));
+  OK(bdl_optimizer_evidence(l.optimizer, bdl_f64(&weak_prior, 1, 1), bdl_none(), &weak, NULL, NULL));
+  assert_true(effective > 0 && effective < 2);
+  OK(bdl_optimizer_maximize_evidence(l.optimizer, "prior noise", &best, &steps));
+  assert_true(best >= now && best >= weak);
+  OK(bdl_optimizer_mode_gap(l.optimizer, inputs, targets, &gap));
+  assert_true(gap >= 0);
+  learner_free(&l);
+}
+
 static void example_elbo(void** state) {
   learner l = learn(BDL_GAUSSIAN, y);
   double running, running_kl, likelihood, kl;
@@ -387,6 +406,7 @@ int test_examples_training(void) {
                                      cmocka_unit_test(example_first_order_methods),
                                      cmocka_unit_test(example_steps),
                                      cmocka_unit_test(example_laplace),
+                                     cmocka_unit_test(example_evidence),
                                      cmocka_unit_test(example_elbo),
                                      cmocka_unit_test(example_predictions),
                                      cmocka_unit_test(example_classes),

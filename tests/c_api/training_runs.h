@@ -50,6 +50,8 @@ static inline trained variant_create(const variant* v) {
   OK(bdl_optimizer_set_double(t.optimizer, "learn_from",
                               0.3)); /* scales are learned from the second epoch on */
   OK(bdl_optimizer_set_int(t.optimizer, "learn_prior", strcmp(v->rule, "map") != 0));
+  /* fits learn the noise of a mode at the ends of epochs, by passes over the data that steps do not make */
+  OK(bdl_optimizer_set_int(t.optimizer, "learn_noise", strcmp(v->rule, "map") != 0));
   OK(bdl_optimizer_set_choice(t.optimizer, "rule", v->rule));
   OK(bdl_optimizer_set_choice(t.optimizer, "descent", strcmp(v->rule, "blr") == 0 ? "sgd" : "adam"));
   if (strcmp(v->rule, "bbb") == 0) OK(bdl_optimizer_set_choice(t.optimizer, "curvature", "mc-reparam"));

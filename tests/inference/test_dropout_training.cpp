@@ -236,7 +236,7 @@ void noise_is_learned_under_the_masks(void**) {
   Optimizer<double> optimizer(model, q, find_method("mc-dropout"), 25);
   Options options = first_order_options(Rule::map, EstimateKind::mc_reparam, DescentOption::adam);
   options.prior_precision = lambda;
-  options.learn_noise = options.learn_prior = 1;
+  options.learn_noise = 1;
   options.learn_from = 0;
   options.samples = 8;
   options.scale_rate = 0.05;

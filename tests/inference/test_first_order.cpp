@@ -251,7 +251,8 @@ void failed_steps_leave_no_trace(void**) {
                                             random_prior<T>(diagonal_kind, 13, 97), find_method("slang"), 30);
       Options options = first_order_options(rule, EstimateKind::mc_reparam, DescentOption::adam);
       options.learn_from = 0;
-      options.learn_noise = options.learn_prior = 1;
+      options.learn_noise = 1;
+      options.learn_prior = rule != Rule::map;
       each->set_options(options);
     }
     auto &optimizer = *optimizers[0], &twin = *optimizers[1];

@@ -82,6 +82,7 @@ void for_each_step(Visit visit) {
           options.curvature = static_cast<EstimateKind>(curvature);
           options.descent = static_cast<DescentOption>(descent);
           options.initial_curvature = 1;
+          options.learn_prior = 0;
           for_each_use(options, method, visit);
         }
 }
@@ -123,11 +124,27 @@ void each_need_is_told(void**) {
     told.insert(heard.text);
   };
   for_each_step(hear);
-  for (const char* text :
-       {"augment_pad=2", "augment_pad=4", "augment_flip=1", "kl_weight=0.5", "kl_weight=0",
-        "indefinite=improved", "mean_update=unprojected", "initial_curvature=0", "swag=1", "sample_groups=2",
-        "samples=3 antithetic=1", "laplace=1", "learning_rate=2", "mean_update=unprojected curvature=mc-hess",
-        "learn_prior=1", "low_rank_update=moving_average"})
+  for (const char* text : {"augment_pad=2",
+                           "augment_pad=4",
+                           "augment_flip=1",
+                           "kl_weight=0.5",
+                           "kl_weight=0",
+                           "indefinite=improved",
+                           "mean_update=unprojected",
+                           "initial_curvature=0",
+                           "swag=1",
+                           "sample_groups=2",
+                           "samples=3 antithetic=1",
+                           "laplace=1",
+                           "learning_rate=2",
+                           "mean_update=unprojected curvature=mc-hess",
+                           "learn_prior=1",
+                           "low_rank_update=moving_average",
+                           "rule=map learn_prior=1",
+                           "fisher=sampled",
+                           "evidence=after",
+                           "laplace=1 evidence=during",
+                           "rule=map learn_prior=0 laplace=1 kl_weight=0"})
     for (const char* name : {"slang", "ivon", "bong", "blr", "elrg", "mc-dropout", "kfac", "exact-full"}) {
       Options options;
       const Method& method = find_method(name);

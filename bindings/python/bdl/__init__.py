@@ -43,7 +43,7 @@ from .errors import (
 from .lowlevel import bdl_build_info as build_info
 from .lowlevel import bdl_version as _version
 from .model import Block, Model, Standardization
-from .optimizer import Diagnosis, Elbo, Optimizer, Prequential, Progress, Training, suggest_method, suggest_noise, suggest_training
+from .optimizer import Diagnosis, Elbo, Evidence, Optimizer, Prequential, Progress, Training, suggest_method, suggest_noise, suggest_training
 from .posterior import Posterior
 from .predict import (
     ClassPrediction,

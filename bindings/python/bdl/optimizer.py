@@ -24,6 +24,15 @@ class Progress(NamedTuple):
     epoch: float
 
 
+class Evidence(NamedTuple):
+    """The log marginal likelihood of a Laplace approximation, the log likelihood at its mean, and the number of
+    parameters that the data determine."""
+
+    log_evidence: float
+    log_likelihood: float
+    effective_parameters: float
+
+
 class Elbo(NamedTuple):
     """The evidence lower bound's two parts; ``kl`` is None for dropout, which has none."""
 
@@ -220,6 +229,22 @@ class Optimizer(Handle):
             lowlevel.bdl_optimizer_laplace_dataset(self._handle, x._alone(y))
         else:
             lowlevel.bdl_optimizer_laplace(self._handle, arrays.matrix(x, "x"), arrays.matrix(y, "y"))
+
+    def evidence(self, prior_precision: Any = None, noise_precision: Any = None) -> Evidence:
+        """The evidence of the last Laplace approximation, for the present prior and noise or for others: one prior
+        precision, one for each prior group, or one for each parameter."""
+        prior = None if prior_precision is None else arrays.row(prior_precision, "prior_precision")
+        noise = None if noise_precision is None else arrays.row(noise_precision, "noise_precision")
+        return Evidence(*lowlevel.bdl_optimizer_evidence(self._handle, prior, noise))
+
+    def maximize_evidence(self, of: str = "prior noise") -> float:
+        """Sets prior ("prior"), noise ("noise") or both, and the covariance, to the optimum of the evidence, which it
+        returns."""
+        return lowlevel.bdl_optimizer_maximize_evidence(self._handle, of)[0]
+
+    def mode_gap(self, x: Any, y: Any) -> float:
+        """The nats that a Newton step from the mean would gain on these data; below 1 at a mode."""
+        return lowlevel.bdl_optimizer_mode_gap(self._handle, arrays.matrix(x, "x"), arrays.matrix(y, "y"))
 
     def observe(self, x: Any, y: Any) -> np.ndarray:
         """Learns row after row, as a filter; returns each row's log density before it was used."""

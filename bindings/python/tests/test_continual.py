@@ -44,7 +44,7 @@ def test_elastic_weight_consolidation(model, tasks, online, strength):
     q, penalties = bdl.Posterior.low_rank(d, 0), None
     precision, anchor, kept = np.ones(d), np.zeros(d), np.zeros(d)
     for x, y in tasks:
-        optimizer = bdl.Optimizer(model, q, "laplace", data_size=len(x))
+        optimizer = bdl.Optimizer(model, q, "laplace", data_size=len(x), evidence="none")
         if penalties is not None:
             optimizer.set_prior(penalties)
         optimizer.fit(x, y, epochs=100)

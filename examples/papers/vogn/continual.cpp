@@ -35,15 +35,15 @@ constexpr const char *wide = "dense 100\nrelu\ndense 100\nrelu\n", *narrow = "de
 // clang-format off
 constexpr Method methods[] = {
     {"adam", "map", Family::low_rank, 0, Memory::none, true, wide, "learning_rate=0.001 prior_precision=1", 1, 0},
-    {"laplace-vcl kronecker", "laplace", Family::kronecker, 0, Memory::posterior, true, wide, "learning_rate=0.001 prior_precision=10 fisher=sampled", 1, 0},
+    {"laplace-vcl kronecker", "laplace", Family::kronecker, 0, Memory::posterior, true, wide, "learning_rate=0.001 prior_precision=10 fisher=sampled evidence=none", 1, 0},
     {"noisy-kfac-vcl kronecker", "noisy-kfac", Family::kronecker, 0, Memory::posterior, true, wide, "kl_weight=1 prior_precision=10 learning_rate=0.03 kl_clip=0.01 fisher=sampled samples=1 factor_interval=5 eigen_interval=100"},
     {"mf-vi-vcl", "mf-vi", Family::low_rank_moment, 0, Memory::posterior, true, wide, "learning_rate=0.005 prior_precision=100 initial_precision=400"},
     {"vogn-vcl", "vogn", Family::low_rank, 0, Memory::posterior, false, wide, "kl_weight=1 learning_rate=0.005 prior_precision=100"},
     {"vogn-vcl prior 1", "vogn", Family::low_rank, 0, Memory::posterior, false, wide, "kl_weight=1 learning_rate=0.005"},
     {"ivon-vcl", "ivon", Family::low_rank, 0, Memory::posterior, false, wide, "kl_weight=1 initial_curvature=1 prior_precision=100"},
     {"slang-vcl L=4", "slang", Family::low_rank, 4, Memory::posterior, false, wide, "samples=1 prior_precision=100"},
-    {"ewc", "laplace", Family::low_rank, 0, Memory::ewc, true, wide, "learning_rate=0.001", 100, 0},
-    {"online-ewc", "laplace", Family::low_rank, 0, Memory::online_ewc, true, wide, "learning_rate=0.001", 100, 0},
+    {"ewc", "laplace", Family::low_rank, 0, Memory::ewc, true, wide, "learning_rate=0.001 evidence=none", 100, 0},
+    {"online-ewc", "laplace", Family::low_rank, 0, Memory::online_ewc, true, wide, "learning_rate=0.001 evidence=none", 100, 0},
     {"small adam", "map", Family::low_rank, 0, Memory::none, true, narrow, "learning_rate=0.001 prior_precision=1", 1, 0},
     {"small vogn-vcl", "vogn", Family::low_rank, 0, Memory::posterior, false, narrow, "kl_weight=1 learning_rate=0.005"},
     {"small noisy-kfac-vcl kronecker", "noisy-kfac", Family::kronecker, 0, Memory::posterior, true, narrow, "kl_weight=1 prior_precision=1 learning_rate=0.03 kl_clip=0.01 fisher=sampled samples=1 factor_interval=5 eigen_interval=100"},

@@ -86,6 +86,10 @@ void scatter_matrix(const MatrixShape& shape, ConstMatrixView<T> matrix, T* para
 template <class T>
 const KroneckerPosterior<T>& as_kronecker(const Posterior<T>& q);
 
+/// True if the weights of each layer of a network are one matrix; point parameters count as none.
+template <class T>
+bool has_matrices(const Model<T>& model);
+
 /// Returns the matrices of a model's layers, in the order of their parameters. Fails with ERROR_UNSUPPORTED,
 /// naming the layer, where one has no such matrix, and for user models.
 template <class T>

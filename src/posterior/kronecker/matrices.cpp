@@ -40,6 +40,14 @@ MatrixShape matrix_of(const Layer<T>& layer) {
 }  // namespace
 
 template <class T>
+bool has_matrices(const Model<T>& model) {
+  return model.graph() && std::ranges::all_of(model.graph()->learned(), [&](const auto& learned) {
+           const auto& node = model.graph()->nodes()[at(learned.node)];
+           return matrix_of(*node.layer).is_matrix() || node.layer->point_rows();
+         });
+}
+
+template <class T>
 std::vector<MatrixShape> matrices_of(const Model<T>& model) {
   if (!model.graph())
     fail(Status::ERROR_UNSUPPORTED,
@@ -67,6 +75,7 @@ void check_matrices_fit(const Model<T>& model, const Posterior<T>& q) {
 #define BDL_INSTANTIATE(T)                                                  \
   template void gather_matrix(const MatrixShape&, const T*, MatrixView<T>); \
   template void scatter_matrix(const MatrixShape&, ConstMatrixView<T>, T*); \
+  template bool has_matrices(const Model<T>&);                              \
   template std::vector<MatrixShape> matrices_of(const Model<T>&);           \
   template void check_matrices_fit(const Model<T>&, const Posterior<T>&);
 BDL_INSTANTIATE(float)

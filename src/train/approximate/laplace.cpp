@@ -8,6 +8,8 @@
 #include "curvature/data_rows.hpp"
 #include "methods/schedule.hpp"
 #include "parallel/parallel.hpp"
+#include "train/approximate/laplace/balanced_noise.hpp"
+#include "train/approximate/mode.hpp"
 
 namespace bdl {
 
@@ -16,6 +18,9 @@ void check_laplace(const Optimizer<T>& optimizer, Index examples) {
   const Posterior<T>& q = *optimizer.posterior();
   const Options& options = optimizer.options();
   check_laplace_family(q.family());
+  if (options.kl_weight == 0)
+    fail(Status::ERROR_UNSUPPORTED,
+         "option \"kl_weight\" is 0, and Laplace's approximation divides by it: set it above 0");
   const EigenMethod method = projection_options(options).method;
   if (q.family() == Family::low_rank && q.rank() > 0 && method == EigenMethod::gram &&
       !DataRows<T>::has_gram(*optimizer.model(), curvature_kind(options.fisher), examples))
@@ -40,35 +45,28 @@ LaplaceTerms<T> terms_of(const Optimizer<T>& optimizer) {
 }
 
 template <class T>
-std::shared_ptr<const LaplaceApproximation<T>> approximation_of(Optimizer<T>& optimizer, DataSet& data,
+std::shared_ptr<const LaplaceApproximation<T>> approximation_at(Optimizer<T>& optimizer,
+                                                                const Posterior<T>& q, DataSet& data,
                                                                 Index shards) {
   return std::make_shared<const LaplaceApproximation<T>>(
-      *optimizer.model(), *optimizer.posterior(), optimizer.prior(), form_of(optimizer),
+      *optimizer.model(), q, optimizer.prior(), form_of(optimizer),
       SharedData{data, static_cast<double>(optimizer.data_size()), optimizer.team, shards});
 }
 
 /// Returns what option "evidence" learns.
 template <class T>
 EvidenceSearch learned_by_evidence(const Optimizer<T>& optimizer) {
-  const Prior<T>& prior = optimizer.prior();
   EvidenceSearch search;
-  search.prior = !prior.is_fixed();
-  search.noise =
-      evidence_learns_noise(optimizer) && !(prior.posterior() && !prior.posterior()->is_diagonal());
+  search.prior = !optimizer.prior().is_fixed() && !is_mode(optimizer);
+  search.noise = evidence_learns_noise(optimizer);
   return search;
-}
-
-void learn_noise(const EvidenceOptimum& optimum, Likelihood& likelihood) {
-  std::vector<double> noise(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
-  for (double& value : noise) value = std::clamp(value * optimum.noise_factor, 1e-30, 1e30);
-  likelihood.learn_noise_precision(noise);
 }
 
 /// Sets prior and noise to an optimum.
 template <class T>
 void commit(Optimizer<T>& optimizer, const EvidenceSearch& search, const EvidenceOptimum& optimum) {
   if (search.prior) optimizer.prior().set_groups(optimum.groups);
-  if (search.noise) learn_noise(optimum, optimizer.model()->likelihood);
+  if (search.noise) multiply_noise(optimum.noise_factor, optimizer.model()->likelihood);
   if (!search.prior && !search.noise) return;
   if (optimizer.state.learning_step == 0) optimizer.state.learning_step = optimizer.state.step;
   optimizer.state.convergence = {};  // the level that the log likelihood can reach has changed
@@ -83,13 +81,22 @@ const LaplaceApproximation<T>& present_approximation(const Optimizer<T>& optimiz
   return *laplace;
 }
 
+/// Balances the noise of several targets before the search for it.
+template <class T>
+void balance(Optimizer<T>& optimizer, const Posterior<T>& q, const EvidenceSearch& search, DataSet& data,
+             Index shards, BalancedNoise& noise) {
+  if (!search.noise || optimizer.model()->likelihood.noise_precision().size() == 1) return;
+  const SharedData shared{data, static_cast<double>(optimizer.data_size()), optimizer.team, shards};
+  noise.set(fit_at_mean(*optimizer.model(), q, shared), search.furthest);
+}
+
 /// Returns the approximation's posterior with the prior and noise of an optimum, of what was searched.
 template <class T>
 std::unique_ptr<Posterior<T>> posterior_at(const Optimizer<T>& optimizer,
                                            const LaplaceApproximation<T>& laplace,
                                            const EvidenceSearch& search, const EvidenceOptimum& optimum) {
   Likelihood likelihood = optimizer.model()->likelihood;
-  if (search.noise) learn_noise(optimum, likelihood);
+  if (search.noise) multiply_noise(optimum.noise_factor, likelihood);
   std::optional<Prior<T>> prior;
   if (search.prior) prior.emplace(optimizer.blocks(), optimizer.options()).set_groups(optimum.groups);
   auto q = optimizer.posterior()->clone();
@@ -104,27 +111,33 @@ template <class T>
 bool evidence_learns_noise(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
   const Likelihood& likelihood = optimizer.model()->likelihood;
-  return options.laplace && options.evidence != EvidenceUse::none && options.learn_noise &&
-         options.fisher != FisherLabels::empirical && likelihood.kind() == BDL_GAUSSIAN &&
-         !likelihood.noise_covariance().given();
+  const Posterior<T>* const prior = optimizer.prior().posterior();
+  if (prior && !prior->is_diagonal()) return false;
+  const bool asks = options.laplace ? options.evidence != EvidenceUse::none : is_mode(optimizer);
+  return asks && options.learn_noise && options.fisher != FisherLabels::empirical &&
+         likelihood.kind() == BDL_GAUSSIAN && !likelihood.noise_covariance().given();
 }
 
 template <class T>
-void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards) {
+void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards, bool may_learn) {
   check_laplace(optimizer, data.rows());
   const ThreadLimit threads(optimizer.options().threads);
+  BalancedNoise noise(optimizer.model()->likelihood);
   std::shared_ptr<const LaplaceApproximation<T>> laplace;
   EvidenceOptimum optimum;
   EvidenceSearch search{false, false};
   std::unique_ptr<Posterior<T>> next;
   {
     const Interruptible work;
-    laplace = approximation_of(optimizer, data, shards);
-    if (optimizer.options().evidence != EvidenceUse::none) search = learned_by_evidence(optimizer);
+    if (may_learn && optimizer.options().evidence != EvidenceUse::none)
+      search = learned_by_evidence(optimizer);
+    balance(optimizer, *optimizer.posterior(), search, data, shards, noise);
+    laplace = approximation_at<T>(optimizer, *optimizer.posterior(), data, shards);
     if (search.prior || search.noise) optimum = laplace->maximize(terms_of(optimizer), search);
     next = posterior_at(optimizer, *laplace, search, optimum);
   }
   optimizer.team.vote();
+  noise.keep();
   commit(optimizer, search, optimum);
   optimizer.posterior()->swap(*next);
   optimizer.laplace = std::move(laplace);
@@ -151,8 +164,12 @@ template <class T>
 bool evidence_is_due(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
   const TrainingState& state = optimizer.state;
-  if (!options.laplace || options.evidence != EvidenceUse::during) return false;
   const Index completed = state.epoch + 1;
+  const bool is_last = completed == state.fit_end_epoch;
+  if (options.laplace ? is_last || options.evidence != EvidenceUse::during
+                      : !evidence_learns_noise(optimizer))
+    return false;
+  if (is_last) return true;
   return plan_fraction(state.plan, state.step + 1) >= options.evidence_from &&
          completed % evidence_interval(optimizer) == 0;
 }
@@ -161,14 +178,21 @@ template <class T>
 void learn_by_evidence(Optimizer<T>& optimizer, DataSet& data, Index shards) {
   const ThreadLimit threads(optimizer.options().threads);
   EvidenceSearch search = learned_by_evidence(optimizer);
-  search.furthest = optimizer.options().evidence_step;
+  const bool is_last = optimizer.state.epoch + 1 == optimizer.state.fit_end_epoch;
+  if (!is_last) search.furthest = optimizer.options().evidence_step;
+  search.noise_within_targets = is_mode(optimizer);
   if (!search.prior && !search.noise) return;
+  BalancedNoise noise(optimizer.model()->likelihood);
   EvidenceOptimum optimum;
   {
     const Interruptible work;
-    optimum = approximation_of(optimizer, data, shards)->maximize(terms_of(optimizer), search);
+    const auto factors = is_mode(optimizer) ? factors_at(optimizer) : nullptr;
+    const Posterior<T>& q = factors ? *factors : *optimizer.posterior();
+    balance(optimizer, q, search, data, shards, noise);
+    optimum = approximation_at<T>(optimizer, q, data, shards)->maximize(terms_of(optimizer), search);
   }
   optimizer.team.vote();
+  noise.keep();
   commit(optimizer, search, optimum);
 }
 
@@ -207,7 +231,7 @@ double mode_gap(const Optimizer<T>& optimizer, DataSet& data) {
 
 #define BDL_INSTANTIATE(T)                                                                 \
   template void check_laplace(const Optimizer<T>&, Index);                                 \
-  template void take_laplace(Optimizer<T>&, DataSet&, Index);                              \
+  template void take_laplace(Optimizer<T>&, DataSet&, Index, bool);                        \
   template bool evidence_is_due(const Optimizer<T>&);                                      \
   template void learn_by_evidence(Optimizer<T>&, DataSet&, Index);                         \
   template bool evidence_learns_noise(const Optimizer<T>&);                                \

@@ -14,20 +14,22 @@ namespace bdl {
 template <class T>
 void check_laplace(const Optimizer<T>& optimizer, Index examples);
 
-/// Replaces the covariance of the optimizer's posterior by the approximation's, with the evidence's prior and
-/// noise if option "evidence" asks; the mean stays. The data, checked, count as N examples, and are added up
-/// by so many shards: each rank reads the rows of its shards. All ranks call it within Team::telling. On
-/// failure nothing has changed.
+/// Replaces the covariance of the optimizer's posterior by the approximation's, with prior and noise by the
+/// evidence if option "evidence" asks and `may_learn`; the mean stays. The data, checked, count as N
+/// examples, and are added up by so many shards: each rank reads the rows of its shards. All ranks call it
+/// within Team::telling. On failure nothing has changed.
 template <class T>
-void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards);
+void take_laplace(Optimizer<T>& optimizer, DataSet& data, Index shards, bool may_learn);
 
-/// True if the evidence moves prior and noise at the end of this epoch (option "evidence" during).
+/// True if the evidence moves prior or noise at the end of this epoch of fit.
 template <class T>
 bool evidence_is_due(const Optimizer<T>& optimizer);
-/// Moves prior and noise towards the optimum of the evidence at the present mean.
+/// Moves prior (option "evidence" during) and noise towards the optimum of the evidence at the present mean;
+/// at the end of fit, where only a mode is learned, noise to the optimum.
 template <class T>
 void learn_by_evidence(Optimizer<T>& optimizer, DataSet& data, Index shards);
-/// True if the evidence chooses the noise, so that steps do not learn it.
+/// True if fit learns the noise by the evidence at the ends of epochs, and not in its steps: errors at a mode
+/// are too small by its effective parameters.
 template <class T>
 bool evidence_learns_noise(const Optimizer<T>& optimizer);
 

@@ -35,11 +35,7 @@ std::unique_ptr<Posterior<T>> refinement_of(const Posterior<T>& q) {
 
 template <class T>
 bool refines(const Optimizer<T>& optimizer) {
-  const Options& options = optimizer.options();
-  if (options.refine == Refine::no) return false;
-  const bool draws =
-      optimizer.method().forecast == Forecast::monte_carlo && !options.swag && !options.laplace;
-  return draws && learns_by_evidence(optimizer);
+  return optimizer.options().refine == Refine::automatic && learns_by_evidence(optimizer);
 }
 
 template <class T>

@@ -64,6 +64,7 @@ bool learns_by_evidence(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();
   const MethodContext& context = optimizer.context();
   if (options.scales == ScaleSource::samples || options.learn_noise == 0) return false;
+  if (options.rule == Rule::map) return false;  // a mode has option "evidence"
   if (!context.is_network || !context.has_hidden || optimizer.method().kind != MethodKind::batch)
     return false;
   const Likelihood& likelihood = optimizer.model()->likelihood;

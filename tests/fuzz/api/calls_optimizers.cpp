@@ -220,6 +220,25 @@ BDL_CALLS(bdl_optimizer_laplace) {
   s.changes(bdl_optimizer_laplace, With{o.handle, s.x(o.shape, n), s.y(o.shape, n)});
 }
 
+BDL_CALLS(bdl_optimizer_evidence) {
+  auto& o = s.optimizer();
+  const bdl_matrix prior = s.bytes.below(2) == 0 ? bdl_none() : s.in(1, s.bytes.below(5)),
+                   noise = s.bytes.below(2) == 0 ? bdl_none() : s.in(1, s.bytes.below(3));
+  s.reads(bdl_optimizer_evidence, With{o.handle, prior, noise, s.real(), s.real(), s.real()});
+}
+
+BDL_CALLS(bdl_optimizer_maximize_evidence) {
+  auto& o = s.optimizer();
+  constexpr const char* words[] = {"prior", "noise", "prior noise", "else"};
+  s.changes(bdl_optimizer_maximize_evidence, With{o.handle, words[s.bytes.below(4)], s.real(), s.integer()});
+}
+
+BDL_CALLS(bdl_optimizer_mode_gap) {
+  auto& o = s.optimizer();
+  const std::int64_t n = s.bytes.below(5);
+  s.reads(bdl_optimizer_mode_gap, With{o.handle, s.x(o.shape, n), s.y(o.shape, n), s.real()});
+}
+
 BDL_CALLS(bdl_optimizer_step_rows) {
   auto& o = s.optimizer();
   s.trains(bdl_optimizer_step_rows, With{o.handle, s.in(s.bytes.below(5), o.shape.parameters)});

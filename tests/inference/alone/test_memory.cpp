@@ -127,6 +127,7 @@ std::unique_ptr<Optimizer<T>> optimizer_for(const Case& item, std::shared_ptr<Mo
   options.curvature = item.curvature;
   options.eigen_method = item.eigen_method;
   options.rule = item.rule;
+  options.learn_prior = item.rule != Rule::map;
   options.descent = item.rule == Rule::blr ? DescentOption::sgd : DescentOption::adam;
   options.learn_from = learn_from;
   options.guard = 1e-6;  // so that it acts
@@ -282,6 +283,7 @@ void options_change_what_is_stated(void**) {
       {"the mode by gradient descent",
        [](Options& o) {
          o.rule = Rule::map;
+         o.learn_prior = 0;
          o.descent = DescentOption::sgd;
        }},
   };

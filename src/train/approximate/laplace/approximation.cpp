@@ -96,8 +96,9 @@ EvidenceOptimum LaplaceApproximation<T>::maximize(const LaplaceTerms<T>& terms,
                                                   const EvidenceSearch& search) const {
   check_search(terms, search);
   const double factor = noise_factor(terms.likelihood);
-  EvidenceOptimum optimum =
-      maximize_evidence(*curvature_, data(terms), terms.prior.grouped(), factor, search);
+  GroupedPrecisions prior = terms.prior.grouped();
+  if (!search.prior) prior = prior.joined();
+  EvidenceOptimum optimum = maximize_evidence(*curvature_, data(terms), std::move(prior), factor, search);
   optimum.noise_factor /= factor;
   return optimum;
 }

@@ -14,7 +14,7 @@ FitAtMean fit_at_mean(const Model<T>& model, const Posterior<T>& q, const Shared
   const Index targets = model.likelihood.targets(), dimension = q.dimension();
   const double weight = shared.weight();
   TreeSums<double> sums;
-  sums.reserve(shared.team.rank(), shared.team.size(), shared.shards, dimension + 2 * targets + 1, 0);
+  sums.reserve(shared.team.rank(), shared.team.size(), shared.shards, dimension + 4 * targets + 1, 0);
   add_up(shared.team, sums, [&](Index shard, std::span<double> out) {
     const ShardRange examples = part_of(shard, shared.shards, shared.data.rows());
     std::ranges::fill(out, 0.0);
@@ -36,15 +36,28 @@ FitAtMean fit_at_mean(const Model<T>& model, const Posterior<T>& q, const Shared
         for (Index c = 0; c < targets; ++c) numbers[c] += weight * errors[at(c)];
       }
       for (Index i = 0; i < y.cols; ++i)
-        for (Index c = 0; c < targets; ++c) numbers[targets + c] += std::isnan(y(c, i)) ? 0 : weight;
+        for (Index c = 0; c < targets; ++c) {
+          const auto value = static_cast<double>(y(c, i));
+          if (std::isnan(value)) continue;
+          numbers[targets + c] += weight;
+          numbers[2 * targets + 1 + c] += weight * value;
+          numbers[3 * targets + 1 + c] += weight * value * value;
+        }
     });
   });
   const ConstSpan<double> all = std::as_const(sums).values();
   const double* const numbers = all.data() + dimension;
+  double squares = 0, count = 0;
+  for (Index c = 0; c < targets; ++c) {
+    const double seen = numbers[targets + c], sum = numbers[2 * targets + 1 + c];
+    squares += seen > 0 ? numbers[3 * targets + 1 + c] - sum * sum / seen : 0;
+    count += seen;
+  }
   return {numbers[2 * targets],
           {numbers, numbers + targets},
           {numbers + targets, numbers + 2 * targets},
-          {all.begin(), all.begin() + dimension}};
+          {all.begin(), all.begin() + dimension},
+          squares / std::max(count, 1.0)};
 }
 
 template FitAtMean fit_at_mean(const Model<float>&, const Posterior<float>&, const SharedData&);

@@ -13,6 +13,7 @@ struct FitAtMean {
   std::vector<double> squared_errors;  ///< of each target
   std::vector<double> observed;        ///< targets that are not missing
   std::vector<double> gradient;        ///< of minus the log likelihood
+  double variance = 0;                 ///< of the targets around their means, over all of them
 };
 
 /// All ranks call it within Team::telling.

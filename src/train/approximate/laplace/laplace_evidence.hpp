@@ -40,7 +40,8 @@ LogEvidence log_evidence(const LaplaceCurvature<T>& curvature, const EvidenceDat
 /// Which precisions a search changes, and how far.
 struct EvidenceSearch {
   bool prior = true, noise = false;
-  double furthest = 1e300;  ///< of a logarithm from its value at the start
+  double furthest = 1e300;            ///< of a logarithm from its value at the start
+  bool noise_within_targets = false;  ///< no more noise than the targets vary
 };
 
 struct EvidenceOptimum {

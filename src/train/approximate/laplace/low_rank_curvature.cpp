@@ -78,14 +78,6 @@ void LowRankCurvature<T>::find_columns(const Posterior<T>& q, Prior<T>& prior, R
   std::ranges::copy(found.d(), r_.data());
 }
 
-template <class T>
-void LowRankCurvature<T>::check_groups(const GroupedPrecisions& prior) const {
-  if (rank_ > 0 && prior.groups() == size_ && prior.groups() > 1)
-    fail(Status::ERROR_UNSUPPORTED,
-         "a low-rank posterior has no evidence for a prior precision of each parameter: set prior_groups to "
-         "\"layers\", or use a full, layerwise-full or diagonal posterior");
-}
-
 /// With d = s r + lambda, V = sqrt(s) U, M = I + V^T diag(1/d) V = L L^T and c_i = L^-1 v_i sqrt(lambda_i) /
 /// d_i: K_ij = [i = j] lambda_i / d_i - c_i^T c_j.
 template <class T>

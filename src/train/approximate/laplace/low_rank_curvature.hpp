@@ -12,8 +12,6 @@ class LowRankCurvature final : public LaplaceCurvature<T> {
                    const SharedData& shared);
 
   void sums(const GroupedPrecisions& prior, double s, bool by_groups, EvidenceSums& out) const override;
-  /// Only diagonal curvatures have as many groups as parameters.
-  void check_groups(const GroupedPrecisions& prior) const override;
   void write(const Prior<T>& prior, double s, Posterior<T>& q) const override;
 
  private:

@@ -11,7 +11,7 @@ namespace {
 constexpr Index most_steps_of_newton = 100;
 constexpr double longest_step = 3;       // in any logarithm
 constexpr double largest_log = 69.0775;  // precisions stay within 1e-30 to 1e30
-constexpr double shortest_step = 1e-9;   // in all logarithms: the search has converged
+constexpr double least_gain = 1e-13;     // of a step, of the evidence: it is the last one
 
 /// Newton's method for the logarithms x of the groups' precisions and, last, of the noise factor, within a
 /// box around the start.
@@ -28,14 +28,23 @@ class NewtonSearch {
       low_.push_back(moves ? std::max(-largest_log, x_[i] - search.furthest) : x_[i]);
       high_.push_back(moves ? std::min(largest_log, x_[i] + search.furthest) : x_[i]);
     }
+    if (!search.noise_within_targets || !(data.fit.variance > 0)) return;
+    double variance = 0;  // of the noise at factor 1, over the targets
+    for (const double precision : data.noise)
+      variance += 1 / (precision * static_cast<double>(data.noise.size()));
+    const double least = std::log(variance / data.fit.variance);
+    low_.back() = std::min(std::max(low_.back(), least), high_.back());
+    x_.back() = std::max(x_.back(), low_.back());
   }
 
   EvidenceOptimum run() {
     now_ = at_point(x_);
     Index steps = 0;
-    for (find_free(); steps < most_steps_of_newton && !free_.empty(); find_free(), ++steps) {
+    for (bool goes_on = true; goes_on && steps < most_steps_of_newton; ++steps) {
       check_interrupt();
-      if (!take_step()) break;
+      find_free();
+      if (free_.empty()) break;
+      goes_on = take_step();
     }
     EvidenceOptimum optimum{now_, {}, std::exp(x_.back()), steps};
     for (std::size_t g = 0; g + 1 < x_.size(); ++g) optimum.groups.push_back(std::exp(x_[g]));
@@ -83,12 +92,15 @@ class NewtonSearch {
     }
   }
 
-  /// Moves along the direction, halved while the evidence falls; false at the optimum.
+  /// Moves along the direction, halved while the evidence falls; false if that was the last step.
   bool take_step() {
     const std::vector<double> step = direction();
-    double length = 0;
-    for (const double value : step) length = std::max(length, std::abs(value));
-    if (length < shortest_step) return false;
+    double length = 0, gain = 0;
+    for (std::size_t k = 0; k < step.size(); ++k) {
+      length = std::max(length, std::abs(step[k]));
+      gain += now_.slope[free_[k]] * step[k] / 2;
+    }
+    if (!(length > 0)) return false;
     double factor = std::min(1.0, longest_step / length);
     constexpr int most_halvings = 40;
     const double rounding = 1e-13 * std::max(1.0, std::abs(now_.value));
@@ -100,10 +112,9 @@ class NewtonSearch {
       }
       LogEvidence there = at_point(next);
       if (!(there.value >= now_.value - rounding)) continue;
-      const bool moves = next != x_;
       x_ = std::move(next);
       now_ = std::move(there);
-      return moves;
+      return gain > least_gain * std::max(1.0, std::abs(now_.value));
     }
     return false;
   }
