@@ -46,10 +46,6 @@ struct MethodContext {
   bdl_likelihood likelihood = BDL_GAUSSIAN;
   Index data_size = 1;
 
-  /// True if targets are numbers with Gaussian or Student-t noise.
-  bool has_noise() const {
-    return likelihood == BDL_GAUSSIAN || likelihood == BDL_HETEROSCEDASTIC || likelihood == BDL_STUDENT_T;
-  }
   bool has_classes() const { return likelihood == BDL_BERNOULLI || likelihood == BDL_CATEGORICAL; }
   /// True if the likelihood has a noise precision.
   bool has_noise() const { return has_model && !has_classes() && likelihood != BDL_POISSON; }

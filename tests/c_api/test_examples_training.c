@@ -396,23 +396,15 @@ static void example_interruption(void** state) {
 }
 
 int test_examples_training(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(example_methods),
-                                     cmocka_unit_test(example_what_methods_are_for),
-                                     cmocka_unit_test(example_defaults),
-                                     cmocka_unit_test(example_noise),
-                                     cmocka_unit_test(example_options),
-                                     cmocka_unit_test(example_fit),
-                                     cmocka_unit_test(example_stopping),
-                                     cmocka_unit_test(example_first_order_methods),
-                                     cmocka_unit_test(example_steps),
-                                     cmocka_unit_test(example_laplace),
-                                     cmocka_unit_test(example_evidence),
-                                     cmocka_unit_test(example_elbo),
-                                     cmocka_unit_test(example_predictions),
-                                     cmocka_unit_test(example_classes),
-                                     cmocka_unit_test(example_checkpoint),
-                                     cmocka_unit_test(example_checkpoint_in_memory),
-                                     cmocka_unit_test(example_descriptions),
-                                     cmocka_unit_test(example_interruption)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(example_methods),      cmocka_unit_test(example_what_methods_are_for),
+      cmocka_unit_test(example_defaults),     cmocka_unit_test(example_noise),
+      cmocka_unit_test(example_options),      cmocka_unit_test(example_fit),
+      cmocka_unit_test(example_stopping),     cmocka_unit_test(example_first_order_methods),
+      cmocka_unit_test(example_steps),        cmocka_unit_test(example_laplace),
+      cmocka_unit_test(example_evidence),     cmocka_unit_test(example_elbo),
+      cmocka_unit_test(example_predictions),  cmocka_unit_test(example_classes),
+      cmocka_unit_test(example_checkpoint),   cmocka_unit_test(example_checkpoint_in_memory),
+      cmocka_unit_test(example_descriptions), cmocka_unit_test(example_interruption)};
   return cmocka_run_group_tests(tests, make_data, NULL);
 }

@@ -384,8 +384,8 @@ void gradients_are_finite_differences(void**) {
                                     std::strcmp(row.method, "sgd") && std::strcmp(row.method, "swag") &&
                                     std::strcmp(row.method, "laplace"));
     OK(bdl_optimizer_set_draws(l.optimizer.get(), shifted, nullptr, nullptr));
-    for (const char* text : {"samples=2", "momentum=0", "learning_rate=1", "iterations=1", "block=0", "damping=0",
-                             "kl_clip=0", "rescale_rate=0"})
+    for (const char* text : {"samples=2", "momentum=0", "learning_rate=1", "iterations=1", "block=0",
+                             "damping=0", "kl_clip=0", "rescale_rate=0"})
       l.set_if_read(text);
     if (!is_newton(row)) l.set_if_read("descent=sgd");
     Dense scores(examples, 1);
