@@ -9,6 +9,7 @@
 #include "model/user_model.hpp"
 #include "network/graph.hpp"
 #include "posterior/families.hpp"
+#include "posterior/kronecker/kronecker.hpp"
 #include "posterior/point_parameters.hpp"
 
 namespace bdl {
@@ -37,6 +38,7 @@ MethodContext context_of(const Model<T>* model, Index data_size) {
     context.is_deep = graph->hidden_layers() > 1;
     context.has_rectifiers = is_rectifier(graph->activation());
     context.is_linear = graph->is_linear();
+    context.has_matrices = has_matrices(*model);
     context.has_points = !point_parameters_of(*model).is_empty();
     for (std::size_t w = 0; w < graph->wires(); ++w)
       if (graph->wire(static_cast<Index>(w)).layout != Layout::columns) context.has_maps = true;

@@ -65,6 +65,8 @@ bool learns_by_evidence(const Optimizer<T>& optimizer) {
   const MethodContext& context = optimizer.context();
   if (options.scales == ScaleSource::samples || options.learn_noise == 0) return false;
   if (options.rule == Rule::map) return false;  // a mode has option "evidence"
+  // Steps of standard deviations diverge under its priors, which are wide where the data say nothing.
+  if (options.curvature == EstimateKind::mc_reparam) return false;
   if (!context.is_network || !context.has_hidden || optimizer.method().kind != MethodKind::batch)
     return false;
   const Likelihood& likelihood = optimizer.model()->likelihood;
