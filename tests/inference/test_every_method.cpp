@@ -264,7 +264,7 @@ void start_from_prior(Kind kind, Learner& l, const Vector& at) {
 /// Rates that forget the start and average the samples of many steps.
 void set_course(const Row& row, Learner& l) {
   if (is_online(row)) return l.set("block", 0);
-  l.set("minibatch", examples);
+  l.set_if_read(("minibatch=" + std::to_string(examples)).c_str());
   if (row.course != Course::descent) return;
   if (!is_newton(row)) l.set_if_read("initial_precision=2");
   l.set_if_read("samples=20");
@@ -384,8 +384,8 @@ void gradients_are_finite_differences(void**) {
                                     std::strcmp(row.method, "sgd") && std::strcmp(row.method, "swag") &&
                                     std::strcmp(row.method, "laplace"));
     OK(bdl_optimizer_set_draws(l.optimizer.get(), shifted, nullptr, nullptr));
-    for (const char* text : {"samples=2", "momentum=0", "learning_rate=1", "iterations=1", "block=0", "damping=0",
-                             "kl_clip=0", "rescale_rate=0"})
+    for (const char* text : {"samples=2", "momentum=0", "learning_rate=1", "iterations=1", "block=0",
+                             "damping=0", "kl_clip=0", "rescale_rate=0"})
       l.set_if_read(text);
     if (!is_newton(row)) l.set_if_read("descent=sgd");
     Dense scores(examples, 1);
@@ -443,7 +443,7 @@ void resumed_runs_go_on_exactly(void**) {
     close(file);
     const auto prepare = [&] {
       Learner l = make_learner(row, kind);
-      if (!is_online(row)) l.set("total_steps", 12);
+      if (!is_online(row)) l.set_if_read(("total_steps=" + std::to_string(12)).c_str());
       return l;
     };
     Learner whole = prepare(), half = prepare();
