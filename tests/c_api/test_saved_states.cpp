@@ -127,7 +127,7 @@ struct Trained {
       optimizer.reset(created);
     name = std::string(subject.name) + (bdl_model_dtype(subject.model.get()) == BDL_F32 ? ", f32, " : ", ") +
            families[family] + ", " + method;
-    if (optimizer) OK(bdl_optimizer_set_text(created, "minibatch=2"));
+    if (optimizer) set("minibatch=2");  // of methods that read it
   }
   bool set(const std::string& text) const {
     return bdl_optimizer_set_text(optimizer.get(), text.c_str()) == BDL_OK;
