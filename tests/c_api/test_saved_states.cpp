@@ -256,7 +256,7 @@ void options_before_training(void**) {
       for (const std::string& text : *texts)
         if (some()) check_options(subject, c.family, c.method, text, "", check);
   }
-  check.report(6000);
+  check.report(5500);
 }
 
 void options_after_training(void**) {
@@ -320,7 +320,7 @@ void stopped_fits(void**) {
                   [&](bdl_optimizer* o) { return bdl_optimizer_fit(o, x, y, 0, nullptr, nullptr); });
     }
   }
-  check.report(1000);
+  check.report(800);
 }
 
 /// Observed, with targets missing, and moved on in time.
