@@ -35,8 +35,11 @@ static_assert(std::ranges::equal(rows_of_readers, rows_of_options),
 bool is_read(Index wanted, const Combination& c) {
   const Options& o = c.options;
   const MethodContext& m = c.model;
-  const bool exact = c.method.kind == MethodKind::exact, stream = intended_use(c) == Use::stream,
-             steps = !exact && !stream, fits = steps && intended_use(c) == Use::fit;
+  // Streams by rules blr and bbb can go on by fit and step.
+  const Use use = intended_use(c);
+  const bool exact = c.method.kind == MethodKind::exact, stream = use == Use::stream,
+             goes_on = stream && (o.rule == Rule::blr || o.rule == Rule::bbb),
+             steps = !exact && (!stream || goes_on), fits = steps && (use == Use::fit || goes_on);
   const bool mean = steps && o.rule == Rule::map, low_rank_moment = c.is(Families::low_rank_moments),
              low_rank_vi = steps && o.rule == Rule::bbb && low_rank_moment,
              diagonal = steps && o.rule == Rule::bbb && c.is(Families::diagonals),

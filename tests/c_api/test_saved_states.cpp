@@ -127,7 +127,7 @@ struct Trained {
       optimizer.reset(created);
     name = std::string(subject.name) + (bdl_model_dtype(subject.model.get()) == BDL_F32 ? ", f32, " : ", ") +
            families[family] + ", " + method;
-    if (optimizer) OK(bdl_optimizer_set_text(created, "minibatch=2"));
+    if (optimizer) set("minibatch=2");  // of methods that read it
   }
   bool set(const std::string& text) const {
     return bdl_optimizer_set_text(optimizer.get(), text.c_str()) == BDL_OK;
@@ -256,7 +256,7 @@ void options_before_training(void**) {
       for (const std::string& text : *texts)
         if (some()) check_options(subject, c.family, c.method, text, "", check);
   }
-  check.report(6000);
+  check.report(5500);
 }
 
 void options_after_training(void**) {
@@ -320,7 +320,7 @@ void stopped_fits(void**) {
                   [&](bdl_optimizer* o) { return bdl_optimizer_fit(o, x, y, 0, nullptr, nullptr); });
     }
   }
-  check.report(1000);
+  check.report(800);
 }
 
 /// Observed, with targets missing, and moved on in time.

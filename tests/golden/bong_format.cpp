@@ -114,7 +114,7 @@ double replay_batch(const Json& problem, const Algorithm& algorithm, const Json&
   bdl_optimizer* const o = optimizer.get();
   check(bdl_optimizer_set_double(o, "curvature_rate", alpha));
   check(bdl_optimizer_set_choice(o, "schedule", "power"));
-  check(bdl_optimizer_set_choice(o, "mean_update", algorithm.family == "dlr" ? "unprojected" : "projected"));
+  if (algorithm.family == "dlr") check(bdl_optimizer_set_choice(o, "mean_update", "unprojected"));
   check(bdl_optimizer_set_prior(o, bdl_f64(&lambda, 1, 1)));
   check(bdl_optimizer_set_draws(o, supply, &draws, nullptr));
   double worst = 0;

@@ -70,7 +70,8 @@ Evidence evidence(bdl_model* model, const Literal& at, const std::string& estima
   check(bdl_optimizer_set_double(o, "guard", 0));
   check(bdl_optimizer_set_choice(o, "indefinite", "error"));
   check(bdl_optimizer_set_int(o, "iterations", 1));
-  check(bdl_optimizer_set_int(o, "samples", static_cast<std::int64_t>(eps.size())));
+  if (estimator.starts_with("mc"))
+    check(bdl_optimizer_set_int(o, "samples", static_cast<std::int64_t>(eps.size())));
   check(bdl_optimizer_set_draws(o, supply_draws, const_cast<Json*>(&eps), nullptr));
   check(bdl_optimizer_observe(o, row(x.values), row(y.values), bdl_none_out()));
   const Dense after = precision_of(q);

@@ -264,7 +264,7 @@ void start_from_prior(Kind kind, Learner& l, const Vector& at) {
 /// Rates that forget the start and average the samples of many steps.
 void set_course(const Row& row, Learner& l) {
   if (is_online(row)) return l.set("block", 0);
-  l.set("minibatch", examples);
+  l.set_if_read(("minibatch=" + std::to_string(examples)).c_str());
   if (row.course != Course::descent) return;
   if (!is_newton(row)) l.set_if_read("initial_precision=2");
   l.set_if_read("samples=20");
@@ -443,7 +443,7 @@ void resumed_runs_go_on_exactly(void**) {
     close(file);
     const auto prepare = [&] {
       Learner l = make_learner(row, kind);
-      if (!is_online(row)) l.set("total_steps", 12);
+      if (!is_online(row)) l.set_if_read(("total_steps=" + std::to_string(12)).c_str());
       return l;
     };
     Learner whole = prepare(), half = prepare();

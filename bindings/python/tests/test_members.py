@@ -58,13 +58,18 @@ def test_members_that_make_no_sense(rng):
         ({"posterior": "full", "rank": 5}, "has no rank"),
         ({"method": "vogn", "rank": 5}, "family diagonal, this one's is low_rank"),
         ({"dropout": 0.5}, "dropout is 0.5, but these are rates of posterior='dropout'"),
-        ({"method": "lo-fi", "epochs": 50}, "epochs is 50, but method 'lo-fi' learns from each row once"),
         ({"options": {"forgetting": 0.9}}, "it is read by streams"),
     ],
 )
 def test_settings_that_nothing_reads(rng, settings, message):
     with pytest.raises(bdl.UnsupportedError, match=message):
         bdl.BayesianMLPRegressor(5, **settings).fit(*regression(rng))
+
+
+def test_epochs_of_streams_are_said(rng):
+    with pytest.warns(UserWarning, match="epochs is 50, but method 'lo-fi' learns from each row once") as said:
+        bdl.BayesianMLPRegressor(5, method="lo-fi", epochs=50).fit(*regression(rng))
+    assert said[0].filename == __file__
 
 
 def test_a_rank_chooses_the_family(rng):

@@ -47,6 +47,8 @@ def learned(method, *texts):
         optimizer.start_noise(y)
         is_stream = bdl.describe_method(method).is_stream
         parts = [optimizer.observe(x[:20], y[:20]) if is_stream else optimizer.fit(x, y, 6)]
+        if is_stream and optimizer["rule"] in ("blr", "bbb"):
+            optimizer.fit(x, y, 6)
     except bdl.BDLError:
         return None
     q = optimizer.posterior

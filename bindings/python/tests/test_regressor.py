@@ -85,7 +85,8 @@ def test_several_outputs_have_noises_of_their_own(rng):
 
 @pytest.mark.parametrize("method", [m for m in bdl.methods() if not m.startswith("exact-") and m != "slang-exact-hess"])
 def test_every_method_fits(method, curve):
-    regressor = bdl.BayesianMLPRegressor(hidden=4, method=method, epochs=3, rank=2).fit(*curve)
+    has_rank = any("low_rank" in family for family in bdl.describe_method(method).families)
+    regressor = bdl.BayesianMLPRegressor(hidden=4, method=method, epochs=3, rank=2 if has_rank else None).fit(*curve)
     assert np.isfinite(regressor.predict(curve[0])).all()
 
 

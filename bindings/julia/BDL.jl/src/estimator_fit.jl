@@ -81,8 +81,8 @@ handles_of(m::BayesianNetwork) = isempty(m.others) ? (fitted(m).model, m.posteri
 "Methods for streams see each row once."
 function check_epochs(m, optimizer, epochs)
     usual = estimator_default(m isa BayesianConv ? :image_epochs : :epochs)
-    describe_method(method(optimizer)).stream && epochs != usual && throw(UnsupportedError(
-        "epochs is $epochs, but method \"$(method(optimizer))\" learns from each row once: leave epochs out"))
+    describe_method(method(optimizer)).stream && epochs != usual &&
+        @warn "epochs is $epochs, but method \"$(method(optimizer))\" learns from each row once, whatever epochs is"
     return nothing
 end
 

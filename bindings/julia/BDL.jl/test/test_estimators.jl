@@ -210,7 +210,7 @@ end
 
 # Settings that nothing reads.
 let
-    for settings in ((posterior = :full, rank = 5), (method = "vogn", rank = 5), (dropout = 0.5,), (method = "lo-fi", epochs = 50),
+    for settings in ((posterior = :full, rank = 5), (method = "vogn", rank = 5), (dropout = 0.5,),
         (method = "map", iterations = 3))
         @test_throws UnsupportedError fit(BayesianMLP, X, y; hidden = (3,), progress = false, settings...)
     end

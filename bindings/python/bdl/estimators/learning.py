@@ -275,7 +275,8 @@ class Learns:
         if self.early_stopping:
             raise ValueError(f"early_stopping needs epochs, but method {self.method!r} is for streams: set early_stopping=False")
         if self.epochs != signature(type(self)).parameters["epochs"].default:
-            raise UnsupportedError(f"epochs is {self.epochs}, but method {self.method!r} learns from each row once: leave epochs out")
+            message = f"epochs is {self.epochs}, but method {self.method!r} learns from each row once, whatever epochs is"
+            warnings.warn(message, UserWarning, stacklevel=5)
         self._observe(x, targets)
 
     def _observe(self, x: Any, targets: Any) -> None:

@@ -10,6 +10,7 @@ coef.bdl <- function(object, ...) {
 
 # A matrix for linear models, lazy for networks, which have many parameters. Of a point it is NaN.
 vcov.bdl <- function(object, ...) {
+  one_posterior(object, "vcov()")
   warn_of_point(object)
   covariance_of(object)
 }

@@ -127,7 +127,7 @@ learner_for <- function(model, rows, settings, options) {
   list(optimizer = optimizer, posterior = posterior, settings = settings)
 }
 
-# Refuses settings that nothing reads.
+# Refuses settings that nothing reads, or says so.
 check_read <- function(settings, training) {
   family <- training$suggested_family
   if (family != "dropout" && !identical(settings$dropout, bdl_default("hidden_rate"))) {
@@ -135,8 +135,8 @@ check_read <- function(settings, training) {
   }
   usual <- bdl_default(if (is.null(settings$network)) "epochs" else "image_epochs")
   if (bdl_method_describe(training$suggested_method)$is_stream && settings$epochs != usual) {
-    refuse("method ", training$suggested_method, " learns from each row once: leave epochs out", kind = "unsupported",
-           call = sys.call(-3))
+    warn_of(paste0("epochs is ", settings$epochs, ", but method ", training$suggested_method,
+                   " learns from each row once, whatever epochs is"))
   }
 }
 

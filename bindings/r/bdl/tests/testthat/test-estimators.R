@@ -51,3 +51,29 @@ test_that("options are set together or not at all", {
   expect_identical(bdl_options(t$optimizer)$momentum, 0.9)
   expect_error(bdl_default("width"), "must be one of", class = "bdl_error_invalid_argument")
 })
+
+test_that("members are an ensemble of seeds", {
+  d <- line_data()
+  fit <- function(...) suppressWarnings(bdl(y ~ a + b, d, hidden = 4, epochs = 5, samples = 10, verbose = FALSE, ...))
+  together <- fit(members = 3, seed = 4)
+  apart <- bdl_ensemble(lapply(4:6, function(seed) fit(seed = seed)))
+  expect_identical(predict(together, d, interval = "prediction"), predict(apart, d, interval = "prediction"))
+  expect_identical(dim(simulate(together, 7, seed = 1)), c(nrow(d), 7L))
+  again <- unserialize(serialize(together, NULL))
+  expect_identical(predict(again, d), predict(together, d))
+  for (what in list(logLik, vcov, bdl_handles, bdl_cross_validate, function(x) bdl_save(tempfile(), x))) {
+    expect_error(what(together), "3 members", class = "bdl_error_unsupported")
+  }
+  expect_error(bdl(y ~ a + b, d, hidden = integer(0), members = 2), "one optimum")
+  expect_error(fit(members = 0), "members must be")
+})
+
+test_that("settings that nothing reads are refused or said", {
+  d <- line_data()
+  fit <- function(...) bdl(y ~ a + b, d, hidden = 3, verbose = FALSE, ...)
+  expect_error(fit(dropout = 0.5), "dropout has the rates of", class = "bdl_error_unsupported")
+  expect_error(fit(method = "vogn", rank = 5), "family diagonal")
+  expect_error(fit(control = list(forgetting = 0.9)), "read by streams")
+  expect_warning(fit(method = "lo-fi", epochs = 50), "whatever epochs is")
+  expect_identical(suppressWarnings(fit(method = "swag", rank = 3, epochs = 5))$settings$rank, "low_rank_moment")
+})
