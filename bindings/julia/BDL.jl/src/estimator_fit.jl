@@ -178,7 +178,7 @@ function build!(m::BayesianNetwork, data::Dataset)
     image = images_of(m, data)
     noise = chosen_noise(m, word, nrows(data), ninputs(data), targets, image)
     model = model_for(m, noisy(word, noise), ninputs(data), targets, image)
-    s.standardize && standardize_as!(model, s.prior, data)
+    s.standardize && !learns_scales(model, nrows(data), s) && standardize_as!(model, s.prior, data)
     optimizer = optimizer_for(model, nrows(data), s)
     start_noise!(optimizer, data)
     m.classes, m.vector, m.optimizer = found, ntargets(data) == 1, optimizer
