@@ -198,11 +198,10 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   if (state.by_evidence) team.telling([&] { sample.gather(optimizer, data, shards); });
   while (state.epoch < state.fit_end_epoch) {
     bool asked = false;
-    if (state.batch < state.batches) {
-      asked = advance(optimizer, *seen, *strata, *undo);
-      if (state.by_evidence) team.telling([&] { look_at_evidence(optimizer, data, sample); });
-    }
+    const bool steps = state.batch < state.batches;
+    if (steps) asked = advance(optimizer, *seen, *strata, *undo);
     undo->keep();
+    if (steps && state.by_evidence) team.telling([&] { look_at_evidence(optimizer, data, sample); });
     if (state.batch == state.batches) end_epoch(optimizer, data, *strata, sample);
     if (should_stop(optimizer, progress, asked) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
   }
