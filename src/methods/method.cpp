@@ -61,11 +61,13 @@ void set(Options& options, Rule rule, EstimateKind kind) {
   options.curvature = kind;
 }
 
-/// Networks that predict numbers learn a prior precision for each layer, by the evidence. Deep ones start so
-/// that signals keep their size from layer to layer (He et al. 2015); from smaller weights some never learn.
+/// Networks that predict numbers learn a prior precision for each layer, by the evidence. Deep ones for classes
+/// start so that signals keep their size from layer to layer (He et al. 2015); from smaller weights some never
+/// learn. Numbers are learned better from outputs near 0.
 void set_in_batches(Options& options, const MethodContext& context, Rule rule, EstimateKind kind) {
   set(options, rule, kind);
-  if (context.is_deep && context.has_rectifiers) options.initialization = Initialization::he;
+  if (context.is_deep && context.has_rectifiers && context.has_classes())
+    options.initialization = Initialization::he;
   if (context.has_hidden && context.has_noise()) options.prior_groups = PriorGroups::layers;
 }
 
