@@ -61,9 +61,9 @@ void set(Options& options, Rule rule, EstimateKind kind) {
   options.curvature = kind;
 }
 
-/// Networks that predict numbers learn a prior precision for each layer, by the evidence. Deep ones for classes
-/// start so that signals keep their size from layer to layer (He et al. 2015); from smaller weights some never
-/// learn. Numbers are learned better from outputs near 0.
+/// Networks that predict numbers learn a prior precision for each layer, by the evidence. Deep ones for
+/// classes start so that signals keep their size from layer to layer (He et al. 2015); from smaller weights
+/// some never learn. Numbers are learned better from outputs near 0.
 void set_in_batches(Options& options, const MethodContext& context, Rule rule, EstimateKind kind) {
   set(options, rule, kind);
   if (context.is_deep && context.has_rectifiers && context.has_classes())
@@ -297,6 +297,17 @@ Families find_family(const char* word) {
     fail(Status::ERROR_INVALID_ARGUMENT, "family is \"%.60s\", expected one of %s", word,
          words_of(static_cast<Families>((1U << words.size()) - 1)));
   return static_cast<Families>(1U << (found - words.begin()));
+}
+
+bool learns_by_evidence(const Options& options, const MethodContext& model) {
+  if (options.scales == ScaleSource::samples || options.learn_noise == 0) return false;
+  if (options.rule == Rule::map) return false;  // a mode has option "evidence"
+  // Steps of standard deviations diverge under its priors, which are wide where the data say nothing.
+  if (options.curvature == EstimateKind::mc_reparam) return false;
+  const bool by_layers =
+      options.prior_groups == PriorGroups::layers || options.prior_groups == PriorGroups::shared;
+  return by_layers && model.is_network && model.has_hidden && model.has_noise() &&
+         model.without_separate_examples.empty();
 }
 
 std::span<const Method> method_table() {

@@ -106,6 +106,10 @@ struct Method {
   const char *doc, *source;
 };
 
+/// True if fits with these options learn the scales of such a model by the evidence of the linearised network
+/// (train/scales/by_evidence.hpp), unless prior or noise are fixed.
+bool learns_by_evidence(const Options& options, const MethodContext& model);
+
 std::span<const Method> method_table();
 
 /// Fails with ERROR_INVALID_ARGUMENT listing the names.

@@ -131,6 +131,10 @@ bdl_predict_method suggested_prediction(const MethodContext& model, const Method
     // which classes have in common, for doubt about them.
     if (method.forecast == Forecast::linearized) return BDL_MONTE_CARLO;
   }
+  Options options;
+  method.set_defaults(options, model);
+  const bool is_refined = method.kind == MethodKind::batch && learns_by_evidence(options, model);
+  if (is_refined) return BDL_LINEARIZED;  // the refined posterior is that of the linearised network
   constexpr bdl_predict_method predictions[] = {BDL_MONTE_CARLO, BDL_PLUG_IN, BDL_LINEARIZED};
   return predictions[static_cast<int>(method.forecast)];
 }

@@ -44,7 +44,7 @@ void visit_gaussian_outputs(const Query<T>& query, PredictMemory<T>& memory, Gau
     check_interrupt();
     const auto x = memory.x.matrix(model.inputs(), std::min(chunk, query.x.rows - first));
     gather_inputs(model, query.x, first, x);
-    outputs.compute(query.of_variances(), x);
+    outputs.compute(query.linearized_posterior(), x);
     check_sense<T, double>(model, x, outputs.mean(), first);
     for (Index i = 0; i < x.cols; ++i) visit(first + i, outputs.mean().column(i), outputs.covariance(i));
   }

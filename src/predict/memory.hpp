@@ -48,7 +48,6 @@ struct PredictMemory {
   Buffer<T> x, f, all;                  ///< inputs and outputs of examples
   Scratch passes;                       ///< of forward passes
   Buffer<double> mixture, root;
-  Buffer<double> laws;  ///< means and variances of all examples' outputs under a refined posterior
   std::optional<LinearizedOutputs<T>> linearized;
   NormalRule rule, information_rule;
   std::optional<Likelihood> one_output;  ///< for one logit at a time

@@ -1,7 +1,6 @@
 #include "predict/mixture.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/interrupt.hpp"
 #include "posterior/dropout/dropout.hpp"
@@ -131,51 +130,6 @@ void visit_samples(const Query<T>& query, PredictMemory<T>& memory, MixtureVisit
   }
 }
 
-double mean_of(Index output, ConstMatrixView<double> f) {
-  double sum = 0;
-  for (Index k = 0; k < f.cols; ++k) sum += f(output, k);
-  return sum / static_cast<double>(f.cols);
-}
-
-/// Gives an output's draws this mean and variance, and leaves their shape.
-void rescale(Index output, double mean, double variance, MatrixView<double> f) {
-  const double old_mean = mean_of(output, f);
-  double square = 0;
-  for (Index k = 0; k < f.cols; ++k) square += std::pow(f(output, k) - old_mean, 2);
-  square /= static_cast<double>(f.cols);
-  const double factor = square > 0 ? std::sqrt(variance / square) : 0;
-  for (Index k = 0; k < f.cols; ++k) f(output, k) = mean + factor * (f(output, k) - old_mean);
-}
-
-/// Visits draws of the trained posterior with the variances of the refined one. Means of y keep the means of
-/// the draws, which err less than the network at the mean; log noise precisions, of which draws have too wide
-/// tails, take those of the network at the mean.
-template <class T>
-void visit_refined_samples(const Query<T>& query, PredictMemory<T>& memory, MixtureVisitor visit,
-                           const ChunkLimits& limits) {
-  const Index outputs = query.model.outputs(), means = query.model.likelihood.means();
-  const auto laws = memory.laws.matrix(2 * outputs, query.x.rows);  // mean and variance of each output
-  visit_gaussian_outputs<T>(
-      query, memory,
-      [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
-        for (Index c = 0; c < outputs; ++c) {
-          laws(2 * c, i) = m[static_cast<std::size_t>(c)];
-          laws(2 * c + 1, i) = s(c, c);
-        }
-      },
-      limits);
-  visit_samples(
-      query, memory,
-      [&](Index i, const Mixture& mixture) {
-        const auto f = memory.mixture.matrix(outputs, mixture.components());
-        if (!mixture.overflows && overflow::is_finite(laws.column(i)))
-          for (Index c = 0; c < outputs; ++c)
-            rescale(c, c < means ? mean_of(c, f) : laws(2 * c, i), laws(2 * c + 1, i), f);
-        visit(i, mixture);
-      },
-      limits);
-}
-
 }  // namespace
 
 bool draws_samples(bdl_predict_method method) {
@@ -234,9 +188,6 @@ void visit_mixtures(const Query<T>& query, MixtureVisitor visit, const ChunkLimi
   switch (query.spec.method) {
     case BDL_MONTE_CARLO:
     case BDL_LOCAL_MONTE_CARLO:
-      if (&query.of_variances() != &query.posterior)
-        return visit_refined_samples(query, *memory, visit, limits);
-      return visit_samples(query, *memory, visit, limits);
     case BDL_PLUG_IN:
       return visit_samples(query, *memory, visit, limits);
     case BDL_QUADRATURE:

@@ -28,10 +28,10 @@ struct Query {
   Array x;
   PredictSpec spec;
   PredictMemory<T>* memory = nullptr;  ///< kept from one query to the next; null if this is the only one
-  bool refined = true;                 ///< false: the trained posterior's variances, as for the ELBO
+  bool refined = true;  ///< false: linearised methods use the trained posterior, as for the ELBO
 
-  /// Returns the posterior whose variances are used.
-  const Posterior<T>& of_variances() const {
+  /// Returns the posterior by which a linearised network predicts.
+  const Posterior<T>& linearized_posterior() const {
     return refined && posterior.refinement() ? *posterior.refinement() : posterior;
   }
 };

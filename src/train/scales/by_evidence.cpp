@@ -61,20 +61,9 @@ bool has_fallen(Optimizer<T>& optimizer, double evidence, double examples) {
 
 template <class T>
 bool learns_by_evidence(const Optimizer<T>& optimizer) {
-  const Options& options = optimizer.options();
-  const MethodContext& context = optimizer.context();
-  if (options.scales == ScaleSource::samples || options.learn_noise == 0) return false;
-  if (options.rule == Rule::map) return false;  // a mode has option "evidence"
-  // Steps of standard deviations diverge under its priors, which are wide where the data say nothing.
-  if (options.curvature == EstimateKind::mc_reparam) return false;
-  if (!context.is_network || !context.has_hidden || optimizer.method().kind != MethodKind::batch)
-    return false;
-  const Likelihood& likelihood = optimizer.model()->likelihood;
-  if (!likelihood.has_noise_precision() || likelihood.noise_covariance().given()) return false;
-  const bool by_layers =
-      options.prior_groups == PriorGroups::layers || options.prior_groups == PriorGroups::shared;
-  return by_layers && !optimizer.prior().is_fixed() && context.without_separate_examples.empty() &&
-         optimizer.posterior()->is_gaussian();
+  return optimizer.method().kind == MethodKind::batch &&
+         learns_by_evidence(optimizer.options(), optimizer.context()) && !optimizer.prior().is_fixed() &&
+         !optimizer.model()->likelihood.noise_covariance().given() && optimizer.posterior()->is_gaussian();
 }
 
 /// Log noise precisions are 0 when they become free: their prior is learned once they have moved.
