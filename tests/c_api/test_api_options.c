@@ -19,7 +19,8 @@ static void check_default(const char* name, bdl_option_type type, const char* te
   double real = 0;
   int64_t integer = 0;
   const char* word = NULL;
-  if (strcmp(name, "curvature") == 0 || strcmp(name, "mean_update") == 0) return; /* the method's own */
+  if (strcmp(name, "curvature") == 0 || strcmp(name, "mean_update") == 0 || strcmp(name, "prior_groups") == 0)
+    return; /* the method's own */
   if (type == BDL_OPTION_DOUBLE) {
     OK(bdl_optimizer_get_double(t.optimizer, name, &real));
     assert_true(real == strtod(text, NULL));
@@ -221,6 +222,12 @@ static void test_methods(void** state) {
 }
 
 /* The description of each method is true when it is used. */
+/* The network is linearised at the mean in training, or by Laplace's approximation. */
+static int sees_the_mean(const char* name) {
+  return strcmp(name, "laplace") == 0 || strcmp(name, "kfac") == 0 || strcmp(name, "ogn") == 0 ||
+         strncmp(name, "slang-lin-", 10) == 0;
+}
+
 static void test_methods_say_what_they_are_for(void** state) {
   bdl_posterior* q[FAMILIES];
   bdl_model* const linear = create_all(q);
@@ -241,7 +248,7 @@ static void test_methods_say_what_they_are_for(void** state) {
     }
     assert_int_equal(is_exact, strncmp(name, "exact-", 6) == 0);
     assert_int_equal(prediction, strcmp(name, "map") == 0 || strcmp(name, "sgd") == 0 ? BDL_PLUG_IN
-                                 : strcmp(name, "laplace") == 0 || is_stream          ? BDL_LINEARIZED
+                                 : sees_the_mean(name) || is_stream                   ? BDL_LINEARIZED
                                                                                       : BDL_MONTE_CARLO);
     OK(bdl_method_describe(name, NULL, NULL, NULL, NULL, NULL, NULL));
   }
@@ -395,8 +402,8 @@ static void test_suggested_noise(void** state) {
                     norm[] = "input 2; dense 3; batchnorm; relu; dense 1";
   static const noise_wish wishes[] = {{mlp, "slang-ggn", "", 2, 0, 0, BDL_HETEROSCEDASTIC},
                                       {mlp, "vogn", "", 0, 0, 0, BDL_HETEROSCEDASTIC},
-                                      {mlp, "laplace", "", 2, 0, 0, BDL_HETEROSCEDASTIC},
-                                      {mlp, "map", "", 0, 0, 0, BDL_HETEROSCEDASTIC},
+                                      {mlp, "laplace", "", 2, 0, 0, BDL_GAUSSIAN},
+                                      {mlp, "map", "", 0, 0, 0, BDL_GAUSSIAN},
                                       {maps, "slang-ggn", "", 2, 0, 0, BDL_HETEROSCEDASTIC},
                                       {linear, "slang-ggn", "", 2, 0, 0, BDL_GAUSSIAN},
                                       {linear, "exact-low-rank", "", 2, 0, 0, BDL_GAUSSIAN},
@@ -592,8 +599,9 @@ static void test_prior_groups(void** state) {
   (void)state;
   OK(bdl_optimizer_set_double(t.optimizer, "prior_precision", 4));
   OK(bdl_optimizer_set_double(t.optimizer, "bias_prior_precision", 0.25));
+  OK(bdl_optimizer_set_choice(t.optimizer, "prior_groups", "weights_biases"));
   read_prior(prior);
-  for (int64_t k = 0; k < 4; ++k) { /* weights and biases apart, by default */
+  for (int64_t k = 0; k < 4; ++k) {
     OK(bdl_model_block(t.model, k, &name, &offset, &rows, &cols));
     for (int64_t i = offset; i < offset + rows * cols; ++i)
       assert_true(prior[i] == (strstr(name, "bias") ? 0.25 : 4));

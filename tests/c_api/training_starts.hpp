@@ -61,7 +61,8 @@ inline bool create_start(const char* method, const char* network, int family, fu
   if (!create_posterior(family, parts.model, &parts.posterior)) return false;
   if (bdl_optimizer_create(parts.model, parts.posterior, method, start_rows, &parts.optimizer) != BDL_OK)
     return false;
-  OK(bdl_optimizer_set_int(parts.optimizer, "minibatch", start_rows / 2));
+  // Streams and methods exact-* have no minibatches, and refuse it.
+  (void)bdl_optimizer_set_int(parts.optimizer, "minibatch", start_rows / 2);
   if (strcmp(method, "swag") == 0) OK(bdl_optimizer_set_text(parts.optimizer, "swag_every=1 swag_from=0"));
   return true;
 }

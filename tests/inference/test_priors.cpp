@@ -181,7 +181,9 @@ void options_regroup_the_prior_when_they_change_it(void**) {
   Options options = optimizer.options();
   options.learning_rate = 0.5;
   optimizer.set_options(options);
-  check(optimizer.prior(), 2, repeated({{6, 3}, {3, 4}, {3, 3}, {1, 4}}));
+  check(optimizer.prior(), 2, repeated({{9, 3}, {4, 4}}));
+  options.prior_groups = weights_biases;
+  optimizer.set_options(options);
   options.prior_precision = 7;
   optimizer.set_options(options);
   check(optimizer.prior(), 2, Dense(13, 1, 7));
