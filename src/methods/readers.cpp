@@ -53,7 +53,7 @@ bool is_read(Index wanted, const Combination& c) {
              sampled = !exact && !linearized && o.curvature != EstimateKind::exact_hess;
   const bool noise = m.has_noise();
   const bool is_plain = o.rule == Rule::bog || o.rule == Rule::bbb;
-  const bool by_eigenpairs = (natural && !is_plain) || (fits && o.laplace != 0) ||
+  const bool by_eigenpairs = (natural && !is_plain) || (fits && mean) ||
                              (stream && !is_plain && o.mean_update == MeanUpdateOption::projected);
   const bool projects = by_eigenpairs && c.is(Families::low_rank);
   Index row = 0;

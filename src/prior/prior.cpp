@@ -104,7 +104,13 @@ void Prior<T>::add_range(const Range& range, double precision) {
   if (range.group >= group_sizes_.size()) group_sizes_.resize(range.group + 1);
   if (group_sizes_[range.group] == 0) groups_[range.group] = precision;
   group_sizes_[range.group] += range.size;
-  ranges_.push_back(range);
+  const auto continues = [&](const Range& last) {
+    return last.group == range.group && last.scale == range.scale && last.offset + last.size == range.offset;
+  };
+  if (!ranges_.empty() && continues(ranges_.back()))
+    ranges_.back().size += range.size;
+  else
+    ranges_.push_back(range);
 }
 
 template <class T>

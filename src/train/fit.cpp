@@ -105,7 +105,8 @@ bool advance(Optimizer<T>& optimizer, MinibatchData<T>& data, Strata& strata, Un
 /// Ends an epoch after its last minibatch. If Laplace's approximation, SWAG or the refinement fails,
 /// another fit with epochs = 0 retries only that.
 template <class T>
-void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata, const EvidenceSample<T>& sample) {
+void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata,
+               std::optional<LooksAtEvidence<T>>& looks) {
   TrainingState& state = optimizer.state;
   const bool is_last = state.epoch + 1 == state.fit_end_epoch;
   Team& team = optimizer.team;
@@ -114,8 +115,8 @@ void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata, const Evi
     team.telling([&] { take_laplace(optimizer, data, state.shards, true); });
   else if (evidence_is_due(optimizer))
     team.telling([&] { learn_by_evidence(optimizer, data, state.shards); });
-  if (refines(optimizer) && is_last)
-    team.telling([&] { take_refinement(optimizer, data, sample, state.shards); });
+  if (looks && refines(optimizer) && is_last)
+    team.telling([&] { take_refinement(optimizer, data, looks->evidence(), state.shards); });
   agree(optimizer, Call::epoch, data.rows(), state.fit_end_epoch, state.shards);
   state.batch = 0;
   ++state.epoch;
@@ -193,16 +194,19 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   start_units(optimizer, data);
   start_noise(optimizer, data);
   TrainingState& state = optimizer.state;
-  EvidenceSample<T> sample;
+  std::optional<LooksAtEvidence<T>> looks;
   state.by_evidence = learns_by_evidence(optimizer);
-  if (state.by_evidence) team.telling([&] { sample.gather(optimizer, data, shards); });
+  if (state.by_evidence) {
+    team.attempt([&] { looks.emplace(optimizer, data, shards); });
+    team.vote();  // all ranks have the memory, or none trains
+  }
   while (state.epoch < state.fit_end_epoch) {
     bool asked = false;
     const bool steps = state.batch < state.batches;
     if (steps) asked = advance(optimizer, *seen, *strata, *undo);
     undo->keep();
-    if (steps && state.by_evidence) team.telling([&] { look_at_evidence(optimizer, data, sample); });
-    if (state.batch == state.batches) end_epoch(optimizer, data, *strata, sample);
+    if (steps && looks) team.telling([&] { looks->look(); });
+    if (state.batch == state.batches) end_epoch(optimizer, data, *strata, looks);
     if (should_stop(optimizer, progress, asked) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
   }
   state.by_evidence = false;

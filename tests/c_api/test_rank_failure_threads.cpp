@@ -261,7 +261,7 @@ void methods_that_do_not_shard_say_why(void**) {
     assert_words(results[0], word);
   }
   // Nor do they by one rank, where there are more shards than one.
-  Learner bong = learner("", BDL_F64, "bong");
+  Learner bong(make_mlp(BDL_F64, {RankData::inputs, 5, 2}, BDL_GAUSSIAN), BDL_F64, 0, RankData::rows, "bong");
   assert_int_equal(bdl_optimizer_set_int(bong.optimizer.get(), "shards", 4), BDL_ERROR_UNSUPPORTED);
 }
 

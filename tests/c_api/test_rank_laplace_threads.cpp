@@ -47,7 +47,7 @@ Learner learner_of(const Case& c) {
       make_mlp(c.dtype, {RankData::inputs, 6, c.likelihood == BDL_CATEGORICAL ? 3 : 2}, c.likelihood);
   Posterior q = posterior_of(c, model);
   Optimizer o = make_optimizer(model, q, RankData::rows, c.method);
-  bdl_optimizer_set_text(o.get(), (std::string("minibatch=24 shards=8 ") + c.options).c_str());
+  OK(bdl_optimizer_set_text(o.get(), (std::string("minibatch=24 shards=8 ") + c.options).c_str()));
   return {std::move(model), std::move(q), std::move(o)};
 }
 

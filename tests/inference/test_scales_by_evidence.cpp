@@ -126,9 +126,7 @@ struct Regression {
   void train(Index epochs) const { fit(*optimizer, inputs(), targets(), epochs, {nullptr, nullptr}); }
   EvidenceSample<double> sample() const {
     ArrayData data(inputs(), targets());
-    EvidenceSample<double> all;
-    all.gather(*optimizer, data, 1);
-    return all;
+    return EvidenceSample<double>(*optimizer, data, 1);
   }
 };
 
@@ -160,7 +158,8 @@ void it_is_laplaces_evidence(void**) {
     of.optimizer->prior().set_groups(std::vector<double>{0.4, 2.5});
     of.network->likelihood.set_noise_precision(std::vector<double>{1.7});
     laplace(*of.optimizer, of.inputs(), of.targets());
-    LinearizedEvidence<double> evidence(*of.optimizer, of.sample());
+    const auto sample = of.sample();
+    LinearizedEvidence<double> evidence(*of.optimizer, sample);
     const LogEvidence wanted = evidence_of(*of.optimizer, of.optimizer->prior().grouped(), 1);
     assert_near("evidence", evidence.value(), wanted.value, 1e-11);
     assert_near("effective", evidence.effective_parameters(), wanted.effective_parameters, 1e-11);
@@ -173,9 +172,10 @@ void its_search_ends_at_the_optimum(void**) {
   of.set("evidence=none");
   of.train(200);
   laplace(*of.optimizer, of.inputs(), of.targets());
-  LinearizedEvidence<double> evidence(*of.optimizer, of.sample());
+  const auto sample = of.sample();
+  LinearizedEvidence<double> evidence(*of.optimizer, sample);
   evidence.search({}, 2000);
-  const double noise = evidence.noise()[0];
+  const double noise = evidence.noise().precisions()[0];
   const EvidenceOptimum optimum = maximize_evidence(*of.optimizer, {true, true});
   for (std::size_t g = 0; g < 2; ++g) assert_near("prior", evidence.prior()[g], optimum.groups[g], 1e-5);
   assert_near("noise", noise, of.network->likelihood.noise_precision(0), 1e-5);

@@ -39,17 +39,17 @@ bool refines(const Optimizer<T>& optimizer) {
 }
 
 template <class T>
-void take_refinement(Optimizer<T>& optimizer, DataSet& data, const EvidenceSample<T>& sample, Index shards) {
+void take_refinement(Optimizer<T>& optimizer, DataSet& data, LinearizedEvidence<T>& evidence, Index shards) {
   const ThreadLimit threads(optimizer.options().threads);
   std::shared_ptr<Posterior<T>> refined;
   Likelihood likelihood = optimizer.model()->likelihood;
   {
     const Interruptible work;
-    LinearizedEvidence<T> evidence(optimizer, sample);
+    evidence.compute();
     evidence.search_determined(learned_scales_of(optimizer), search_steps);
     Prior<T> prior(optimizer.blocks(), optimizer.options());
     prior.set_groups(evidence.prior());
-    likelihood.learn_noise_precision(evidence.noise());
+    likelihood.learn_noise_precision(evidence.noise().precisions());
     refined = refinement_of<T>(*optimizer.posterior());
     const CurvatureForm form{FisherLabels::exact, KroneckerEigenvalues::products,
                              projection_options(optimizer.options()),
@@ -60,13 +60,14 @@ void take_refinement(Optimizer<T>& optimizer, DataSet& data, const EvidenceSampl
         {data, static_cast<double>(optimizer.data_size()), optimizer.team, shards});
     laplace.write({likelihood, prior}, *refined);
   }
+  optimizer.team.vote();
   optimizer.posterior()->refine(std::move(refined));
   optimizer.model()->likelihood = std::move(likelihood);
 }
 
 #define BDL_INSTANTIATE(T)                    \
   template bool refines(const Optimizer<T>&); \
-  template void take_refinement(Optimizer<T>&, DataSet&, const EvidenceSample<T>&, Index);
+  template void take_refinement(Optimizer<T>&, DataSet&, LinearizedEvidence<T>&, Index);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

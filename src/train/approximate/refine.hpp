@@ -4,7 +4,7 @@
 // docs/mathematics/predictions.md, "The refined posterior").
 #pragma once
 
-#include "train/scales/sample.hpp"
+#include "train/scales/linearized_evidence.hpp"
 
 namespace bdl {
 
@@ -15,6 +15,6 @@ bool refines(const Optimizer<T>& optimizer);
 /// Gives the posterior its refinement, and the noise the value that suits it. All ranks call it within
 /// Team::telling. On failure nothing has changed.
 template <class T>
-void take_refinement(Optimizer<T>& optimizer, DataSet& data, const EvidenceSample<T>& sample, Index shards);
+void take_refinement(Optimizer<T>& optimizer, DataSet& data, LinearizedEvidence<T>& evidence, Index shards);
 
 }  // namespace bdl

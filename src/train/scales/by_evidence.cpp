@@ -25,23 +25,6 @@ bool is_look(const Plan& plan, Index step) {
   return std::ranges::any_of(looks, [&](double fraction) { return step == step_at(plan, fraction); });
 }
 
-/// Begins training anew with the noise of a constant. The course goes on: the rates begin anew, and fall over
-/// the steps that are left.
-template <class T>
-void begin_anew(Optimizer<T>& optimizer, DataSet& data, ConstSpan<double> noise) {
-  TrainingState state = optimizer.state;
-  initialize(optimizer);
-  state.learning_step = state.step;
-  state.plan.begin = state.step;
-  state.start_weight = state.draw_scale = 1;
-  state.watch = {};
-  state.convergence = {};
-  state.is_fresh = true;
-  optimizer.state = state;
-  start_units(optimizer, data);
-  optimizer.model()->likelihood.learn_noise_precision(noise);
-}
-
 /// True if an estimate needs nothing of draws but parameters near the mean; others divide by their
 /// deviations.
 bool may_scale_draws(EstimateKind kind) {
@@ -77,33 +60,54 @@ MovedScales learned_scales_of(const Optimizer<T>& optimizer) {
 }
 
 template <class T>
-void look_at_evidence(Optimizer<T>& optimizer, DataSet& data, const EvidenceSample<T>& sample) {
-  TrainingState& state = optimizer.state;
+LooksAtEvidence<T>::LooksAtEvidence(Optimizer<T>& optimizer, DataSet& data, Index shards)
+    : optimizer_(optimizer), data_(data), sample_(optimizer, data, shards), evidence_(optimizer, sample_) {}
+
+template <class T>
+void LooksAtEvidence<T>::look() {
+  TrainingState& state = optimizer_.state;
   if (!is_look(state.plan, state.step)) return;
-  LinearizedEvidence<T> evidence(optimizer, sample);
-  const MovedScales moved = learned_scales_of(optimizer);
+  const MovedScales moved = learned_scales_of(optimizer_);
+  evidence_.compute();
   if (state.learning_step > 0) {
-    evidence.search(moved, more_steps);
+    evidence_.search(moved, more_steps);
   } else {
-    const auto examples = static_cast<double>(sample.data_rows());
-    evidence.begin_afresh();
-    evidence.search({}, first_steps);
-    const bool falls = has_fallen(optimizer, evidence.value(), examples);
-    if (!falls && plan_fraction(state.plan, state.step + 1) < optimizer.options().learn_from) return;
+    const auto examples = static_cast<double>(sample_.data_rows());
+    evidence_.begin_afresh();
+    evidence_.search({}, first_steps);
+    const bool falls = has_fallen(optimizer_, evidence_.value(), examples);
+    if (!falls && plan_fraction(state.plan, state.step + 1) < optimizer_.options().learn_from) return;
     state.learning_step = state.step;
-    if (falls && state.best_evidence < evidence.of_constant() && state.may_begin_anew)
-      return begin_anew<T>(optimizer, data, evidence.noise_of_constant());
+    if (falls && state.best_evidence < evidence_.noise().of_constant() && state.may_begin_anew)
+      return begin_anew();
   }
   state.convergence = {};
-  if (moved.prior) optimizer.prior().set_groups(evidence.prior());
-  optimizer.model()->likelihood.learn_noise_precision(evidence.noise());
-  if (may_scale_draws(optimizer.options().curvature)) state.draw_scale = evidence.draw_scale();
+  if (moved.prior) optimizer_.prior().set_groups(evidence_.prior());
+  optimizer_.model()->likelihood.learn_noise_precision(evidence_.noise().precisions());
+  if (may_scale_draws(optimizer_.options().curvature)) state.draw_scale = evidence_.draw_scale();
+}
+
+/// Begins training anew with the noise of a constant. The course goes on: the rates begin anew, and fall over
+/// the steps that are left.
+template <class T>
+void LooksAtEvidence<T>::begin_anew() {
+  TrainingState state = optimizer_.state;
+  initialize(optimizer_);
+  state.learning_step = state.step;
+  state.plan.begin = state.step;
+  state.start_weight = state.draw_scale = 1;
+  state.watch = {};
+  state.convergence = {};
+  state.is_fresh = true;
+  optimizer_.state = state;
+  start_units(optimizer_, data_);
+  optimizer_.model()->likelihood.learn_noise_precision(evidence_.noise().precisions_of_constant());
 }
 
 #define BDL_INSTANTIATE(T)                                     \
   template bool learns_by_evidence(const Optimizer<T>&);       \
   template MovedScales learned_scales_of(const Optimizer<T>&); \
-  template void look_at_evidence(Optimizer<T>&, DataSet&, const EvidenceSample<T>&);
+  template class LooksAtEvidence<T>;
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

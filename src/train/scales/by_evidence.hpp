@@ -17,8 +17,23 @@ bool learns_by_evidence(const Optimizer<T>& optimizer);
 template <class T>
 MovedScales learned_scales_of(const Optimizer<T>& optimizer);
 
-/// Looks at the evidence after a step of a fit, if a look is due.
+/// The looks of one fit.
 template <class T>
-void look_at_evidence(Optimizer<T>& optimizer, DataSet& data, const EvidenceSample<T>& sample);
+class LooksAtEvidence {
+ public:
+  /// Reads a sample of the data, and holds the memory of all looks. All ranks call it within Team::attempt.
+  LooksAtEvidence(Optimizer<T>& optimizer, DataSet& data, Index shards);
+  /// Looks after a step, if a look is due.
+  void look();
+  LinearizedEvidence<T>& evidence() { return evidence_; }
+
+ private:
+  void begin_anew();
+
+  Optimizer<T>& optimizer_;
+  DataSet& data_;
+  EvidenceSample<T> sample_;
+  LinearizedEvidence<T> evidence_;
+};
 
 }  // namespace bdl

@@ -3,11 +3,12 @@
 // (docs/mathematics/scales.md, "By the evidence").
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "curvature/estimator.hpp"
 #include "train/scales/gram_evidence.hpp"
-#include "train/scales/sample.hpp"
+#include "train/scales/target_noise.hpp"
 
 namespace bdl {
 
@@ -20,9 +21,11 @@ struct MovedScales {
 template <class T>
 class LinearizedEvidence {
  public:
+  /// Computes as compute() does, so that later calls need no more memory. The sample must outlive it.
+  LinearizedEvidence(const Optimizer<T>& optimizer, const EvidenceSample<T>& sample);
   /// Computes outputs and curvature at the mean of the optimizer's posterior. The search begins at the
   /// present scales.
-  LinearizedEvidence(const Optimizer<T>& optimizer, const EvidenceSample<T>& sample);
+  void compute();
 
   /// Begins at a guess of the prior, and at the noise of the errors at the mean.
   void begin_afresh();
@@ -34,13 +37,9 @@ class LinearizedEvidence {
 
   /// Returns the evidence at the present scales, scaled to all data.
   double value();
-  /// Returns the log likelihood of a constant, with its best noise.
-  double of_constant() const;
-  /// Returns the precisions of the prior's groups, and of the noise as the likelihood holds it.
-  const std::vector<double>& prior() const { return prior_.values; }
-  std::vector<double> noise() const;
-  /// Returns the noise precisions of a constant.
-  std::vector<double> noise_of_constant() const;
+  /// Returns the precisions of the prior's groups.
+  ConstSpan<double> prior() const { return prior_.values; }
+  TargetNoise<T>& noise() { return noise_; }
   double effective_parameters() const;
   /// Returns the factor on the deviations of the posterior's draws with which outputs vary as they do under
   /// the linearised model, on average over the rows; at most 1. Diagonal and low-rank posteriors leave out
@@ -55,33 +54,33 @@ class LinearizedEvidence {
     std::vector<std::vector<double>> products;  // of the rows with the parameters of each group
     Index first = 0;                            // number of the first row
   };
-  struct Target {
-    double values = 0, errors = 0, sum = 0,
-           squares = 0;     // of all data; squared errors as the noise sees them
-    double drawn = 0;       // effective parameters of the posterior's draws
-    double log_change = 0;  // of the noise precision, from that of the rows
-    double variance() const;
-  };
 
-  void add_errors(const EvidenceSample<T>& sample);
-  void add_rows(const EvidenceSample<T>& sample);
-  void add_layers(const Estimate<T>& estimate, const BlockedRows<T>& rows, double weight);
+  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+  void hold_parts();
+  void add_layers(const Estimate<T>& estimate, double weight);
+  void add_layer(std::size_t part, Index parameter, ConstMatrixView<double> gram);
   void add_variances(const Estimate<T>& estimate, double weight);
+  void compute_squares();
   void evaluate();
-  std::vector<double> squares() const;
-  std::vector<double> determined_squares();
-  void move(const MovedScales& moved, const std::vector<double>& squares);
-  void move_noise();
-  double leverage_of(std::size_t target) const;
+  void find_determined();
+  void move(const MovedScales& moved, ConstSpan<double> squares);
+  /// Returns the parts whose outputs are free.
+  std::span<Part> parts();
 
   const Optimizer<T>& optimizer_;
-  const Likelihood& likelihood_;
+  const EvidenceSample<T>& sample_;
+  TargetNoise<T> noise_;
+  std::unique_ptr<Estimator<T>> estimator_;
   std::vector<Part> parts_;
-  std::vector<Target> targets_;
   GroupedPrecisions prior_;
-  std::vector<bool> gives_means_;  // false for groups that give log noise precisions only
-  Index curved_ = 0;
-  double log_likelihood_ = 0, value_ = 0;
+  std::vector<bool> gives_means_;  // by groups; false if they give log noise precisions only
+  std::vector<double> sizes_, squares_, determined_squares_;  // of groups
+  std::vector<double> determined_, drawn_;  // effective parameters by targets: of the model, of draws
+  std::vector<double> row_factors_;
+  double value_ = 0;
+  Scratch scratch_;
+  Buffer<double> gram_, variances_;
+  Buffer<T> products_, written_;
 };
 
 }  // namespace bdl

@@ -8,7 +8,7 @@
 namespace bdl {
 namespace {
 
-constexpr Index most_examples = 4096, most_bytes = Index{1} << 26;
+constexpr Index most_examples = 4096, most_bytes = Index{1} << 24;
 /// Largest number of curvature rows: n^3 flops of their matrix are affordable at each look.
 constexpr Index most_curved_rows = 256;
 
@@ -36,10 +36,8 @@ void read_shard(DataSet& data, const Standardization& units, ConstSpan<Index> li
 }  // namespace
 
 template <class T>
-void EvidenceSample<T>::gather(Optimizer<T>& optimizer, DataSet& data, Index shards) {
-  data_rows_ = data.rows();
-  inputs_ = data.inputs();
-  targets_ = data.targets();
+EvidenceSample<T>::EvidenceSample(Optimizer<T>& optimizer, DataSet& data, Index shards)
+    : data_rows_(data.rows()), inputs_(data.inputs()), targets_(data.targets()) {
   const Index numbers = inputs_ + targets_,
               by_bytes = std::max<Index>(1, most_bytes / (numbers * static_cast<Index>(sizeof(double))));
   rows_ = std::min({data_rows_, most_examples, by_bytes});

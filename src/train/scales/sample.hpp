@@ -9,9 +9,8 @@ namespace bdl {
 template <class T>
 class EvidenceSample {
  public:
-  /// Reads the examples from the shards of all ranks; each rank then holds them all. All ranks call it within
-  /// Team::telling.
-  void gather(Optimizer<T>& optimizer, DataSet& data, Index shards);
+  /// Reads the examples from the shards of all ranks; each rank then holds them all.
+  EvidenceSample(Optimizer<T>& optimizer, DataSet& data, Index shards);
   /// Number of all examples of the data, of those here, and of those whose curvature counts.
   Index data_rows() const { return data_rows_; }
   Index rows() const { return rows_; }

@@ -109,8 +109,8 @@ bool fails_at(const Case& c, long k, Outcome (&outcomes)[2]) {
     Posterior posterior = posterior_of(c, model);
     Optimizer optimizer = make_optimizer(model, posterior, c.rows, c.method);
     Learner l(std::move(model), std::move(posterior), std::move(optimizer));
-    bdl_optimizer_set_text(l.optimizer.get(), "shards=2 learn_noise=1");
-    bdl_optimizer_set_text(l.optimizer.get(), c.options);
+    OK(bdl_optimizer_set_text(l.optimizer.get(), "shards=2 learn_noise=1"));
+    OK(bdl_optimizer_set_text(l.optimizer.get(), c.options));
     bdl_communicator* handle = nullptr;
     bdl_communicator_create(rank.number, 2, all_gather, exchange, &rank, nullptr, &handle);
     const Ranks ranks(handle);

@@ -70,9 +70,11 @@ bool accepts(auto& optimizer, Index shards, const Variation& variation) {
   options.minibatch = minibatch;
   options.progress_every = 1;
   options.learn_from = 0;
-  options.laplace = 0;                                  // after the steps
-  options.total_steps = 2 * epochs * rows / minibatch;  // SWAG's Gaussian comes in their end
-  if (options.guard > 0) options.guard = 1e-6;          // so that it acts
+  options.laplace = 0;                                     // after the steps
+  options.refine = Refine::no;                             // the same
+  if (options.rule == Rule::map) options.learn_noise = 0;  // the same: by the evidence, after epochs
+  options.total_steps = 2 * epochs * rows / minibatch;     // SWAG's Gaussian comes in their end
+  if (options.guard > 0) options.guard = 1e-6;             // so that it acts
   variation.change(options);
   try {
     optimizer.check_options(options);
