@@ -1,0 +1,137 @@
+#include "train/scales/target_noise.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "base/error.hpp"
+#include "curvature/seeds.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr Index chunk = 256;            // examples of a forward pass
+constexpr double fewest_values = 1e-8;  // that are left beside those determined
+constexpr double most_precise = 1e10;   // noise precision over that of a constant
+constexpr double least_precise = 1e-2;  // the same, where noise depends on x
+
+}  // namespace
+
+/// Returns the variance of the values about their mean; of equal values, their square.
+template <class T>
+double TargetNoise<T>::Sums::variance() const {
+  const double mean = values > 0 ? sum / values : 0, square = values > 0 ? squares / values : 0;
+  const double about_mean = square - mean * mean;
+  if (about_mean > 1e-12 * square) return about_mean;
+  return square > 0 ? square : 1;
+}
+
+template <class T>
+TargetNoise<T>::TargetNoise(const Optimizer<T>& optimizer, const EvidenceSample<T>& sample)
+    : optimizer_(optimizer),
+      sample_(sample),
+      likelihood_(optimizer.model()->likelihood),
+      targets_(static_cast<std::size_t>(likelihood_.targets())),
+      factors_(targets_.size()),
+      errors_(targets_.size()),
+      precisions_(likelihood_.noise_precision().size()),
+      nothing_(targets_.size()),
+      outputs_(optimizer.model()->outputs() * std::min(chunk, sample.rows())) {
+  compute();
+}
+
+template <class T>
+void TargetNoise<T>::compute() {
+  const Model<T>& model = *optimizer_.model();
+  const Posterior<T>& q = *optimizer_.posterior();
+  const double weight = static_cast<double>(sample_.data_rows()) / static_cast<double>(sample_.rows());
+  std::ranges::fill(targets_, Sums{});
+  std::ranges::fill(factors_, 1.0);
+  log_likelihood_ = 0;
+  for (Index first = 0; first < sample_.rows(); first += chunk) {
+    const Index count = std::min(chunk, sample_.rows() - first);
+    const auto f = outputs_.matrix(model.outputs(), count);
+    const auto y = sample_.y().columns(first, count);
+    model.forward(q.mean(), sample_.x().columns(first, count), f, scratch_, q.statistics());
+    check_outputs_finite<T>(f);
+    log_likelihood_ += weight * expected_log_likelihood<T>(likelihood_, f, y);
+    sum_squared_errors<T>(likelihood_, f, y, errors_);
+    add(y, weight);
+  }
+}
+
+template <class T>
+void TargetNoise<T>::add(ConstMatrixView<T> y, double weight) {
+  for (std::size_t c = 0; c < targets_.size(); ++c) {
+    Sums& to = targets_[c];
+    to.errors += weight * errors_[c];
+    for (Index i = 0; i < y.cols; ++i) {
+      const auto value = static_cast<double>(y(static_cast<Index>(c), i));
+      if (std::isnan(value)) continue;
+      to.values += weight;
+      to.sum += weight * value;
+      to.squares += weight * value * value;
+    }
+  }
+}
+
+template <class T>
+auto TargetNoise<T>::totals_of(std::size_t precision, ConstSpan<double> determined) const -> Totals {
+  Totals all;
+  for (std::size_t c = 0; c < targets_.size(); ++c) {
+    if (!is_shared() && c != precision) continue;
+    all.values += targets_[c].values;
+    all.errors += targets_[c].errors;
+    all.about_mean += targets_[c].values * targets_[c].variance();
+    all.determined += determined[c];
+  }
+  return all;
+}
+
+template <class T>
+void TargetNoise<T>::move(ConstSpan<double> determined, bool depends_on_x) {
+  for (std::size_t c = 0; c < targets_.size(); ++c) {
+    const Totals of = totals_of(c, determined);
+    if (of.values == 0) continue;
+    const double least = (depends_on_x ? least_precise : 1) * of.values / of.about_mean,
+                 wanted = std::max(of.values - of.determined, fewest_values) / std::max(of.errors, 1e-300);
+    factors_[c] = std::clamp(wanted, least, most_precise * least) / present(c);
+  }
+}
+
+template <class T>
+double TargetNoise<T>::log_likelihood() const {
+  double sum = log_likelihood_;
+  for (std::size_t c = 0; c < targets_.size(); ++c)
+    sum +=
+        (targets_[c].values * std::log(factors_[c]) - (factors_[c] - 1) * present(c) * targets_[c].errors) /
+        2;
+  return sum;
+}
+
+template <class T>
+double TargetNoise<T>::of_constant() const {
+  double sum = 0;
+  for (const Sums& of : targets_) sum -= of.values * (std::log(2 * std::numbers::pi * of.variance()) + 1) / 2;
+  return sum;
+}
+
+template <class T>
+ConstSpan<double> TargetNoise<T>::precisions() {
+  for (std::size_t p = 0; p < precisions_.size(); ++p) precisions_[p] = present(p) * factors_[p];
+  return precisions_;
+}
+
+template <class T>
+ConstSpan<double> TargetNoise<T>::precisions_of_constant() {
+  for (std::size_t p = 0; p < precisions_.size(); ++p) {
+    const Totals of = totals_of(p, nothing_);
+    precisions_[p] = of.values / of.about_mean;
+  }
+  return precisions_;
+}
+
+template class TargetNoise<float>;
+template class TargetNoise<double>;
+
+}  // namespace bdl
