@@ -39,7 +39,8 @@ void Posterior<T>::swap_base(Posterior& other) noexcept {
   std::swap(blank_, other.blank_);
   std::swap(points_, other.points_);
   statistics_.swap(other.statistics_);
-  refinement_.swap(other.refinement_);
+  refinement_.reset();
+  other.refinement_.reset();
 }
 
 template <class T>

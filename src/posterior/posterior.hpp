@@ -68,7 +68,7 @@ class Posterior {
   /// Sets them to means 0 and variances 1.
   void reset_statistics();
 
-  /// A posterior of the same mean, whose variances of outputs predictions use in place of this one's
+  /// Returns the posterior of the same mean by which linearised predictions are made in place of this one
   /// (train/approximate/refine.hpp). Null if there is none, or if the mean has changed since.
   const std::shared_ptr<const Posterior>& refinement() const;
   void refine(std::shared_ptr<const Posterior> refinement) { refinement_ = std::move(refinement); }
@@ -76,7 +76,8 @@ class Posterior {
   virtual std::unique_ptr<Posterior> clone() const = 0;
   /// Copies a posterior of the same family and sizes; allocates nothing.
   virtual void assign(const Posterior& other) = 0;
-  /// Exchanges contents with a posterior of the same family and sizes.
+  /// Exchanges contents with a posterior of the same family and sizes; refinements, which belong to what has
+  /// been, are gone.
   virtual void swap(Posterior& other) = 0;
 
   /// Visits the posterior's numbers, the mean first, in an order that depends on the kind only. What is
