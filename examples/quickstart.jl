@@ -18,7 +18,7 @@ test = Int.(vec(read_numbers(joinpath(@__DIR__, "data", "yacht_test_rows.csv")))
 train = setdiff(1:size(data, 1), test)
 X, y, X_test, y_test = data[train, 1:6], data[train, 7], data[test, 1:6], data[test, 7]
 
-m = fit(BayesianMLP, X, y; hidden = (50,), rank = 5, epochs = 120, progress = show_progress)
+m = fit(BayesianMLP, X, y; hidden = (50,), rank = 5, epochs = 100, progress = show_progress)
 
 @printf("test RMSE %.3f  log likelihood %.3f  (in the target's units)\n", rmse(predict(m, X_test), y_test),
     loglikelihood(m, X_test, y_test) / length(y_test))

@@ -29,16 +29,15 @@ void fill_gradients(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMat
 }
 
 /// Fills the seeds after the gradients: those of log noise precisions that are held, which the gradient
-/// leaves out. Their weight is 0 if none is held.
+/// leaves out.
 template <class T>
 void fill_held_rows(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y, MatrixView<T> e,
-                    std::span<T> c, std::span<T> w) {
+                    std::span<T> c) {
   for (Index row = f.cols; row < e.cols; ++row) {
     const Index j = row % f.cols, k = likelihood.means() + row / f.cols - 1;
     double unused = 0;
     likelihood.hessian_root(f.column_data(j), y.column_data(j % y.cols), k, e.column_data(row), &unused);
     c[static_cast<std::size_t>(row)] = 0;
-    if (likelihood.log_precision_is_free()) w[static_cast<std::size_t>(row)] = 0;
   }
 }
 
@@ -47,7 +46,7 @@ void fill_held_rows(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMat
 template <class T>
 void fill_labels(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
                  ConstMatrixView<T> y, MatrixView<T> e, std::span<T> w) {
-  for (Index k = 0; k < likelihood.outputs(); ++k)
+  for (Index k = 0; k < likelihood.curved_outputs(); ++k)
     for (Index j = 0; j < f.cols; ++j) {
       const Index row = k * f.cols + j;
       T* const seed = e.column_data(row);
@@ -131,11 +130,11 @@ void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixV
   if (spec.kind == CurvatureKind::empirical_fisher) {
     std::ranges::fill(c, static_cast<T>(spec.scale));
     fill_gradients(likelihood, f, y, e);
-    return fill_held_rows(likelihood, f, y, e, c, w);
+    return fill_held_rows(likelihood, f, y, e, c);
   }
   if (spec.kind != CurvatureKind::gauss_newton)
     return fill_gradient_and_curvature(likelihood, spec, f, y, e, c, w);
-  for (Index k = 0; k < likelihood.outputs(); ++k)
+  for (Index k = 0; k < likelihood.curved_outputs(); ++k)
     for (Index j = 0; j < f.cols; ++j) {
       const Index row = k * f.cols + j;
       double coefficient = 0;

@@ -7,14 +7,14 @@
 namespace bdl {
 
 /// Returns the number of seeds per example and sample: C for Gauss-Newton; the gradient and C or 1 others
-/// for the kinds with labels. The empirical Fisher has the gradient and one seed per log noise precision,
-/// since a held one has curvature but no gradient; sums over one sample (`apart`) need the gradient only.
+/// for the kinds with labels. The empirical Fisher has the gradient and one seed per log noise precision that
+/// is held, which has curvature but no gradient; sums over one sample (`apart`) need the gradient only.
 inline Index seed_count(const Likelihood& likelihood, const BatchSize& size) {
-  if (size.kind == CurvatureKind::gauss_newton) return likelihood.outputs();
-  if (size.kind == CurvatureKind::gradient_and_all_labels) return 1 + likelihood.outputs();
+  const Index outputs = likelihood.curved_outputs();
+  if (size.kind == CurvatureKind::gauss_newton) return outputs;
+  if (size.kind == CurvatureKind::gradient_and_all_labels) return 1 + outputs;
   if (size.kind == CurvatureKind::gradient_and_one_label) return 2;
-  if (size.apart) return 1;
-  return 1 + likelihood.outputs() - likelihood.means();
+  return size.apart || likelihood.log_precision_is_free() ? 1 : 1 + outputs - likelihood.means();
 }
 
 /// Fills E (C x n K) and the rows' coefficients for outputs F (C x n, column s M + i) and targets Y (. x M).

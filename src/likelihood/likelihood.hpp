@@ -44,6 +44,11 @@ class Likelihood {
   /// False if the log noise precisions of a heteroscedastic model count as 0.
   bool log_precision_is_free() const { return log_precision_is_free_; }
   void free_log_precision(bool free) { log_precision_is_free_ = free; }
+  /// Returns the number of outputs that have curvature; log noise precisions that are held may have none.
+  Index curved_outputs() const {
+    return holds_without_curvature_ && !log_precision_is_free_ ? means() : outputs();
+  }
+  void hold_without_curvature(bool without) { holds_without_curvature_ = without; }
 
   /// Log of the rate (Poisson) or noise variance (heteroscedastic) above which outputs are bent
   /// (limited_rates.hpp); infinity if there is no limit.
@@ -132,7 +137,7 @@ class Likelihood {
   Index outputs_;
   std::vector<double> noise_precision_{1.0};
   NoiseOrigin noise_origin_ = NoiseOrigin::none;
-  bool log_precision_is_free_ = true;
+  bool log_precision_is_free_ = true, holds_without_curvature_ = false;
   double first_degrees_ = 4, degrees_ = 4;
   double limit_ = std::numeric_limits<double>::infinity();
   NoiseCovariance noise_covariance_;

@@ -42,6 +42,6 @@ struct EstimatorDefault {
 std::span<const EstimatorDefault> estimator_defaults();
 
 /// Number of epochs of a course if the user says none.
-inline constexpr Index usual_epochs = 120;
+inline constexpr Index usual_epochs = 100;
 
 }  // namespace bdl

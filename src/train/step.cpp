@@ -12,6 +12,10 @@
 namespace bdl {
 namespace {
 
+/// Fraction of the course in which held log noise precisions have curvature, so that they are not uncertain
+/// when they become free. Before it, their rows would only cost time.
+constexpr double time_of_curvature = 0.15;
+
 /// Returns the options of the next step's estimate.
 template <class T>
 Options estimate_options(const Optimizer<T>& optimizer) {
@@ -58,7 +62,13 @@ class StepInProgress {
     optimizer_.check_use(Use::step);
     if (optimizer_.posterior()->is_blank()) initialize(optimizer_);
     check_loop();
-    if (is_due(optimizer_.state, optimizer_.options().heteroscedastic_from, epoch_steps)) freed_->free();
+    const double free_from = optimizer_.options().heteroscedastic_from;
+    if (is_due(optimizer_.state, free_from, epoch_steps)) {
+      freed_->free();
+    } else if (optimizer_.state.step > 0 &&  // the first step takes the memory of all
+               !is_due(optimizer_.state, free_from - time_of_curvature, epoch_steps)) {
+      freed_->hold_without_curvature();
+    }
     start_step(optimizer_);
     if (optimizer_.caller_draws() && optimizer_.step_kind() == StepKind::low_rank_moment)
       fail(Status::ERROR_UNSUPPORTED,
@@ -170,7 +180,7 @@ class StepInProgress {
   std::shared_ptr<DrawSource<T>> kept_draws_;  // kept alive, as the caller's callback may replace them
   ThreadLimit threads_;
   Scratch::Frame frame_;
-  std::optional<FreedLogPrecision> freed_;
+  std::optional<LogPrecisionInStep> freed_;
   LearnedScales scales_;
   Index examples_ = 0, epoch_steps_ = 0, first_learning_ = 0;
   StepEvidence<T> estimate_;

@@ -7,16 +7,18 @@
 
 namespace bdl {
 
-/// Frees the log noise precisions of a heteroscedastic model, so that they are learned, but only if the step
-/// is taken.
-class FreedLogPrecision {
+/// What a step does to log noise precisions. It frees them, so that they are learned, but only if it is
+/// taken; or it leaves the curvature of held ones out of its rows.
+class LogPrecisionInStep {
  public:
-  explicit FreedLogPrecision(Likelihood& likelihood) : likelihood_(likelihood) {}
-  FreedLogPrecision(const FreedLogPrecision&) = delete;
-  FreedLogPrecision& operator=(const FreedLogPrecision&) = delete;
-  ~FreedLogPrecision() {
+  explicit LogPrecisionInStep(Likelihood& likelihood) : likelihood_(likelihood) {}
+  LogPrecisionInStep(const LogPrecisionInStep&) = delete;
+  LogPrecisionInStep& operator=(const LogPrecisionInStep&) = delete;
+  ~LogPrecisionInStep() {
+    likelihood_.hold_without_curvature(false);
     if (new_ && !kept_) likelihood_.free_log_precision(false);
   }
+  void hold_without_curvature() { likelihood_.hold_without_curvature(true); }
   void free() {
     new_ = !likelihood_.log_precision_is_free();
     likelihood_.free_log_precision(true);

@@ -12,7 +12,7 @@
 namespace bdl {
 namespace {
 
-constexpr Index most_full_parameters = 1000, rank_of_others = 50;
+constexpr Index most_full_parameters = 500, rank_of_others = 50;
 constexpr int search_steps = 2;
 
 /// Returns a posterior of the same mean in the family of refinements.

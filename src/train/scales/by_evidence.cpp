@@ -5,6 +5,7 @@
 
 #include "train/scales/linearized_evidence.hpp"
 #include "train/start.hpp"
+#include "train/step.hpp"
 #include "train/units.hpp"
 
 namespace bdl {
@@ -14,7 +15,7 @@ constexpr double looks[] = {1 / 60., 1 / 24., 1 / 12., 1 / 6., 1 / 4., 1 / 3.,
                             1 / 2.,  5 / 8.,  3 / 4.,  7 / 8., 1};
 constexpr double worst_fall = 0.2;              // nats per example
 constexpr double time_to_move = 0.1;            // fraction of the course
-constexpr int first_steps = 3, more_steps = 2;  // of the search
+constexpr int first_steps = 2, more_steps = 1;  // of the search
 
 Index step_at(const Plan& plan, double fraction) {
   return plan.begin + static_cast<Index>(std::ceil(fraction * static_cast<double>(plan.end - plan.begin)));
@@ -68,7 +69,11 @@ void LooksAtEvidence<T>::look() {
   TrainingState& state = optimizer_.state;
   if (!is_look(state.plan, state.step)) return;
   const MovedScales moved = learned_scales_of(optimizer_);
-  evidence_.compute();
+  {
+    LogPrecisionInStep log_precision(optimizer_.model()->likelihood);
+    log_precision.hold_without_curvature();
+    evidence_.compute();
+  }
   if (state.learning_step > 0) {
     evidence_.search(moved, more_steps);
   } else {

@@ -95,7 +95,7 @@ void LinearizedEvidence<T>::add_layers(const Estimate<T>& estimate, double weigh
     // The last layer's parameters of the means come first, and those of log noise precisions last.
     gives_means_[at(prior_.group[at(offset)])] = true;
     add_layer(0, offset, gram);
-    if (parts_.size() > 1) add_layer(1, offset + layer->parameters() - 1, gram);
+    if (parts().size() > 1) add_layer(1, offset + layer->parameters() - 1, gram);
   }
 }
 

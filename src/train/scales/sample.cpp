@@ -10,7 +10,7 @@ namespace {
 
 constexpr Index most_examples = 4096, most_bytes = Index{1} << 24;
 /// Largest number of curvature rows: n^3 flops of their matrix are affordable at each look.
-constexpr Index most_curved_rows = 256;
+constexpr Index most_curved_rows = 192;
 
 /// Returns the position of the i-th of `count` evenly spaced ones among `all`.
 Index spaced(Index i, Index count, Index all) {

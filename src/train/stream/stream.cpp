@@ -77,7 +77,7 @@ void observe_block(Optimizer<T>& optimizer, Index examples, std::span<double> sc
   StepMemory<T>& memory = optimizer.memory;
   TrainingState& state = optimizer.state;
   if (q.is_blank()) initialize(optimizer);
-  FreedLogPrecision freed(model.likelihood);
+  LogPrecisionInStep freed(model.likelihood);
   freed.free();
   const Minibatch<T> observation{
       optimizer.batch_x(examples), optimizer.batch_y(examples), 1, {state.step, 0}};

@@ -17,7 +17,7 @@ end
 
 """
     fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, noise = :auto, rank = nothing, method = nothing,
-        posterior = nothing, prior = nothing, dropout = 0.1, epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500,
+        posterior = nothing, prior = nothing, dropout = 0.1, epochs = 100, standardize = true, dtype = Float64, seed = 1, samples = 500,
         members = 1, progress = isinteractive(), options...)
     BayesianMLP(; the same keywords but progress)
 
@@ -85,7 +85,7 @@ known_rates(rates) = length(rates) == 2 ? (Float64(first(rates)), Float64(last(r
 
 """
     fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing, rank = nothing, posterior = nothing, prior = nothing,
-        epochs = 120, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
+        epochs = 100, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
     BayesianGLM(; the same keywords but progress)
 
 A Bayesian generalised linear model with family `:gaussian`, `:bernoulli` (logistic), `:categorical` (multinomial),

@@ -12,7 +12,7 @@ options: [`options`](@ref), by keyword. `model` may be `nothing` if only [`step_
 model = Model((6, 50, 1))
 q = Posterior(model; rank = 5)
 optimizer = Optimizer(model, q, "slang-ggn", size(X, 1); learning_rate = 0.01, seed = 2)
-fit!(optimizer, X, y; epochs = 120)
+fit!(optimizer, X, y; epochs = 100)
 ```
 """
 struct Optimizer <: Owner

@@ -41,7 +41,7 @@ A default of the estimators, the same in every language: `:hidden`, `:epochs`, `
 
 # Examples
 ```julia
-estimator_default(:epochs)  # 120
+estimator_default(:epochs)  # 100
 ```
 """
 function estimator_default(name)

@@ -1,5 +1,5 @@
 """
-    Search(optimizer; folds = 5, epochs = 120, method = :monte_carlo, samples = 100, seed = 1, parallel_trials = 1)
+    Search(optimizer; folds = 5, epochs = 100, method = :monte_carlo, samples = 100, seed = 1, parallel_trials = 1)
 
 A search of option values by cross-validation: at random, then by Bayesian optimisation. The optimizer is a prototype,
 which is copied and never changed. What is searched should not be learned as well (options `learn_prior`,

@@ -1,7 +1,7 @@
 # Learning from a data set, and how far it has come.
 
 """
-    fit!(optimizer, X, Y; epochs = 120, progress = nothing)
+    fit!(optimizer, X, Y; epochs = 100, progress = nothing)
     fit!(optimizer, data::Dataset; epochs = 1, progress = nothing)
 
 Trains on minibatches of the data: X is n x inputs, Y n x targets (a vector if that is 1). `epochs = 0` finishes an
@@ -13,7 +13,7 @@ out unchanged. Ctrl-C raises `InterruptException`. In each case all is as after 
 
 # Examples
 ```julia
-fit!(optimizer, X, y; epochs = 120, progress = o -> println(running_elbo(o)))
+fit!(optimizer, X, y; epochs = 100, progress = o -> println(running_elbo(o)))
 ```
 """
 function fit!(optimizer::Optimizer, X, Y; epochs::Integer = estimator_default(:epochs), progress = nothing)

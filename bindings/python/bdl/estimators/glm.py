@@ -54,7 +54,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         As of ``BayesianMLPRegressor``.
     rank : int, default=None
         Of a low-rank posterior; None is 10.
-    epochs : int, default=120
+    epochs : int, default=100
         Passes over the data; for exact methods the most of them.
     standardize : bool, default=True
         Whether the prior is on coefficients for inputs (and Gaussian y) of mean 0 and standard deviation 1.

@@ -94,7 +94,7 @@ PARAMETERS = f"""
     {LEARNING}
     dropout : float or (float, float), default=0.1
         Rates of a dropout posterior: of the hidden units, or of the inputs and the hidden units.
-    epochs : int, default=120
+    epochs : int, default=100
         Passes over the data.
     standardize : bool, default=True
         Whether the network sees inputs, and numeric targets, of mean 0 and standard deviation 1. Results are in the

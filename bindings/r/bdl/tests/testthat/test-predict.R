@@ -81,7 +81,7 @@ test_that("the yacht quickstart has the numbers of the C program", {
     sum(band[, "lwr"] <= y & y <= band[, "upr"])
   }, 0L)
   expect_identical(covered, c(23L, 31L, 31L))
-  expect_identical(nrow(fit$history), 120L)
+  expect_identical(nrow(fit$history), 100L)
   expect_identical(bdl_options(h$optimizer)$threads, 0)
 })
 
