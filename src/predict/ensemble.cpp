@@ -215,6 +215,17 @@ void Ensemble<T>::output_distribution(const Array& x, const OutArray& mean, cons
   write_predictions(means, covariances);
 }
 
+template <class T>
+void Ensemble<T>::leverage(const Array& x, const OutArray& leverage) {
+  if (count() == 1) return predict_leverage(members_[0]->query(x), leverage);
+  check_query(members_[0]->query(x));
+  Result result(results_[0], leverage, x.rows, 1, "leverage");
+  Answers of(answers_[0], count(), x.rows, 1, true);
+  each(x, [&](Index j, const Query<T>& query) { predict_leverage(query, of.of(j)); });
+  for (Index i = 0; i < x.rows; ++i) result(i, 0) = of.mean(i, 0);
+  write_predictions(result);
+}
+
 template class Predictor<float>;
 template class Predictor<double>;
 template class Ensemble<float>;

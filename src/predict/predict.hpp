@@ -50,6 +50,10 @@ void predict_output_distribution(const Query<T>& query, const OutArray& mean, co
 template <class T>
 void predict_draws(const Query<T>& query, const OutArray& draws);
 
+/// Writes the mean over the means of y of the diagonal of J Sigma J^T, standardised.
+template <class T>
+void predict_leverage(const Query<T>& query, const OutArray& leverage);
+
 /// Returns E_q[sum_i log p(y_i | f_i)], the first term of the ELBO on these data.
 template <class T>
 double expected_log_likelihood(const Query<T>& query, const Array& y);

@@ -60,6 +60,39 @@ void output_distribution_is_the_dense_product(void**) {
   }
 }
 
+/// Of standardised means, and not of what comes out for the noise.
+void leverages_are_means_of_the_dense_products(void**) {
+  TableRandom random(11);
+  for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_CATEGORICAL, BDL_HETEROSCEDASTIC}) {
+    auto model = network<double>({3, 4, 4}, kind);
+    const Index means = model.likelihood.means();
+    assert_int_equal(means, kind == BDL_HETEROSCEDASTIC ? 2 : 4);
+    const Table x = normal_table(random, 4, 3);
+    for (const Kind family : all_kinds) {
+      const auto b = belief<double>(family, model.parameters(), 0.4, random);
+      Table got = output(4, 1), in_units = output(4, 1);
+      predict_leverage(Query<double>{model, *b.q, x.array(), {BDL_PLUG_IN, 0, 0}}, got.out());
+      for (Index i = 0; i < 4; ++i) {
+        double expected = 0;
+        for (Index c = 0; c < means; ++c) {
+          const std::vector<double> row = differences(model, b, x, i, c),
+                                    solved = dense_solve(b.precision, row);
+          for (std::size_t j = 0; j < row.size(); ++j)
+            expected += row[j] * solved[j] / static_cast<double>(means);
+        }
+        assert_near(got(i, 0), expected, 1e-10);
+      }
+      if (kind == BDL_CATEGORICAL) continue;
+      auto scaled = model;
+      const auto targets = static_cast<std::size_t>(means);
+      scaled.standardization = {{{0, 0, 0}, {1, 1, 1}},
+                                {std::vector<double>(targets, 3), std::vector<double>(targets, 200)}};
+      predict_leverage(linearized<double>(scaled, b, x), in_units.out());
+      assert_same_bits(in_units, got);
+    }
+  }
+}
+
 /// A linear model is its own linearisation.
 template <class T>
 void linear_models_have_their_exact_law(void**) {
@@ -219,6 +252,8 @@ void what_is_not_defined_is_refused(void**) {
                [&] { predict_classes(query, p.out(), bdl_none_out(), information.out()); });
   expect_error(Status::ERROR_UNSUPPORTED, "the probit approximation has no expected log likelihoods",
                [&] { expected_log_likelihood(query, y.array()); });
+  expect_error(Status::ERROR_SHAPE, "leverage has 2 columns, expected 1",
+               [&] { predict_leverage(query, Table(2, 2).out()); });
   for (const Table* table : {&p, &information})
     for (const double value : table->values) assert_true(std::isnan(value));
   expect_error(Status::ERROR_SHAPE, "mean has 3 columns, expected 2",
@@ -248,6 +283,7 @@ void single_precision(void**) {
 int test_predict_linearized() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(output_distribution_is_the_dense_product),
+      cmocka_unit_test(leverages_are_means_of_the_dense_products),
       cmocka_unit_test(linear_models_have_their_exact_law<float>),
       cmocka_unit_test(linear_models_have_their_exact_law<double>),
       cmocka_unit_test(regression_uses_the_whole_covariance<float>),

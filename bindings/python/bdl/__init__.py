@@ -53,6 +53,7 @@ from .predict import (
     predict_classes,
     predict_draws,
     predict_interval,
+    predict_leverage,
     predict_log_density,
     predict_output_distribution,
     predict_quantiles,

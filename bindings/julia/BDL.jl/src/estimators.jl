@@ -8,8 +8,9 @@ mutable struct BayesianNetwork{Kind}
     vector::Bool  # y was one
     observations::Int
     others::Vector{BayesianNetwork{Kind}}  # the members of an ensemble after the first
+    leverages::Vector{Float64}  # of rows that it was fitted to, by which novelty is measured
     function BayesianNetwork{Kind}(settings::NamedTuple) where {Kind}
-        m = new{Kind}(settings, nothing, nothing, false, 0, BayesianNetwork{Kind}[])
+        m = new{Kind}(settings, nothing, nothing, false, 0, BayesianNetwork{Kind}[], Float64[])
         foreach(name -> check_is_option(m, String(name)), keys(settings.options))
         return m
     end
