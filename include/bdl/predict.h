@@ -192,9 +192,12 @@ BDL_API bdl_status bdl_predict_output_distribution(const bdl_model* model, const
  * average over these and larger where the data say little. Posteriors after methods that find a point, as "map",
  * have the covariance that they began with, and their leverages say nothing. Since 0.2.
  * @param leverage receives n x 1
+ * @param left_out receives n x 1: of rows of the training data, what the leverage would be without the row, each
+ *                 output by itself: s / (1 - w s) with the expected curvature w of its loss. New rows of the same
+ *                 kind have such leverages, so their quantiles are limits for new rows
  */
 BDL_API bdl_status bdl_predict_leverage(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
-                                        bdl_matrix_out leverage);
+                                        bdl_matrix_out leverage, bdl_matrix_out left_out);
 
 /**
  * Predicts with one model and posterior by one method, any number of times. It is a snapshot:
@@ -237,7 +240,7 @@ BDL_API bdl_status bdl_predictor_create(const bdl_model* model, const bdl_poster
  *   draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j
  *   output distribution  mean and covariance of the mixture of the members' normal distributions, in the
  *                    caller's units; it is not normal itself
- *   leverage         the mean of the members' leverages
+ *   leverages        the means of the members' leverages
  *
  * It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
  * @param models     `count` models of one dtype with equal numbers of inputs and outputs, one kind of
@@ -282,7 +285,8 @@ BDL_API bdl_status bdl_predictor_output_distribution(bdl_predictor* predictor, b
                                                      bdl_matrix_out mean, bdl_matrix_out covariance);
 
 /** As bdl_predict_leverage(), whatever the predictor's method. Since 0.2. */
-BDL_API bdl_status bdl_predictor_leverage(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out leverage);
+BDL_API bdl_status bdl_predictor_leverage(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out leverage,
+                                          bdl_matrix_out left_out);
 
 #ifdef __cplusplus
 }

@@ -73,7 +73,7 @@ static bdl_status leverage(const bdl_model* m, const bdl_posterior* q, bdl_matri
                            int64_t samples) {
   (void)method;
   (void)samples;
-  return bdl_predict_leverage(m, q, x, into(N, 1));
+  return bdl_predict_leverage(m, q, x, into(N, 1), bdl_f64_out(out.matrix + 100, N, 1));
 }
 
 static const struct {
@@ -172,7 +172,8 @@ static void test_outputs(void** state) {
   REFUSES_OPTIONAL_OUTPUTS("draws", N, 3 * C, bdl_predict_draws_by(m, q, x, BDL_LINEARIZED, 3, 1, wrong));
   REFUSES_OPTIONAL_OUTPUTS("mean", N, C, bdl_predict_output_distribution(m, q, x, wrong, none));
   REFUSES_OPTIONAL_OUTPUTS("covariance", N, C * C, bdl_predict_output_distribution(m, q, x, good, wrong));
-  REFUSES_OPTIONAL_OUTPUTS("leverage", N, 1, bdl_predict_leverage(m, q, x, wrong));
+  REFUSES_OPTIONAL_OUTPUTS("leverage", N, 1, bdl_predict_leverage(m, q, x, wrong, none));
+  REFUSES_OPTIONAL_OUTPUTS("left_out", N, 1, bdl_predict_leverage(m, q, x, none, wrong));
 }
 
 static void test_levels(void** state) {

@@ -86,7 +86,7 @@ static bdl_status law(bdl_predictor* p, bdl_matrix x) {
   return bdl_predictor_output_distribution(p, x, into(N, C), bdl_f64_out(out.matrix + 100, N, C * C));
 }
 static bdl_status leverage(bdl_predictor* p, bdl_matrix x) {
-  return bdl_predictor_leverage(p, x, into(N, 1));
+  return bdl_predictor_leverage(p, x, into(N, 1), bdl_f64_out(out.matrix + 100, N, 1));
 }
 
 static const struct {
@@ -146,7 +146,8 @@ static void test_outputs(void** state) {
   REFUSES_OUTPUT("draws", N, S * C, bdl_predictor_draws(numbers, x, wrong));
   REFUSES_OUTPUT("mean", N, C, bdl_predictor_output_distribution(numbers, x, wrong, none));
   REFUSES_OUTPUT("covariance", N, C * C, bdl_predictor_output_distribution(numbers, x, good, wrong));
-  REFUSES_OUTPUT("leverage", N, 1, bdl_predictor_leverage(numbers, x, wrong));
+  REFUSES_OUTPUT("leverage", N, 1, bdl_predictor_leverage(numbers, x, wrong, none));
+  REFUSES_OUTPUT("left_out", N, 1, bdl_predictor_leverage(numbers, x, none, wrong));
 }
 
 static void test_likelihoods_and_methods(void** state) {

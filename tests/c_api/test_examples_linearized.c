@@ -37,19 +37,22 @@ static void example_output_distribution(void** state) {
 
 /* A row that is like no row of the training data: its leverage over their mean. */
 static void example_leverage(void** state) {
-  const double far = 6;
-  double leverage[N], of_far, mean = 0;
+  const double far = 6, noise_precision = 0.5;
+  double leverage[N], left_out[N], of_far, mean = 0, limit = 0;
   bdl_model* model;
   bdl_posterior* posterior;
   (void)state;
   line_create(BDL_GAUSSIAN, &model, &posterior);
-  OK(bdl_predict_leverage(model, posterior, bdl_f64(x, N, 1), bdl_f64_out(leverage, N, 1)));
-  for (int i = 0; i < N; ++i) {
-    assert_true(fabs(leverage[i] - line_variance(i)) < 1e-12);
-    mean += leverage[i] / N; /* of the training rows */
+  OK(bdl_model_set_noise_precision(model, bdl_f64(&noise_precision, 1, 1)));
+  OK(bdl_predict_leverage(model, posterior, bdl_f64(x, N, 1), bdl_f64_out(leverage, N, 1),
+                          bdl_f64_out(left_out, N, 1)));
+  for (int i = 0; i < N; ++i) { /* of the training rows */
+    assert_true(fabs(leverage[i] - line_variance(i)) < 1e-12 && left_out[i] > leverage[i]);
+    mean += leverage[i] / N;
+    limit = fmax(limit, left_out[i]); /* of more rows a quantile */
   }
-  OK(bdl_predict_leverage(model, posterior, bdl_f64(&far, 1, 1), bdl_f64_out(&of_far, 1, 1)));
-  assert_true(leverage[0] / mean < 1 && of_far / mean > 5);
+  OK(bdl_predict_leverage(model, posterior, bdl_f64(&far, 1, 1), bdl_f64_out(&of_far, 1, 1), bdl_none_out()));
+  assert_true(leverage[0] / mean < 1 && of_far > limit);
   bdl_model_free(model);
   bdl_posterior_free(posterior);
 }

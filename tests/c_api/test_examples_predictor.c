@@ -82,8 +82,8 @@ static void example_leverage(void** state) {
   double near = 0, far = 0, outside[INPUTS];
   (void)state;
   for (int j = 0; j < INPUTS; ++j) outside[j] = 100;
-  OK(bdl_predictor_leverage(predictor, row(0), bdl_f64_out(&near, 1, 1)));
-  OK(bdl_predictor_leverage(predictor, bdl_f64(outside, 1, INPUTS), bdl_f64_out(&far, 1, 1)));
+  OK(bdl_predictor_leverage(predictor, row(0), bdl_f64_out(&near, 1, 1), bdl_none_out()));
+  OK(bdl_predictor_leverage(predictor, bdl_f64(outside, 1, INPUTS), bdl_f64_out(&far, 1, 1), bdl_none_out()));
   assert_true(0 < near && near < far);
 }
 

@@ -209,14 +209,18 @@ void outputs_have_the_mixtures_covariance(void**) {
 void leverages_are_means_of_the_members(void**) {
   const Table x = inputs_table();
   Group g(BDL_HETEROSCEDASTIC, BDL_MONTE_CARLO);
-  Table got = output(rows, 1), expected(rows, 1);
+  Table got = output(rows, 1), left_out = got, expected(rows, 1), without(rows, 1);
   for (const auto& s : g.settings) {
-    Table one = output(rows, 1);
-    predict_leverage(s->query(x), one.out());
-    for (Index i = 0; i < rows; ++i) expected(i, 0) += one(i, 0) / members;
+    Table one = output(rows, 1), other = one;
+    predict_leverage(s->query(x), one.out(), other.out());
+    for (Index i = 0; i < rows; ++i) {
+      expected(i, 0) += one(i, 0) / members;
+      without(i, 0) += other(i, 0) / members;
+    }
   }
-  g.ensemble.leverage(x.array(), got.out());
+  g.ensemble.leverage(x.array(), got.out(), left_out.out());
   assert_tables_close(got, expected, 1e-12);
+  assert_tables_close(left_out, without, 1e-12);
 }
 
 void one_member_is_a_predictor_to_the_bit(void**) {

@@ -47,6 +47,7 @@ from .optimizer import Diagnosis, Elbo, Evidence, Optimizer, Prequential, Progre
 from .posterior import Posterior
 from .predict import (
     ClassPrediction,
+    Leverage,
     Prediction,
     Predictor,
     predict,

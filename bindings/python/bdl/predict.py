@@ -38,6 +38,13 @@ class ClassPrediction(NamedTuple):
     mutual_information: np.ndarray | None
 
 
+class Leverage(NamedTuple):
+    """One number for each row; ``left_out``: what it would be without the row, if it is of the training data."""
+
+    leverage: np.ndarray
+    left_out: np.ndarray
+
+
 class _Facts(NamedTuple):
     """Numbers on which the shapes of predictions depend."""
 
@@ -120,12 +127,12 @@ class _Predictions:
         self._ask("output_distribution", (x,), mean, covariance)
         return mean, covariance.reshape(len(x), outputs, outputs)
 
-    def predict_leverage(self, x: Any) -> np.ndarray:
+    def predict_leverage(self, x: Any) -> Leverage:
         """The leverage of each row: over its mean on the training rows it says how unlike these a row is."""
         x = arrays.matrix(x, "x")
-        result = arrays.empty(len(x), 1)
-        self._ask("leverage", (x,), result)
-        return result[:, 0]
+        leverage, left_out = arrays.empty(len(x), 1), arrays.empty(len(x), 1)
+        self._ask("leverage", (x,), leverage, left_out)
+        return Leverage(leverage[:, 0], left_out[:, 0])
 
 
 class _Once(_Predictions):
@@ -275,13 +282,13 @@ def predict_output_distribution(model: Models, posterior: Posteriors, x: Any) ->
     return _asked(model, posterior, "linearized", 0, 0).predict_output_distribution(x)
 
 
-def predict_leverage(model: Models, posterior: Posteriors, x: Any) -> np.ndarray:
+def predict_leverage(model: Models, posterior: Posteriors, x: Any) -> Leverage:
     """The leverage of each row: the mean over the means of y (of classes, over the logits) of the variance of the linearised model's
     outputs, standardised. Over its mean on the training rows it says how unlike these a row is.
 
     >>> import bdl
     >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
-    >>> bdl.predict_leverage(model, q, [[1.0, 2.0], [0.0, 0.0]])
+    >>> bdl.predict_leverage(model, q, [[1.0, 2.0], [0.0, 0.0]]).leverage
     array([6., 1.])
     """
     return _asked(model, posterior, "linearized", 0, 0).predict_leverage(x)

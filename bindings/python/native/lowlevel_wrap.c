@@ -13077,6 +13077,7 @@ SWIGINTERN PyObject *_wrap_bdl_predict_leverage(PyObject *self, PyObject *args) 
   bdl_posterior *arg2 = (bdl_posterior *) 0 ;
   bdl_matrix arg3 ;
   bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
   Argument argument1 = {
     0
   } ;
@@ -13089,10 +13090,13 @@ SWIGINTERN PyObject *_wrap_bdl_predict_leverage(PyObject *self, PyObject *args) 
   View view4 = {
     0
   } ;
-  PyObject *swig_obj[4] ;
+  View view5 = {
+    0
+  } ;
+  PyObject *swig_obj[5] ;
   bdl_status result;
   
-  if (!SWIG_Python_UnpackTuple(args, "bdl_predict_leverage", 4, 4, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predict_leverage", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
     if (handle_argument(swig_obj[0], "bdl_predict_leverage: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
@@ -13112,10 +13116,14 @@ SWIGINTERN PyObject *_wrap_bdl_predict_leverage(PyObject *self, PyObject *args) 
     arg4 = view_output(&view4);
   }
   {
+    if (view_argument(swig_obj[4], "bdl_predict_leverage: left_out", 1, &view5) < 0) SWIG_fail;
+    arg5 = view_output(&view5);
+  }
+  {
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_predict_leverage((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4);
+      result = (bdl_status)bdl_predict_leverage((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4,arg5);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -13137,6 +13145,9 @@ SWIGINTERN PyObject *_wrap_bdl_predict_leverage(PyObject *self, PyObject *args) 
   {
     view_release(&view4); 
   }
+  {
+    view_release(&view5); 
+  }
   return resultobj;
 fail:
   {
@@ -13150,6 +13161,9 @@ fail:
   }
   {
     view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
   }
   return NULL;
 }
@@ -13915,6 +13929,7 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_leverage(PyObject *self, PyObject *args
   bdl_predictor *arg1 = (bdl_predictor *) 0 ;
   bdl_matrix arg2 ;
   bdl_matrix_out arg3 ;
+  bdl_matrix_out arg4 ;
   Argument argument1 = {
     0
   } ;
@@ -13924,10 +13939,13 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_leverage(PyObject *self, PyObject *args
   View view3 = {
     0
   } ;
-  PyObject *swig_obj[3] ;
+  View view4 = {
+    0
+  } ;
+  PyObject *swig_obj[4] ;
   bdl_status result;
   
-  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_leverage", 3, 3, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_leverage", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
     const int use = strstr("bdl_predictor_leverage", "_request_stop") ? STOPS : CHANGES;
@@ -13943,10 +13961,14 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_leverage(PyObject *self, PyObject *args
     arg3 = view_output(&view3);
   }
   {
+    if (view_argument(swig_obj[3], "bdl_predictor_leverage: left_out", 1, &view4) < 0) SWIG_fail;
+    arg4 = view_output(&view4);
+  }
+  {
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_predictor_leverage(arg1,arg2,arg3);
+      result = (bdl_status)bdl_predictor_leverage(arg1,arg2,arg3,arg4);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -13965,6 +13987,9 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_leverage(PyObject *self, PyObject *args
   {
     view_release(&view3); 
   }
+  {
+    view_release(&view4); 
+  }
   return resultobj;
 fail:
   {
@@ -13975,6 +14000,9 @@ fail:
   }
   {
     view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
   }
   return NULL;
 }
@@ -18437,6 +18465,10 @@ static PyMethodDef SwigMethods[] = {
 		"have the covariance that they began with, and their leverages say nothing. Since 0.2.\n"
 		":type leverage: bdl_matrix_out\n"
 		":param leverage: receives n x 1\n"
+		":type left_out: bdl_matrix_out\n"
+		":param left_out: receives n x 1: of rows of the training data, what the leverage would be without the row, each\n"
+		"                    output by itself: s / (1 - w s) with the expected curvature w of its loss. New rows of the same\n"
+		"                    kind have such leverages, so their quantiles are limits for new rows\n"
 		""},
 	 { "bdl_predictor_create", _wrap_bdl_predictor_create, METH_VARARGS, "\n"
 		"Creates a predictor; arguments are as for bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY if the draws need\n"
@@ -18457,7 +18489,7 @@ static PyMethodDef SwigMethods[] = {
 		"  draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j\n"
 		"  output distribution  mean and covariance of the mixture of the members' normal distributions, in the\n"
 		"                   caller's units; it is not normal itself\n"
-		"  leverage         the mean of the members' leverages\n"
+		"  leverages        the means of the members' leverages\n"
 		"\n"
 		"It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.\n"
 		":type models: bdl_model\n"

@@ -111,7 +111,8 @@ BDL_CALLS(bdl_predict_output_distribution) {
 
 BDL_CALLS(bdl_predict_leverage) {
   const Query a(s);
-  s.reads(bdl_predict_leverage, With{a.m.handle, a.q.handle, a.x, s.out(a.n, 1, Finite::or_infinite)});
+  s.reads(bdl_predict_leverage, With{a.m.handle, a.q.handle, a.x, s.out(a.n, 1, Finite::or_infinite),
+                                     s.out(a.n, 1, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predictor_create) {
@@ -189,7 +190,8 @@ BDL_CALLS(bdl_predictor_output_distribution) {
 
 BDL_CALLS(bdl_predictor_leverage) {
   const Question a(s);
-  s.reads(bdl_predictor_leverage, With{a.p.handle, a.x, s.out(a.n, 1, Finite::or_infinite)});
+  s.reads(bdl_predictor_leverage,
+          With{a.p.handle, a.x, s.out(a.n, 1, Finite::or_infinite), s.out(a.n, 1, Finite::or_infinite)});
 }
 
 }  // namespace fuzz

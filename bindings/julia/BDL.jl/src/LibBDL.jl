@@ -2799,9 +2799,12 @@ have the covariance that they began with, and their leverages say nothing. Since
 
 # Arguments
 - `leverage`: receives n x 1
+- `left_out`: receives n x 1: of rows of the training data, what the leverage would be without the row, each
+  output by itself: s / (1 - w s) with the expected curvature w of its loss. New rows of the same
+  kind have such leverages, so their quantiles are limits for new rows
 """
-function bdl_predict_leverage(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, leverage::Union{bdl_matrix_out,MatrixView})
-    return ccall((:bdl_predict_leverage, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, bdl_matrix_out,), model, posterior, x, leverage)
+function bdl_predict_leverage(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, leverage::Union{bdl_matrix_out,MatrixView}, left_out::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict_leverage, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, bdl_matrix_out, bdl_matrix_out,), model, posterior, x, leverage, left_out)
 end
 
 """
@@ -2828,7 +2831,7 @@ identical to those of bdl_predictor_create(). What the functions below give for 
   draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j
   output distribution  mean and covariance of the mixture of the members' normal distributions, in the
                    caller's units; it is not normal itself
-  leverage         the mean of the members' leverages
+  leverages        the means of the members' leverages
 
 It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
 
@@ -2904,8 +2907,8 @@ end
 """
 As bdl_predict_leverage(), whatever the predictor's method. Since 0.2.
 """
-function bdl_predictor_leverage(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, leverage::Union{bdl_matrix_out,MatrixView})
-    return ccall((:bdl_predictor_leverage, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out,), predictor, x, leverage)
+function bdl_predictor_leverage(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, leverage::Union{bdl_matrix_out,MatrixView}, left_out::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predictor_leverage, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out, bdl_matrix_out,), predictor, x, leverage, left_out)
 end
 
 """

@@ -127,7 +127,7 @@ end
 function forget!(m::BayesianNetwork)
     m.optimizer = m.classes = nothing
     empty!(m.others)
-    empty!(m.leverages)
+    m.leverages = no_leverages()
     return m
 end
 

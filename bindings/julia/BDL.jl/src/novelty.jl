@@ -15,14 +15,15 @@ novelty(m, Xnew) .> novelty_limit(m)
 novelty(m::BayesianNetwork, X) = novelty([m; m.others], X)
 function novelty(members::AbstractVector{<:BayesianNetwork}, X)
     known = known_leverages(members)
-    return mean(leverages(m, rows_to_predict(m, X)) for m in members) ./ mean(known)
+    return mean(leverages(m, rows_to_predict(m, X)) for m in members)[:, 1] ./ mean(known[:, 1])
 end
 
 """
     novelty_limit(m; false_alarms = 0.05)
     novelty_limit(members; false_alarms = 0.05)
 
-The [`novelty`](@ref) that this share of the training rows exceeds. Of new rows of the same kind some more do.
+The [`novelty`](@ref) that this share of the training rows would exceed had each been left out, and so about this share of new rows
+of the same kind.
 
 # Examples
 ```julia
@@ -34,7 +35,7 @@ function novelty_limit(members::AbstractVector{<:BayesianNetwork}; false_alarms:
     0 < false_alarms < 1 ||
         throw(InvalidArgumentError("novelty_limit: false_alarms is $false_alarms; it must be within (0, 1)"))
     known = known_leverages(members)
-    return quantile(known, 1 - false_alarms) / mean(known)
+    return quantile(known[:, 2], 1 - false_alarms) / mean(known[:, 1])
 end
 
 """
@@ -58,7 +59,8 @@ function learn_novelty!(m::BayesianNetwork, X)
     return m
 end
 
-leverages(m::BayesianNetwork, X) = predict_leverage(fitted(m).model, m.posterior, X)
+no_leverages() = zeros(0, 2)
+leverages(m::BayesianNetwork, X) = hcat(predict_leverage(fitted(m).model, m.posterior, X)...)
 
 "Of the rows that are compared with: of an ensemble, the members' mean."
 function known_leverages(members)
@@ -80,13 +82,13 @@ end
 "Trains, then keeps the leverages of the rows: where a stream goes on, of the last ones."
 function with_leverages!(train, m, X, fresh)
     goes_on = !fresh && describe_method(method(m.optimizer)).stream
-    goes_on || empty!(m.leverages)
+    goes_on || (m.leverages = no_leverages())
     train()
     nparameters(m.model) * noutputs(m.model) <= estimator_default(:novelty_numbers) && has_covariance(m) || return nothing
     goes_on || return m.leverages = leverages(m, some_rows(X))
     last, n = estimator_default(:novelty_stream_rows), row_count(X)
     found = [m.leverages; leverages(m, rows_of(X, max(1, n - last + 1):n))]
-    m.leverages = found[max(1, end - last + 1):end]
+    m.leverages = found[max(1, end - last + 1):end, :]
     return nothing
 end
 

@@ -274,23 +274,24 @@ end
 """
     predict_leverage(model, posterior, X)
 
-The leverage of each row, a vector: the mean over the means of y (of classes, over the logits) of the variance of the linearised
-model's outputs, standardised. Over its mean on the training rows it says how unlike these a row is.
+The leverage of each row: the mean over the means of y (of classes, over the logits) of the variance of the linearised model's outputs,
+standardised. Over its mean on the training rows it says how unlike these a row is. `(leverage, left_out)`, two vectors: the
+second is what it would be without the row, if it is of the training data.
 
 # Examples
 ```julia
-leverages = predict_leverage(model, q, X)
-predict_leverage(model, q, 10 .* X) ./ mean(leverages)
+known = predict_leverage(model, q, X)
+predict_leverage(model, q, 10 .* X).leverage ./ mean(known.leverage)
 ```
 """
 predict_leverage(model::Model, q::Posterior, X) = predict_leverage(Once(model, q, :linearized, 0, 0), X)
 
 function predict_leverage(p::Asked, X)
     (x,) = looks(p, X)
-    leverage = Vector{Float64}(undef, x.matrix.rows)
-    once(m, q, x, method, samples, seed, leverage) = LibBDL.bdl_predict_leverage(m, q, x, leverage)
-    ask(p, once, LibBDL.bdl_predictor_leverage, (x,), look(leverage))
-    return leverage
+    leverage, left_out = (Vector{Float64}(undef, x.matrix.rows) for _ in 1:2)
+    once(m, q, x, method, samples, seed, outputs...) = LibBDL.bdl_predict_leverage(m, q, x, outputs...)
+    ask(p, once, LibBDL.bdl_predictor_leverage, (x,), look(leverage), look(left_out))
+    return (leverage = leverage, left_out = left_out)
 end
 
 # Models and posteriors of a deep ensemble.

@@ -35,16 +35,17 @@ class ScoresNovelty:
         >>> glm.novelty([[0.0, 0.0], [5.0, 0.0]]) > glm.novelty_limit()
         array([False,  True])
         """
-        members = self._members()
-        known = self._known_leverages()
-        return np.mean([member._leverages(self._inputs(X)) for member in members], axis=0) / np.mean(known)
+        known, _ = self._known_leverages()
+        x = self._inputs(X)
+        return np.mean([member._leverages(x)[0] for member in self._members()], axis=0) / np.mean(known)
 
     def novelty_limit(self, false_alarms: float = 0.05) -> float:
-        """The novelty that this share of the training rows exceeds. Of new rows of the same kind some more do."""
+        """The novelty that this share of the training rows would exceed had each been left out, and so about this share of new rows of
+        the same kind."""
         if not 0 < false_alarms < 1:
             raise ValueError(f"false_alarms is {false_alarms}, expected a number between 0 and 1")
-        known = self._known_leverages()
-        return float(np.quantile(known, 1 - false_alarms) / np.mean(known))
+        known, left_out = self._known_leverages()
+        return float(np.quantile(left_out, 1 - false_alarms) / np.mean(known))
 
     def learn_novelty(self, X: Any) -> Any:
         """Takes rows of X, or of a ``Dataset``, as those that ``novelty`` compares with, as ``fit`` does by itself. Estimators of checkpoints and of
@@ -68,12 +69,12 @@ class ScoresNovelty:
 
 
 class KeepsLeverages(ScoresNovelty):
-    """``leverages_`` of a fit."""
+    """``leverages_`` of rows that a fit has learned from: as they are, and as if each had been left out."""
 
     leverages_: np.ndarray
 
     def _leverages(self, x: np.ndarray) -> np.ndarray:
-        return predict_leverage(self.model_, self.posterior_, x)
+        return np.array(predict_leverage(self.model_, self.posterior_, x))
 
     def _keeps_leverages(self) -> bool:
         is_small = self.model_.parameters * self.model_.outputs <= defaults["novelty_numbers"]
@@ -86,8 +87,8 @@ class KeepsLeverages(ScoresNovelty):
     def _keep_last_leverages(self, x: np.ndarray) -> None:
         """Those of the last rows of a stream, each when it was learned."""
         if self._keeps_leverages():
-            former = getattr(self, "leverages_", np.empty(0))
-            self.leverages_ = np.concatenate([former, self._leverages(x[-_STREAM_ROWS:])])[-_STREAM_ROWS:]
+            former = getattr(self, "leverages_", np.empty((2, 0)))
+            self.leverages_ = np.hstack([former, self._leverages(x[-_STREAM_ROWS:])])[:, -_STREAM_ROWS:]
 
 
 def _lack_of_covariance(optimizer: Optimizer) -> str | None:

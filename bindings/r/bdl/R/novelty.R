@@ -1,8 +1,8 @@
 # How unlike the rows of the data a row is: its leverage over the mean of theirs.
 
 novelty_of <- function(object, x) {
-  known <- known_leverages(object)
-  stats::setNames(mean_over(members_of(object), leverages_of, x) / mean(known), rownames(x))
+  known <- known_leverages(object)[, "leverage"]
+  stats::setNames(mean_over(members_of(object), leverages_of, x)[, "leverage"] / mean(known), rownames(x))
 }
 
 bdl_novelty_limit <- function(object, false_alarms = 0.05) {
@@ -10,7 +10,7 @@ bdl_novelty_limit <- function(object, false_alarms = 0.05) {
     refuse("false_alarms must be a number between 0 and 1")
   }
   known <- known_leverages(object)
-  unname(stats::quantile(known, 1 - false_alarms)) / mean(known)
+  unname(stats::quantile(known[, "left_out"], 1 - false_alarms)) / mean(known[, "leverage"])
 }
 
 bdl_learn_novelty <- function(object, x) {
@@ -31,9 +31,12 @@ members_of <- function(object) if (is.null(object$members)) list(object) else ob
 
 mean_over <- function(members, of, ...) Reduce(`+`, lapply(members, of, ...)) / length(members)
 
+# Columns: as they are, and as if each row had been left out of the data.
 leverages_of <- function(fit, x) {
   handles <- handles_of(fit)
-  as.vector(bdl_predict_leverage(handles$model, handles$posterior, x, c(nrow(x), 1)))
+  column <- c(nrow(x), 1)
+  found <- bdl_predict_leverage(handles$model, handles$posterior, x, column, column)
+  cbind(leverage = drop(found$leverage), left_out = drop(found$left_out))
 }
 
 # Those of the rows that are compared with: of an ensemble, the members' mean.

@@ -40,7 +40,7 @@ predict.bdl_predictor <- function(object, newdata, type = c("moments", "interval
     draws = by_column(bdl_predictor_draws(object, x, c(nrow(x), facts$targets * facts$samples)), facts$targets,
                       facts$samples),
     outputs = predicted_outputs(object, x),
-    leverage = as.vector(bdl_predictor_leverage(object, x, c(nrow(x), 1)))
+    leverage = lapply(bdl_predictor_leverage(object, x, c(nrow(x), 1), c(nrow(x), 1)), as.vector)
   )
 }
 
