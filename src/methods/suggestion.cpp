@@ -100,7 +100,7 @@ constexpr EstimatorDefault all_defaults[] = {
     {"seed", 1, "Seed of training, and of the draws of predictions."},
     {"novelty_rows", 500, "Training rows at most whose leverages a fit keeps."},
     {"novelty_stream_rows", 100, "Rows of a stream, the last ones, whose leverages it keeps."},
-    {"novelty_numbers", 1 << 22, "Parameters times outputs up to which it keeps them by itself."},
+    {"novelty_numbers", 1 << 23, "Parameters times squared outputs up to which it keeps them by itself."},
 };
 
 }  // namespace

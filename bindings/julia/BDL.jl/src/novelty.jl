@@ -84,7 +84,7 @@ function with_leverages!(train, m, X, fresh)
     goes_on = !fresh && describe_method(method(m.optimizer)).stream
     goes_on || (m.leverages = no_leverages())
     train()
-    nparameters(m.model) * noutputs(m.model) <= estimator_default(:novelty_numbers) && has_covariance(m) || return nothing
+    nparameters(m.model) * noutputs(m.model)^2 <= estimator_default(:novelty_numbers) && has_covariance(m) || return nothing
     goes_on || return m.leverages = leverages(m, some_rows(X))
     last, n = estimator_default(:novelty_stream_rows), row_count(X)
     found = [m.leverages; leverages(m, rows_of(X, max(1, n - last + 1):n))]

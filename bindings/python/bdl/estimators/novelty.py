@@ -77,7 +77,7 @@ class KeepsLeverages(ScoresNovelty):
         return np.array(predict_leverage(self.model_, self.posterior_, x))
 
     def _keeps_leverages(self) -> bool:
-        is_small = self.model_.parameters * self.model_.outputs <= defaults["novelty_numbers"]
+        is_small = self.model_.parameters * self.model_.outputs**2 <= defaults["novelty_numbers"]
         return is_small and _lack_of_covariance(self.optimizer_) is None
 
     def _keep_leverages(self, x: Any) -> None:

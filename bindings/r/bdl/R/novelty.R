@@ -60,7 +60,7 @@ check_has_covariance <- function(fit) {
 
 # A fit with the leverages of some of its rows, if it has a covariance and is small enough for them to take no time.
 with_leverages <- function(fit, x) {
-  size <- fit$parameters * bdl_model_outputs(handles_of(fit)$model)
+  size <- fit$parameters * bdl_model_outputs(handles_of(fit)$model)^2
   if (isTRUE(fit$is_point) || identical(fit$settings$rank, "dropout") || size > bdl_default("novelty_numbers")) return(fit)
   fit$leverages <- leverages_of(fit, some_rows(x))
   fit
