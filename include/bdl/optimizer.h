@@ -149,8 +149,9 @@ BDL_API int64_t bdl_default_count(void);
 
 /**
  * Describes defaults of estimators that do not depend on data: "hidden" units, "epochs", "samples" of predictions,
- * "input_rate" and "hidden_rate" of dropout, "seed"; and of those for images "image_epochs" and
- * "image_samples". Any out-pointer may be NULL; strings are static. Since 0.2.
+ * "input_rate" and "hidden_rate" of dropout, "seed"; of those for images "image_epochs" and "image_samples"; and
+ * of the leverages that fits keep (bdl_predict_leverage()) "novelty_rows", "novelty_stream_rows" and
+ * "novelty_numbers". Any out-pointer may be NULL; strings are static. Since 0.2.
  * @param index 0 to bdl_default_count() - 1
  * @param name  receives the name
  * @param value receives the value

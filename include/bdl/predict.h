@@ -186,6 +186,20 @@ BDL_API bdl_status bdl_predict_output_distribution(const bdl_model* model, const
                                                    bdl_matrix_out covariance);
 
 /**
+ * Computes a leverage of each row: how unlike the rows of the training data it is, to the posterior. It is the mean
+ * of the diagonal of J Sigma J^T over the means of y (of classes: over the logits), standardised targets, by the
+ * posterior that BDL_LINEARIZED takes. Divided by its mean over the training rows it is a score that is 1 on
+ * average over these and larger where the data say little. Posteriors after methods that find a point, as "map",
+ * have the covariance that they began with, and their leverages say nothing. Since 0.2.
+ * @param leverage receives n x 1
+ * @param left_out receives n x 1: of rows of the training data, what the leverage would be without the row, each
+ *                 output by itself: s / (1 - w s) with the expected curvature w of its loss. New rows of the same
+ *                 kind have such leverages, so their quantiles are limits for new rows
+ */
+BDL_API bdl_status bdl_predict_leverage(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                                        bdl_matrix_out leverage, bdl_matrix_out left_out);
+
+/**
  * Predicts with one model and posterior by one method, any number of times. It is a snapshot:
  * bdl_predictor_create() copies model and posterior, which may be changed or freed afterwards without
  * changing its predictions. After more training, create another one. (For a user model the
@@ -226,6 +240,7 @@ BDL_API bdl_status bdl_predictor_create(const bdl_model* model, const bdl_poster
  *   draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j
  *   output distribution  mean and covariance of the mixture of the members' normal distributions, in the
  *                    caller's units; it is not normal itself
+ *   leverages        the means of the members' leverages
  *
  * It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
  * @param models     `count` models of one dtype with equal numbers of inputs and outputs, one kind of
@@ -268,6 +283,10 @@ BDL_API bdl_status bdl_predictor_draws(bdl_predictor* predictor, bdl_matrix x, b
 /** As bdl_predict_output_distribution(), whatever the predictor's method. Since 0.2. */
 BDL_API bdl_status bdl_predictor_output_distribution(bdl_predictor* predictor, bdl_matrix x,
                                                      bdl_matrix_out mean, bdl_matrix_out covariance);
+
+/** As bdl_predict_leverage(), whatever the predictor's method. Since 0.2. */
+BDL_API bdl_status bdl_predictor_leverage(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out leverage,
+                                          bdl_matrix_out left_out);
 
 #ifdef __cplusplus
 }

@@ -160,6 +160,15 @@ bdl_status bdl_predict_output_distribution(const bdl_model* model, const bdl_pos
   });
 }
 
+bdl_status bdl_predict_leverage(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                                bdl_matrix_out leverage, bdl_matrix_out left_out) {
+  const bdl_predict_method method = BDL_LINEARIZED;
+  return answer(__func__, {model, posterior, x, method, 0, 0}, [&](const auto& query) {
+    check_apart({{"leverage", leverage}, {"left_out", left_out}}, {{"x", x}});
+    predict_leverage(query, leverage, left_out);
+  });
+}
+
 bdl_status bdl_predictor_create(const bdl_model* model, const bdl_posterior* posterior,
                                 bdl_predict_method method, int64_t samples, uint64_t seed,
                                 bdl_predictor** predictor) {
@@ -233,5 +242,13 @@ bdl_status bdl_predictor_output_distribution(bdl_predictor* predictor, bdl_matri
   return ask(__func__, predictor, [&](auto& p) {
     check_apart({{"mean", mean}, {"covariance", covariance}}, {{"x", x}});
     p.output_distribution(x, mean, covariance);
+  });
+}
+
+bdl_status bdl_predictor_leverage(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out leverage,
+                                  bdl_matrix_out left_out) {
+  return ask(__func__, predictor, [&](auto& p) {
+    check_apart({{"leverage", leverage}, {"left_out", left_out}}, {{"x", x}});
+    p.leverage(x, leverage, left_out);
   });
 }

@@ -98,6 +98,9 @@ constexpr EstimatorDefault all_defaults[] = {
     {"input_rate", 0, "Rate at which a dropout posterior drops inputs."},
     {"hidden_rate", 0.1, "Rate at which it drops hidden units."},
     {"seed", 1, "Seed of training, and of the draws of predictions."},
+    {"novelty_rows", 500, "Training rows at most whose leverages a fit keeps."},
+    {"novelty_stream_rows", 100, "Rows of a stream, the last ones, whose leverages it keeps."},
+    {"novelty_numbers", 1 << 23, "Parameters times squared outputs up to which it keeps them by itself."},
 };
 
 }  // namespace

@@ -215,6 +215,21 @@ void Ensemble<T>::output_distribution(const Array& x, const OutArray& mean, cons
   write_predictions(means, covariances);
 }
 
+template <class T>
+void Ensemble<T>::leverage(const Array& x, const OutArray& leverage, const OutArray& left_out) {
+  if (count() == 1) return predict_leverage(members_[0]->query(x), leverage, left_out);
+  check_query(members_[0]->query(x));
+  Result plain(results_[0], leverage, x.rows, 1, "leverage");
+  Result without(results_[1], left_out, x.rows, 1, "left_out");
+  Answers p(answers_[0], count(), x.rows, 1, true), w(answers_[1], count(), x.rows, 1, true);
+  each(x, [&](Index j, const Query<T>& query) { predict_leverage(query, p.of(j), w.of(j)); });
+  for (Index i = 0; i < x.rows; ++i) {
+    plain(i, 0) = p.mean(i, 0);
+    without(i, 0) = w.mean(i, 0);
+  }
+  write_predictions(plain, without);
+}
+
 template class Predictor<float>;
 template class Predictor<double>;
 template class Ensemble<float>;

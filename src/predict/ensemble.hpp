@@ -63,6 +63,7 @@ class Ensemble {
   void log_density(const Array& x, const Array& y, const OutArray& log_density);
   void draws(const Array& x, const OutArray& draws);
   void output_distribution(const Array& x, const OutArray& mean, const OutArray& covariance);
+  void leverage(const Array& x, const OutArray& leverage, const OutArray& left_out);
 
  private:
   Index count() const { return static_cast<Index>(members_.size()); }

@@ -50,6 +50,11 @@ void predict_output_distribution(const Query<T>& query, const OutArray& mean, co
 template <class T>
 void predict_draws(const Query<T>& query, const OutArray& draws);
 
+/// Writes the mean over the means of y of s = (J Sigma J^T)_cc, standardised; and that of s / (1 - w s), what
+/// s was before the row was learned, where w is the expected curvature of its loss.
+template <class T>
+void predict_leverage(const Query<T>& query, const OutArray& leverage, const OutArray& left_out);
+
 /// Returns E_q[sum_i log p(y_i | f_i)], the first term of the ELBO on these data.
 template <class T>
 double expected_log_likelihood(const Query<T>& query, const Array& y);

@@ -326,6 +326,10 @@ const Case readings[] = {
      [](trained& t) {
        return bdl_predict_output_distribution(t.model, t.posterior, in(4, 2), out(4, 2), out(4, 4));
      }},
+    {"bdl_predict_leverage",
+     [](trained& t) {
+       return bdl_predict_leverage(t.model, t.posterior, in(4, 2), out(4, 1), bdl_none_out());
+     }},
     {"bdl_metric_rmse", [](trained&) { return bdl_metric_rmse(in(4, 2), in(4, 2), scratch); }},
     {"bdl_metric_ece", [](trained&) { return bdl_metric_ece(in(4, 1), in(4, 1), 15, scratch); }},
     {"bdl_metric_calibration_curve",

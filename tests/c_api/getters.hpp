@@ -218,6 +218,7 @@ inline void ask_predictions(const bdl_model* m, const bdl_posterior* q, const Si
   ASK(bdl_predict_draws_by, m, q, x, method, samples, seed, matrix(n, sizes.targets * samples));
   ASK(bdl_predict_output_distribution, m, q, x, matrix(n, sizes.outputs),
       matrix(n, sizes.outputs * sizes.outputs));
+  ASK(bdl_predict_leverage, m, q, x, matrix(n, 1), matrix(n, 1));
   bdl_predictor* predictor = nullptr;
   ASK(bdl_predictor_create, m, q, method, samples, seed, &predictor);
   bdl_predictor_free(predictor);

@@ -26,7 +26,7 @@ static int teardown(void** state) {
   return 0;
 }
 
-/* The eight functions with correct outputs; classes are asked of a model that has them. */
+/* The nine functions with correct outputs; classes are asked of a model that has them. */
 typedef bdl_status (*prediction)(const bdl_model*, const bdl_posterior*, bdl_matrix x, int method,
                                  int64_t samples);
 
@@ -69,6 +69,12 @@ static bdl_status law(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, 
   (void)samples;
   return bdl_predict_output_distribution(m, q, x, into(N, C), bdl_f64_out(out.matrix + 100, N, C * C));
 }
+static bdl_status leverage(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method,
+                           int64_t samples) {
+  (void)method;
+  (void)samples;
+  return bdl_predict_leverage(m, q, x, into(N, 1), bdl_f64_out(out.matrix + 100, N, 1));
+}
 
 static const struct {
   const char* name;
@@ -76,8 +82,9 @@ static const struct {
 } predictions[] = {{"bdl_predict(", predict},           {"bdl_predict_quantiles(", quantiles},
                    {"bdl_predict_interval(", interval}, {"bdl_predict_log_density(", log_density},
                    {"bdl_predict_classes(", class_of},  {"bdl_predict_draws_by(", draws_by},
-                   {"bdl_predict_draws(", draws},       {"bdl_predict_output_distribution(", law}};
-enum { PREDICTIONS = 8, WITH_SAMPLES = 7, WITH_METHOD = 6, WITH_ANY_METHOD = 5 };
+                   {"bdl_predict_draws(", draws},       {"bdl_predict_output_distribution(", law},
+                   {"bdl_predict_leverage(", leverage}};
+enum { PREDICTIONS = 9, WITH_SAMPLES = 7, WITH_METHOD = 6, WITH_ANY_METHOD = 5 };
 
 static void all_refuse(int count, bdl_status status, const char* fragment, const bdl_model* m,
                        const bdl_posterior* q, bdl_matrix x, int method, int64_t samples) {
@@ -165,6 +172,8 @@ static void test_outputs(void** state) {
   REFUSES_OPTIONAL_OUTPUTS("draws", N, 3 * C, bdl_predict_draws_by(m, q, x, BDL_LINEARIZED, 3, 1, wrong));
   REFUSES_OPTIONAL_OUTPUTS("mean", N, C, bdl_predict_output_distribution(m, q, x, wrong, none));
   REFUSES_OPTIONAL_OUTPUTS("covariance", N, C * C, bdl_predict_output_distribution(m, q, x, good, wrong));
+  REFUSES_OPTIONAL_OUTPUTS("leverage", N, 1, bdl_predict_leverage(m, q, x, wrong, none));
+  REFUSES_OPTIONAL_OUTPUTS("left_out", N, 1, bdl_predict_leverage(m, q, x, none, wrong));
 }
 
 static void test_levels(void** state) {

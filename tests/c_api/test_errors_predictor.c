@@ -85,6 +85,9 @@ static bdl_status draws(bdl_predictor* p, bdl_matrix x) {
 static bdl_status law(bdl_predictor* p, bdl_matrix x) {
   return bdl_predictor_output_distribution(p, x, into(N, C), bdl_f64_out(out.matrix + 100, N, C * C));
 }
+static bdl_status leverage(bdl_predictor* p, bdl_matrix x) {
+  return bdl_predictor_leverage(p, x, into(N, 1), bdl_f64_out(out.matrix + 100, N, 1));
+}
 
 static const struct {
   const char* name;
@@ -92,8 +95,8 @@ static const struct {
 } predictions[] = {{"bdl_predictor_moments(", moments},         {"bdl_predictor_quantiles(", quantiles},
                    {"bdl_predictor_interval(", interval},       {"bdl_predictor_classes(", class_of},
                    {"bdl_predictor_log_density(", log_density}, {"bdl_predictor_draws(", draws},
-                   {"bdl_predictor_output_distribution(", law}};
-enum { PREDICTIONS = 7 };
+                   {"bdl_predictor_output_distribution(", law}, {"bdl_predictor_leverage(", leverage}};
+enum { PREDICTIONS = 8 };
 
 static void all_refuse(bdl_status status, const char* fragment, bdl_predictor* p, bdl_matrix x) {
   for (int i = 0; i < PREDICTIONS; ++i)
@@ -143,6 +146,8 @@ static void test_outputs(void** state) {
   REFUSES_OUTPUT("draws", N, S * C, bdl_predictor_draws(numbers, x, wrong));
   REFUSES_OUTPUT("mean", N, C, bdl_predictor_output_distribution(numbers, x, wrong, none));
   REFUSES_OUTPUT("covariance", N, C * C, bdl_predictor_output_distribution(numbers, x, good, wrong));
+  REFUSES_OUTPUT("leverage", N, 1, bdl_predictor_leverage(numbers, x, wrong, none));
+  REFUSES_OUTPUT("left_out", N, 1, bdl_predictor_leverage(numbers, x, none, wrong));
 }
 
 static void test_likelihoods_and_methods(void** state) {

@@ -35,6 +35,28 @@ static void example_output_distribution(void** state) {
   bdl_posterior_free(posterior);
 }
 
+/* A row that is like no row of the training data: its leverage over their mean. */
+static void example_leverage(void** state) {
+  const double far = 6, noise_precision = 0.5;
+  double leverage[N], left_out[N], of_far, mean = 0, limit = 0;
+  bdl_model* model;
+  bdl_posterior* posterior;
+  (void)state;
+  line_create(BDL_GAUSSIAN, &model, &posterior);
+  OK(bdl_model_set_noise_precision(model, bdl_f64(&noise_precision, 1, 1)));
+  OK(bdl_predict_leverage(model, posterior, bdl_f64(x, N, 1), bdl_f64_out(leverage, N, 1),
+                          bdl_f64_out(left_out, N, 1)));
+  for (int i = 0; i < N; ++i) { /* of the training rows */
+    assert_true(fabs(leverage[i] - line_variance(i)) < 1e-12 && left_out[i] > leverage[i]);
+    mean += leverage[i] / N;
+    limit = fmax(limit, left_out[i]); /* of more rows a quantile */
+  }
+  OK(bdl_predict_leverage(model, posterior, bdl_f64(&far, 1, 1), bdl_f64_out(&of_far, 1, 1), bdl_none_out()));
+  assert_true(leverage[0] / mean < 1 && of_far > limit);
+  bdl_model_free(model);
+  bdl_posterior_free(posterior);
+}
+
 /* The row of an example with C outputs holds the C x C covariance row by row. */
 static void example_two_outputs(void** state) {
   const int64_t sizes[] = {1, 4, 2};
@@ -108,6 +130,7 @@ static void example_probit(void** state) {
 int test_examples_linearized(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(example_output_distribution),
                                      cmocka_unit_test(example_two_outputs),
-                                     cmocka_unit_test(example_closed_form), cmocka_unit_test(example_probit)};
+                                     cmocka_unit_test(example_closed_form), cmocka_unit_test(example_probit),
+                                     cmocka_unit_test(example_leverage)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,15 @@ static void example_output_distribution(void** state) {
   assert_true(covariance[0] > 0 && covariance[1] == covariance[2]);
 }
 
+static void example_leverage(void** state) {
+  double near = 0, far = 0, outside[INPUTS];
+  (void)state;
+  for (int j = 0; j < INPUTS; ++j) outside[j] = 100;
+  OK(bdl_predictor_leverage(predictor, row(0), bdl_f64_out(&near, 1, 1), bdl_none_out()));
+  OK(bdl_predictor_leverage(predictor, bdl_f64(outside, 1, INPUTS), bdl_f64_out(&far, 1, 1), bdl_none_out()));
+  assert_true(0 < near && near < far);
+}
+
 static void example_classes(void** state) {
   trained classes = trained_create(BDL_F32, BDL_CATEGORICAL, 2);
   double p[3] = {0, 0, 0}, entropy = 0, information = 0;
@@ -148,6 +157,7 @@ int test_examples_predictor(void) {
       cmocka_unit_test(example_moments),     cmocka_unit_test(example_quantiles),
       cmocka_unit_test(example_log_density), cmocka_unit_test(example_draws),
       cmocka_unit_test(example_classes),     cmocka_unit_test(example_output_distribution),
-      cmocka_unit_test(example_own_model),   cmocka_unit_test(example_snapshot)};
+      cmocka_unit_test(example_leverage),    cmocka_unit_test(example_own_model),
+      cmocka_unit_test(example_snapshot)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -99,6 +99,9 @@ std::vector<Case> predictions(Things& t) {
       {"output distribution",
        {means, squares},
        [=](const auto& o, bdl_matrix x) { return bdl_predict_output_distribution(m, q, x, o[0], o[1]); }},
+      {"leverage",
+       {ones, ones},
+       [=](const auto& o, bdl_matrix x) { return bdl_predict_leverage(m, q, x, o[0], o[1]); }},
       {"predictor's moments",
        {means, means, means},
        [=](const auto& o, bdl_matrix x) { return bdl_predictor_moments(p, x, o[0], o[1], o[2]); }},
@@ -120,6 +123,9 @@ std::vector<Case> predictions(Things& t) {
       {"predictor's output distribution",
        {means, squares},
        [=](const auto& o, bdl_matrix x) { return bdl_predictor_output_distribution(p, x, o[0], o[1]); }},
+      {"predictor's leverage",
+       {ones, ones},
+       [=](const auto& o, bdl_matrix x) { return bdl_predictor_leverage(p, x, o[0], o[1]); }},
   };
 }
 

@@ -49,7 +49,8 @@ cases <- alist(
 
 value_text <- function(value) if (is.character(value)) value else sprintf("%.15g", value)
 likelihoods <- c("gaussian", "bernoulli", "categorical", "poisson", "heteroscedastic", "student_t")
-families <- c("low_rank", "full", "full_moment", "diagonal_moment", "dropout")
+families <- c("low_rank", "full", "full_moment", "diagonal_moment", "dropout", "layerwise_full", "low_rank_moment",
+              "layerwise_low_rank_moment", "kronecker")
 
 for (name in names(cases)) {
   fit <- suppressWarnings(eval(cases[[name]]))
@@ -67,4 +68,5 @@ for (name in names(cases)) {
   some <- if (is.null(fit$settings$image)) x[1:3, ] else pixels[1:3, , , ]
   mean <- predict(fit, some, type = type)
   cat("predictions", sprintf("%.12g", as.vector(t(as.matrix(mean)))), "\n")
+  if (family != "dropout") cat("novelty", sprintf("%.10g", c(bdl_novelty_limit(fit), predict(fit, some, type = "novelty"))), "\n")
 }

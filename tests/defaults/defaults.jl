@@ -57,6 +57,8 @@ for (name, train) in CASES
         println(row.name, " ", value_text(row.value))
     end
     kind = likelihood(m.model) in (:bernoulli, :categorical) ? :prob : :mean
-    mean = predict(m, ninputs(m.model) > 2 ? PIXELS[:, :, :, 1:3] : X[1:3, :]; kind = kind)
+    some = ninputs(m.model) > 2 ? PIXELS[:, :, :, 1:3] : X[1:3, :]
+    mean = predict(m, some; kind = kind)
     println("predictions ", join((@sprintf("%.12g", value) for value in vec(permutedims(mean))), " "))
+    family(q) === :dropout || println("novelty ", join((@sprintf("%.10g", value) for value in [novelty_limit(m); novelty(m, some)]), " "))
 end

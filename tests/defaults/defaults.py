@@ -81,3 +81,5 @@ for name, (estimator, inputs, targets) in cases.items():
     has_classes = optimizer.model.likelihood in ("bernoulli", "categorical")
     mean = estimator.predict_proba(inputs[:3]) if has_classes else estimator.predict(inputs[:3])
     print("predictions", *("%.12g" % number for number in np.ravel(mean)))
+    if q.family != "dropout":
+        print("novelty", *("%.10g" % number for number in [estimator.novelty_limit(), *estimator.novelty(inputs[:3])]))

@@ -48,7 +48,7 @@ class Everything {
     const Index rows = x.rows, means = likelihood.means(), outputs = likelihood.outputs();
     for (const Index cols :
          {means, means, means, 3 * means, means, means, outputs, likelihood.targets(), likelihood.targets(),
-          Index{1}, likelihood.targets() * s.spec.samples, outputs, outputs * outputs})
+          Index{1}, likelihood.targets() * s.spec.samples, outputs, outputs * outputs, Index{1}, Index{1}})
       tables_.push_back(output(rows, cols));
   }
   const Table& x() const { return x_; }
@@ -70,6 +70,7 @@ class Everything {
     predict_log_density(query, y_.array(), to(9));
     if (method != BDL_PLUG_IN && method != BDL_QUADRATURE) predict_draws(query, to(10));
     predict_output_distribution(query, to(11), to(12));
+    predict_leverage(query, to(13), to(14));
   }
   void assert_same(const Everything& other) const {
     for (std::size_t k = 0; k < tables_.size(); ++k) assert_same_bits(tables_[k], other.tables_[k]);

@@ -206,6 +206,23 @@ void outputs_have_the_mixtures_covariance(void**) {
         assert_close(covariance(i, a * c + b), second(i, a * c + b) - m(i, a) * m(i, b), 1e-9, 1e-9);
 }
 
+void leverages_are_means_of_the_members(void**) {
+  const Table x = inputs_table();
+  Group g(BDL_HETEROSCEDASTIC, BDL_MONTE_CARLO);
+  Table got = output(rows, 1), left_out = got, expected(rows, 1), without(rows, 1);
+  for (const auto& s : g.settings) {
+    Table one = output(rows, 1), other = one;
+    predict_leverage(s->query(x), one.out(), other.out());
+    for (Index i = 0; i < rows; ++i) {
+      expected(i, 0) += one(i, 0) / members;
+      without(i, 0) += other(i, 0) / members;
+    }
+  }
+  g.ensemble.leverage(x.array(), got.out(), left_out.out());
+  assert_tables_close(got, expected, 1e-12);
+  assert_tables_close(left_out, without, 1e-12);
+}
+
 void one_member_is_a_predictor_to_the_bit(void**) {
   const Table x = inputs_table();
   Group g(BDL_GAUSSIAN, BDL_MONTE_CARLO, 1);
@@ -245,6 +262,7 @@ int test_ensemble() {
       cmocka_unit_test(classes_have_the_mixtures_entropy),
       cmocka_unit_test(draws_are_all_members_draws),
       cmocka_unit_test(outputs_have_the_mixtures_covariance),
+      cmocka_unit_test(leverages_are_means_of_the_members),
       cmocka_unit_test(one_member_is_a_predictor_to_the_bit),
       cmocka_unit_test(members_must_be_alike_and_errors_name_them),
   };

@@ -133,6 +133,8 @@ void ensembles_keep_the_other_rows(void**) {
         check(2, [](auto& e, const Table& x, const OutArray& out) {
           e.output_distribution(x.array(), out, {});
         });
+        check(1, [](auto& e, const Table& x, const OutArray& out) { e.leverage(x.array(), out, {}); });
+        check(1, [](auto& e, const Table& x, const OutArray& out) { e.leverage(x.array(), {}, out); });
         if (kind == BDL_BERNOULLI || kind == BDL_CATEGORICAL) {
           check(2, [](auto& e, const Table& x, const OutArray& out) { e.classes(x.array(), out, {}, {}); });
           continue;

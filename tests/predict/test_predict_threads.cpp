@@ -34,7 +34,9 @@ std::vector<Table> everything(const Query<T>& query, const Table& y) {
   if (closed) {
     Table mean = output(rows, outputs), covariance = output(rows, outputs * outputs);
     predict_output_distribution(query, mean.out(), covariance.out());
-    all.insert(all.end(), {mean, covariance});
+    Table leverage = output(rows, 1), left_out = leverage;
+    predict_leverage(query, leverage.out(), left_out.out());
+    all.insert(all.end(), {mean, covariance, leverage, left_out});
   }
   if (query.spec.samples > 0) {
     Table draws = output(rows, targets * samples);

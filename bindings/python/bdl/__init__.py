@@ -47,12 +47,14 @@ from .optimizer import Diagnosis, Elbo, Evidence, Optimizer, Prequential, Progre
 from .posterior import Posterior
 from .predict import (
     ClassPrediction,
+    Leverage,
     Prediction,
     Predictor,
     predict,
     predict_classes,
     predict_draws,
     predict_interval,
+    predict_leverage,
     predict_log_density,
     predict_output_distribution,
     predict_quantiles,

@@ -1405,8 +1405,9 @@ def bdl_default_count():
 def bdl_default_describe(index):
     r"""
     Describes defaults of estimators that do not depend on data: "hidden" units, "epochs", "samples" of predictions,
-    "input_rate" and "hidden_rate" of dropout, "seed"; and of those for images "image_epochs" and
-    "image_samples". Any out-pointer may be NULL; strings are static. Since 0.2.
+    "input_rate" and "hidden_rate" of dropout, "seed"; of those for images "image_epochs" and "image_samples"; and
+    of the leverages that fits keep (bdl_predict_leverage()) "novelty_rows", "novelty_stream_rows" and
+    "novelty_numbers". Any out-pointer may be NULL; strings are static. Since 0.2.
     :type index: int64_t
     :param index: 0 to bdl_default_count() - 1
     :type name: string
@@ -2253,6 +2254,22 @@ def bdl_predict_output_distribution(model, posterior, x, mean, covariance):
     """
     return _lowlevel.bdl_predict_output_distribution(model, posterior, x, mean, covariance)
 
+def bdl_predict_leverage(model, posterior, x, leverage, left_out):
+    r"""
+    Computes a leverage of each row: how unlike the rows of the training data it is, to the posterior. It is the mean
+    of the diagonal of J Sigma J^T over the means of y (of classes: over the logits), standardised targets, by the
+    posterior that BDL_LINEARIZED takes. Divided by its mean over the training rows it is a score that is 1 on
+    average over these and larger where the data say little. Posteriors after methods that find a point, as "map",
+    have the covariance that they began with, and their leverages say nothing. Since 0.2.
+    :type leverage: bdl_matrix_out
+    :param leverage: receives n x 1
+    :type left_out: bdl_matrix_out
+    :param left_out: receives n x 1: of rows of the training data, what the leverage would be without the row, each
+                        output by itself: s / (1 - w s) with the expected curvature w of its loss. New rows of the same
+                        kind have such leverages, so their quantiles are limits for new rows
+    """
+    return _lowlevel.bdl_predict_leverage(model, posterior, x, leverage, left_out)
+
 def bdl_predictor_create(model, posterior, method, samples, seed):
     r"""
     Creates a predictor; arguments are as for bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY if the draws need
@@ -2276,6 +2293,7 @@ def bdl_predictor_create_ensemble(models, method, samples, seed):
       draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j
       output distribution  mean and covariance of the mixture of the members' normal distributions, in the
                        caller's units; it is not normal itself
+      leverages        the means of the members' leverages
 
     It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
     :type models: bdl_model
@@ -2317,6 +2335,10 @@ def bdl_predictor_draws(predictor, x, draws):
 def bdl_predictor_output_distribution(predictor, x, mean, covariance):
     r""" As bdl_predict_output_distribution(), whatever the predictor's method. Since 0.2."""
     return _lowlevel.bdl_predictor_output_distribution(predictor, x, mean, covariance)
+
+def bdl_predictor_leverage(predictor, x, leverage, left_out):
+    r""" As bdl_predict_leverage(), whatever the predictor's method. Since 0.2."""
+    return _lowlevel.bdl_predictor_leverage(predictor, x, leverage, left_out)
 
 def bdl_metric_rmse(mean, y):
     r""" Root mean squared error over all entries of mean and y (both n x C), in units of y. Since 0.1."""

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from . import metrics
-from .estimators.base import is_point, no_covariance
+from .estimators.points import is_point, no_covariance
 from .estimators.targets import labels, numbers_of_labels
 
 _BANDS = (0.5, 0.9)

@@ -38,6 +38,13 @@ class ClassPrediction(NamedTuple):
     mutual_information: np.ndarray | None
 
 
+class Leverage(NamedTuple):
+    """One number for each row; ``left_out``: what it would be without the row, if it is of the training data."""
+
+    leverage: np.ndarray
+    left_out: np.ndarray
+
+
 class _Facts(NamedTuple):
     """Numbers on which the shapes of predictions depend."""
 
@@ -120,6 +127,13 @@ class _Predictions:
         self._ask("output_distribution", (x,), mean, covariance)
         return mean, covariance.reshape(len(x), outputs, outputs)
 
+    def predict_leverage(self, x: Any) -> Leverage:
+        """The leverage of each row: over its mean on the training rows it says how unlike these a row is."""
+        x = arrays.matrix(x, "x")
+        leverage, left_out = arrays.empty(len(x), 1), arrays.empty(len(x), 1)
+        self._ask("leverage", (x,), leverage, left_out)
+        return Leverage(leverage[:, 0], left_out[:, 0])
+
 
 class _Once(_Predictions):
     """A single prediction of a model and a posterior as they are."""
@@ -134,8 +148,8 @@ class _Once(_Predictions):
             lowlevel.bdl_predict(*self._handles, *data, *self._how, *rest)
         elif what == "draws":
             lowlevel.bdl_predict_draws_by(*self._handles, *data, *self._how, *rest)
-        elif what == "output_distribution":
-            lowlevel.bdl_predict_output_distribution(*self._handles, *data, *rest)
+        elif what in ("output_distribution", "leverage"):
+            getattr(lowlevel, f"bdl_predict_{what}")(*self._handles, *data, *rest)
         else:
             getattr(lowlevel, f"bdl_predict_{what}")(*self._handles, *data, *self._how, *rest)
 
@@ -266,3 +280,15 @@ def predict_draws(
 def predict_output_distribution(model: Models, posterior: Posteriors, x: Any) -> tuple[np.ndarray, np.ndarray]:
     """Means (n, C) and covariances (n, C, C) of the linearised model's outputs."""
     return _asked(model, posterior, "linearized", 0, 0).predict_output_distribution(x)
+
+
+def predict_leverage(model: Models, posterior: Posteriors, x: Any) -> Leverage:
+    """The leverage of each row: the mean over the means of y (of classes, over the logits) of the variance of the linearised model's
+    outputs, standardised. Over its mean on the training rows it says how unlike these a row is.
+
+    >>> import bdl
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> bdl.predict_leverage(model, q, [[1.0, 2.0], [0.0, 0.0]]).leverage
+    array([6., 1.])
+    """
+    return _asked(model, posterior, "linearized", 0, 0).predict_leverage(x)

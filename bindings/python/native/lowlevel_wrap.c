@@ -13071,6 +13071,104 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_predict_leverage(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  bdl_matrix arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  View view5 = {
+    0
+  } ;
+  PyObject *swig_obj[5] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predict_leverage", 5, 5, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_predict_leverage: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    void* handle;
+    if (handle_argument(swig_obj[1], "bdl_predict_leverage: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_posterior *)handle;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_predict_leverage: x", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    if (view_argument(swig_obj[3], "bdl_predict_leverage: leverage", 1, &view4) < 0) SWIG_fail;
+    arg4 = view_output(&view4);
+  }
+  {
+    if (view_argument(swig_obj[4], "bdl_predict_leverage: left_out", 1, &view5) < 0) SWIG_fail;
+    arg5 = view_output(&view5);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predict_leverage((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_predictor_create(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -13787,6 +13885,90 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_output_distribution(PyObject *self, PyO
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
       result = (bdl_status)bdl_predictor_output_distribution(arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predictor_leverage(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  bdl_matrix_out arg4 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_leverage", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_predictor_leverage", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "bdl_predictor_leverage: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_predictor *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_predictor_leverage: x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_predictor_leverage: leverage", 1, &view3) < 0) SWIG_fail;
+    arg3 = view_output(&view3);
+  }
+  {
+    if (view_argument(swig_obj[3], "bdl_predictor_leverage: left_out", 1, &view4) < 0) SWIG_fail;
+    arg4 = view_output(&view4);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_leverage(arg1,arg2,arg3,arg4);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -17633,8 +17815,9 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_default_count", _wrap_bdl_default_count, METH_NOARGS, " Number of rows of bdl_default_describe(). Since 0.2."},
 	 { "bdl_default_describe", _wrap_bdl_default_describe, METH_O, "\n"
 		"Describes defaults of estimators that do not depend on data: \"hidden\" units, \"epochs\", \"samples\" of predictions,\n"
-		"\"input_rate\" and \"hidden_rate\" of dropout, \"seed\"; and of those for images \"image_epochs\" and\n"
-		"\"image_samples\". Any out-pointer may be NULL; strings are static. Since 0.2.\n"
+		"\"input_rate\" and \"hidden_rate\" of dropout, \"seed\"; of those for images \"image_epochs\" and \"image_samples\"; and\n"
+		"of the leverages that fits keep (bdl_predict_leverage()) \"novelty_rows\", \"novelty_stream_rows\" and\n"
+		"\"novelty_numbers\". Any out-pointer may be NULL; strings are static. Since 0.2.\n"
 		":type index: int64_t\n"
 		":param index: 0 to bdl_default_count() - 1\n"
 		":type name: string\n"
@@ -18274,6 +18457,19 @@ static PyMethodDef SwigMethods[] = {
 		":type covariance: bdl_matrix_out\n"
 		":param covariance: receives n x (C C): row i holds J Sigma J^T of example i, C x C, row by row\n"
 		""},
+	 { "bdl_predict_leverage", _wrap_bdl_predict_leverage, METH_VARARGS, "\n"
+		"Computes a leverage of each row: how unlike the rows of the training data it is, to the posterior. It is the mean\n"
+		"of the diagonal of J Sigma J^T over the means of y (of classes: over the logits), standardised targets, by the\n"
+		"posterior that BDL_LINEARIZED takes. Divided by its mean over the training rows it is a score that is 1 on\n"
+		"average over these and larger where the data say little. Posteriors after methods that find a point, as \"map\",\n"
+		"have the covariance that they began with, and their leverages say nothing. Since 0.2.\n"
+		":type leverage: bdl_matrix_out\n"
+		":param leverage: receives n x 1\n"
+		":type left_out: bdl_matrix_out\n"
+		":param left_out: receives n x 1: of rows of the training data, what the leverage would be without the row, each\n"
+		"                    output by itself: s / (1 - w s) with the expected curvature w of its loss. New rows of the same\n"
+		"                    kind have such leverages, so their quantiles are limits for new rows\n"
+		""},
 	 { "bdl_predictor_create", _wrap_bdl_predictor_create, METH_VARARGS, "\n"
 		"Creates a predictor; arguments are as for bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY if the draws need\n"
 		"more than there is. Since 0.2.\n"
@@ -18293,6 +18489,7 @@ static PyMethodDef SwigMethods[] = {
 		"  draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j\n"
 		"  output distribution  mean and covariance of the mixture of the members' normal distributions, in the\n"
 		"                   caller's units; it is not normal itself\n"
+		"  leverages        the means of the members' leverages\n"
 		"\n"
 		"It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.\n"
 		":type models: bdl_model\n"
@@ -18312,6 +18509,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_predictor_log_density", _wrap_bdl_predictor_log_density, METH_VARARGS, " As bdl_predict_log_density(). Since 0.2."},
 	 { "bdl_predictor_draws", _wrap_bdl_predictor_draws, METH_VARARGS, " As bdl_predict_draws_by(), with the predictor's method; as many draws as it has samples. Since 0.2."},
 	 { "bdl_predictor_output_distribution", _wrap_bdl_predictor_output_distribution, METH_VARARGS, " As bdl_predict_output_distribution(), whatever the predictor's method. Since 0.2."},
+	 { "bdl_predictor_leverage", _wrap_bdl_predictor_leverage, METH_VARARGS, " As bdl_predict_leverage(), whatever the predictor's method. Since 0.2."},
 	 { "bdl_metric_rmse", _wrap_bdl_metric_rmse, METH_VARARGS, " Root mean squared error over all entries of mean and y (both n x C), in units of y. Since 0.1."},
 	 { "bdl_metric_log_predictive_density", _wrap_bdl_metric_log_predictive_density, METH_O, "\n"
 		"Mean log predictive density per example, in nats. Since 0.1.\n"

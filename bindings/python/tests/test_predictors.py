@@ -42,6 +42,7 @@ def test_same_answers(rng, likelihood, method):
         assert len(once) == len(again) and all(map(np.array_equal, once, again))
         law = zip(bdl.predict_output_distribution(model, q, x), predictor.predict_output_distribution(x))
         assert all(np.array_equal(*pair) for pair in law)
+        assert np.array_equal(bdl.predict_leverage(model, q, x), predictor.predict_leverage(x))
 
 
 def test_snapshot(rng):

@@ -196,6 +196,7 @@ void test_unsupported(void**) {
     refused(bdl_predict_draws_by(m, q, x, method, 5, 1, out(ROWS, 10)), not_gaussian);
   }
   refused(bdl_predict_output_distribution(m, q, x, out(ROWS, 2), out(ROWS, 4, 100)), not_gaussian);
+  refused(bdl_predict_leverage(m, q, x, out(ROWS, 1), bdl_none_out()), not_gaussian);
   const Model linear = make_mlp(BDL_F64, {2, 1}, BDL_BERNOULLI);  // quadrature needs one output
   bdl_posterior* of_linear = nullptr;
   OK(bdl_posterior_create_dropout(linear.get(), 0.5, 0, &of_linear));

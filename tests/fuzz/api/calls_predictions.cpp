@@ -109,6 +109,12 @@ BDL_CALLS(bdl_predict_output_distribution) {
                s.out(a.n, c * c, Finite::or_infinite)});
 }
 
+BDL_CALLS(bdl_predict_leverage) {
+  const Query a(s);
+  s.reads(bdl_predict_leverage, With{a.m.handle, a.q.handle, a.x, s.out(a.n, 1, Finite::or_infinite),
+                                     s.out(a.n, 1, Finite::or_infinite)});
+}
+
 BDL_CALLS(bdl_predictor_create) {
   const Query a(s);
   s.keep(s.creates<bdl_predictor>(bdl_predictor_create,
@@ -180,6 +186,12 @@ BDL_CALLS(bdl_predictor_output_distribution) {
   const std::int64_t c = a.p.shape.outputs;
   s.reads(bdl_predictor_output_distribution,
           With{a.p.handle, a.x, s.out(a.n, c, Finite::or_infinite), s.out(a.n, c * c, Finite::or_infinite)});
+}
+
+BDL_CALLS(bdl_predictor_leverage) {
+  const Question a(s);
+  s.reads(bdl_predictor_leverage,
+          With{a.p.handle, a.x, s.out(a.n, 1, Finite::or_infinite), s.out(a.n, 1, Finite::or_infinite)});
 }
 
 }  // namespace fuzz

@@ -31,7 +31,7 @@ export Optimizer, fit!, step!, step_rows!, observe!, forecast!, laplace!, initia
     training_methods, describe_method, suggest_method, suggest_training, suggest_noise, estimator_default, set_text!, start_noise!,
     method, data_size, elbo, running_elbo, progress, diagnose, memory, prior, set_prior!,
     set_process_noise!, set_draws!, prequential, guarded_steps, shortened_steps, noise, as_full, as_diagonal
-export Predictor, predict, predict_quantiles, predict_interval, predict_classes, predict_log_density, predict_draws, predict_outputs
+export Predictor, predict, predict_quantiles, predict_interval, predict_classes, predict_log_density, predict_draws, predict_outputs, predict_leverage
 export rmse, log_predictive_density, accuracy, brier, nll, ece, calibration_curve, coverage, crps
 export entropies, entropy_histogram, auroc, aupr, fpr, detection_error, roc_curve, auroc_correct, out_of_distribution,
     fit_temperature, apply_temperature
@@ -41,7 +41,7 @@ export Dataset, set_block!, read_rows, target_range
 export Communicator, mpi_of, mpi_world, set_communicator!, traffic
 export save, load
 export networks, network_description
-export BayesianMLP, BayesianConv, BayesianGLM, fit, cross_validate, tune!, score, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
+export BayesianMLP, BayesianConv, BayesianGLM, fit, cross_validate, tune!, score, novelty, novelty_limit, learn_novelty!, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
 
 include("errors.jl")
 include("LibBDL.jl")
@@ -79,6 +79,7 @@ include("estimators.jl")
 include("keywords.jl")
 include("estimator_fit.jl")
 include("estimator_predict.jl")
+include("novelty.jl")
 include("tuning.jl")
 include("coefficients.jl")
 include("show.jl")

@@ -1806,8 +1806,9 @@ end
 
 """
 Describes defaults of estimators that do not depend on data: "hidden" units, "epochs", "samples" of predictions,
-"input_rate" and "hidden_rate" of dropout, "seed"; and of those for images "image_epochs" and
-"image_samples". Any out-pointer may be NULL; strings are static. Since 0.2.
+"input_rate" and "hidden_rate" of dropout, "seed"; of those for images "image_epochs" and "image_samples"; and
+of the leverages that fits keep (bdl_predict_leverage()) "novelty_rows", "novelty_stream_rows" and
+"novelty_numbers". Any out-pointer may be NULL; strings are static. Since 0.2.
 
 # Arguments
 - `index`: 0 to bdl_default_count() - 1
@@ -2790,6 +2791,23 @@ function bdl_predict_output_distribution(model::Union{bdl_model,Ptr{bdl_model}},
 end
 
 """
+Computes a leverage of each row: how unlike the rows of the training data it is, to the posterior. It is the mean
+of the diagonal of J Sigma J^T over the means of y (of classes: over the logits), standardised targets, by the
+posterior that BDL_LINEARIZED takes. Divided by its mean over the training rows it is a score that is 1 on
+average over these and larger where the data say little. Posteriors after methods that find a point, as "map",
+have the covariance that they began with, and their leverages say nothing. Since 0.2.
+
+# Arguments
+- `leverage`: receives n x 1
+- `left_out`: receives n x 1: of rows of the training data, what the leverage would be without the row, each
+  output by itself: s / (1 - w s) with the expected curvature w of its loss. New rows of the same
+  kind have such leverages, so their quantiles are limits for new rows
+"""
+function bdl_predict_leverage(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, leverage::Union{bdl_matrix_out,MatrixView}, left_out::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict_leverage, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, bdl_matrix_out, bdl_matrix_out,), model, posterior, x, leverage, left_out)
+end
+
+"""
 Creates a predictor; arguments are as for bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY if the draws need
 more than there is. Since 0.2.
 
@@ -2813,6 +2831,7 @@ identical to those of bdl_predictor_create(). What the functions below give for 
   draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j
   output distribution  mean and covariance of the mixture of the members' normal distributions, in the
                    caller's units; it is not normal itself
+  leverages        the means of the members' leverages
 
 It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
 
@@ -2883,6 +2902,13 @@ As bdl_predict_output_distribution(), whatever the predictor's method. Since 0.2
 """
 function bdl_predictor_output_distribution(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, mean::Union{bdl_matrix_out,MatrixView}, covariance::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predictor_output_distribution, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out, bdl_matrix_out,), predictor, x, mean, covariance)
+end
+
+"""
+As bdl_predict_leverage(), whatever the predictor's method. Since 0.2.
+"""
+function bdl_predictor_leverage(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, leverage::Union{bdl_matrix_out,MatrixView}, left_out::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predictor_leverage, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out, bdl_matrix_out,), predictor, x, leverage, left_out)
 end
 
 """

@@ -43,7 +43,9 @@ function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, pro
         targets = encoded_targets(m, y)
         m.observations = size(y, 1)
         check_epochs(m, optimizer, epochs)
-        learn!(optimizer, X, targets, epochs, progress)
+        with_leverages!(m, X, fresh) do
+            learn!(optimizer, X, targets, epochs, progress)
+        end
     end
     return train_others!(other -> fit!(other, given, y; epochs = epochs, progress = false), m, fresh)
 end
@@ -57,7 +59,9 @@ function fit!(m::BayesianNetwork, data::Dataset; epochs::Integer = m.settings.ep
             throw(LabelError("labels of a data set are 0, 1, ..., not the classes of former calls $(brief_list(m.classes))"))
         m.observations = nrows(data)
         check_epochs(m, optimizer, epochs)
-        learn!(optimizer, data, epochs, progress)
+        with_leverages!(m, data, fresh) do
+            learn!(optimizer, data, epochs, progress)
+        end
     end
     return train_others!(other -> fit!(other, data; epochs = epochs, progress = false), m, fresh)
 end
@@ -123,6 +127,7 @@ end
 function forget!(m::BayesianNetwork)
     m.optimizer = m.classes = nothing
     empty!(m.others)
+    m.leverages = no_leverages()
     return m
 end
 

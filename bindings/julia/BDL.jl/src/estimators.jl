@@ -8,8 +8,9 @@ mutable struct BayesianNetwork{Kind}
     vector::Bool  # y was one
     observations::Int
     others::Vector{BayesianNetwork{Kind}}  # the members of an ensemble after the first
+    leverages::Matrix{Float64}  # of rows that it was fitted to: as they are, and as if each had been left out
     function BayesianNetwork{Kind}(settings::NamedTuple) where {Kind}
-        m = new{Kind}(settings, nothing, nothing, false, 0, BayesianNetwork{Kind}[])
+        m = new{Kind}(settings, nothing, nothing, false, 0, BayesianNetwork{Kind}[], no_leverages())
         foreach(name -> check_is_option(m, String(name)), keys(settings.options))
         return m
     end

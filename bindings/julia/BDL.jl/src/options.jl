@@ -37,7 +37,8 @@ end
     estimator_default(name)
 
 A default of the estimators, the same in every language: `:hidden`, `:epochs`, `:samples`, `:input_rate`, `:hidden_rate`,
-`:seed`, `:image_epochs` or `:image_samples`.
+`:seed`, `:image_epochs`, `:image_samples`, and what [`novelty`](@ref) goes by: `:novelty_rows`, `:novelty_stream_rows`,
+`:novelty_numbers`.
 
 # Examples
 ```julia

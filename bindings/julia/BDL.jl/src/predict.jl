@@ -31,7 +31,7 @@ Once(model::Model, q::Posterior, method, samples, seed) =
 
 Predictions of one model and posterior by one method, again and again, a row at a time or many: [`predict`](@ref),
 [`predict_quantiles`](@ref), [`predict_interval`](@ref), [`predict_classes`](@ref), [`predict_log_density`](@ref),
-[`predict_draws`](@ref) and [`predict_outputs`](@ref) take it in place of model, posterior and keywords, with identical
+[`predict_draws`](@ref), [`predict_outputs`](@ref) and [`predict_leverage`](@ref) take it in place of model, posterior and keywords, with identical
 results.
 
 It draws once and keeps its memory, so that predicting one row takes microseconds. It is a snapshot: training that goes on
@@ -271,6 +271,29 @@ function predict_outputs(p::Asked, X)
     return (mean = mean, covariance = reshape(covariance, C, C, :))
 end
 
+"""
+    predict_leverage(model, posterior, X)
+
+The leverage of each row: the mean over the means of y (of classes, over the logits) of the variance of the linearised model's outputs,
+standardised. Over its mean on the training rows it says how unlike these a row is. `(leverage, left_out)`, two vectors: the
+second is what it would be without the row, if it is of the training data.
+
+# Examples
+```julia
+known = predict_leverage(model, q, X)
+predict_leverage(model, q, 10 .* X).leverage ./ mean(known.leverage)
+```
+"""
+predict_leverage(model::Model, q::Posterior, X) = predict_leverage(Once(model, q, :linearized, 0, 0), X)
+
+function predict_leverage(p::Asked, X)
+    (x,) = looks(p, X)
+    leverage, left_out = (Vector{Float64}(undef, x.matrix.rows) for _ in 1:2)
+    once(m, q, x, method, samples, seed, outputs...) = LibBDL.bdl_predict_leverage(m, q, x, outputs...)
+    ask(p, once, LibBDL.bdl_predictor_leverage, (x,), look(leverage), look(left_out))
+    return (leverage = leverage, left_out = left_out)
+end
+
 # Models and posteriors of a deep ensemble.
 const Models = AbstractVector{Model}
 const Posteriors = AbstractVector{<:Posterior}
@@ -285,3 +308,4 @@ predict_log_density(models::Models, posteriors::Posteriors, X, y; how...) =
     predict_log_density(Predictor(models, posteriors; how...), X, y)
 predict_draws(models::Models, posteriors::Posteriors, X, samples::Integer; how...) =
     predict_draws(Predictor(models, posteriors; samples = samples, how...), X)
+predict_leverage(models::Models, posteriors::Posteriors, X) = predict_leverage(Predictor(models, posteriors; method = :plug_in), X)

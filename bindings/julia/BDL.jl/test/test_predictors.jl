@@ -14,6 +14,7 @@ for likelihood in (:gaussian, :heteroscedastic, :student_t, :bernoulli, :categor
         @test same(predict(predictor, x), predict(model, q, x; how...))
         @test same(predict_log_density(predictor, x, y), predict_log_density(model, q, x, y; how...))
         @test same(predict_outputs(predictor, x), predict_outputs(model, q, x))
+        @test same(predict_leverage(predictor, x), predict_leverage(model, q, x))
         method === :plug_in || @test same(predict_draws(predictor, x), predict_draws(model, q, x, 9; method = method, seed = 4))
         if likelihood in (:bernoulli, :categorical)
             @test same(predict_classes(predictor, x), predict_classes(model, q, x; how...))

@@ -15,10 +15,11 @@ from ..model import Model
 from ..optimizer import Optimizer
 from ..posterior import Posterior
 from ..predict import predict_log_density
-from ..tables import defaults, describe_method
+from ..tables import defaults
 from . import construction
 from .compat import validated_data, validated_inputs
 from .learning import Learns
+from .novelty import KeepsLeverages
 from .training import History
 from .tuning import Tunes
 
@@ -26,19 +27,7 @@ from .tuning import Tunes
 PREDICTION_SEED = int(defaults["seed"])
 
 
-def is_point(optimizer: Optimizer) -> bool:
-    """Has training found a point? Its method learns no covariance, and the posterior's is as it began. (Laplace's approximation
-    gives such a fit one.)"""
-    if describe_method(optimizer.method).prediction != "plug_in":
-        return False
-    return bool(np.allclose(optimizer.posterior.precision_diagonal, optimizer["initial_precision"], rtol=1e-6, atol=0))
-
-
-def no_covariance(optimizer: Optimizer) -> str:
-    return f"method {optimizer.method!r} finds a point, which has no covariance: method 'laplace', or that by default, finds one"
-
-
-class BayesianEstimator(Learns, Tunes, BaseEstimator):
+class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
     """The base of all estimators. ``optimizer_`` holds the library's handles, and with them everything learned;
     ``history_`` lists the ELBO and its parts by epoch."""
 
@@ -106,8 +95,12 @@ class BayesianEstimator(Learns, Tunes, BaseEstimator):
     def _handles(self) -> Any:
         if not self.others_:
             return self.model_, self.posterior_
-        members = [self, *self.others_]
+        members = self._members()
         return [member.model_ for member in members], [member.posterior_ for member in members]
+
+    def _members(self) -> list[Any]:
+        check_is_fitted(self, "optimizer_")
+        return [self, *self.others_]
 
     def _inputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "optimizer_")

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..model import Model
 from ..posterior import Posterior
-from .base import is_point, no_covariance
+from .points import is_point, no_covariance
 from .summary import Coefficients
 
 

@@ -14,6 +14,7 @@ from .base import PREDICTION_SEED
 from .classification import PredictsClasses
 from .compat import validated_data
 from .drawing import drawn
+from .novelty import ScoresNovelty
 from .mlp_classifier import BayesianMLPClassifier
 from .mlp_regressor import BayesianMLPRegressor
 from .regression import PredictsNumbers
@@ -30,7 +31,7 @@ PARAMETERS = """
     """
 
 
-class DeepEnsemble(MetaEstimatorMixin, BaseEstimator):
+class DeepEnsemble(MetaEstimatorMixin, ScoresNovelty, BaseEstimator):
     """Base class of ensembles. ``estimators_`` are the members."""
 
     estimators_: list[Any]
@@ -67,9 +68,12 @@ class DeepEnsemble(MetaEstimatorMixin, BaseEstimator):
 
     # Methods that predictions use.
 
-    def _handles(self) -> Any:
+    def _members(self) -> list[Any]:
         check_is_fitted(self, "estimators_")
-        return [member.model_ for member in self.estimators_], [member.posterior_ for member in self.estimators_]
+        return self.estimators_
+
+    def _handles(self) -> Any:
+        return [member.model_ for member in self._members()], [member.posterior_ for member in self.estimators_]
 
     def _inputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "estimators_")

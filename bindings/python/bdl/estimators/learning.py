@@ -72,7 +72,9 @@ class Learns:
             self._name_columns(names)
         else:
             self._go_on(self._method_to_go_on(x, stepwise=False), len(x))
+        vars(self).pop("leverages_", None)  # of a posterior that training changes
         self._train(x, targets)
+        self._keep_leverages(x)
         self._say_what_is_wrong()
 
     def _train_others(self, train: Callable[[Any], Any]) -> None:
@@ -115,6 +117,7 @@ class Learns:
             self._take_steps(x, targets)
         finally:
             self._conclude()
+        self._keep_last_leverages(x)
         arguments = {} if classes is None else {"classes": classes}
         self._train_others(lambda member: member.partial_fit(X, y, data_size=data_size, **arguments))
         return self

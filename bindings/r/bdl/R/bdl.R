@@ -815,6 +815,11 @@ bdl_predict_output_distribution <- function(model, posterior, x, mean, covarianc
   .Call('R_swig_bdl_predict_output_distribution', model, posterior, x, mean, covariance, FALSE, PACKAGE='bdl')
 }
 
+bdl_predict_leverage <- function(model, posterior, x, leverage, left_out)
+{
+  .Call('R_swig_bdl_predict_leverage', model, posterior, x, leverage, left_out, FALSE, PACKAGE='bdl')
+}
+
 bdl_predictor_create <- function(model, posterior, method, samples, seed)
 {
   .Call('R_swig_bdl_predictor_create', model, posterior, method, samples, seed, FALSE, PACKAGE='bdl')
@@ -858,6 +863,11 @@ bdl_predictor_draws <- function(predictor, x, draws)
 bdl_predictor_output_distribution <- function(predictor, x, mean, covariance)
 {
   .Call('R_swig_bdl_predictor_output_distribution', predictor, x, mean, covariance, FALSE, PACKAGE='bdl')
+}
+
+bdl_predictor_leverage <- function(predictor, x, leverage, left_out)
+{
+  .Call('R_swig_bdl_predictor_leverage', predictor, x, leverage, left_out, FALSE, PACKAGE='bdl')
 }
 
 bdl_metric_rmse <- function(mean, y)

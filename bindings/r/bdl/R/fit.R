@@ -50,13 +50,14 @@ fit_learner <- function(x, response, family, asked, seeds, verbose) {
   model <- learner$model
   name_model(model, x, response)
   rows <- if (is_dataset(x)) bdl_dataset_rows(x)
+  all_x <- x
   if (is_dataset(x)) {  # a row of it says what there is
     first <- bdl_read_rows(x, 1)
     x <- first$x
     response$y <- first$y
   }
   response$y <- with_names(response$y, rownames(x), response$names)
-  structure(class = "bdl", list(
+  fit <- structure(class = "bdl", list(
     family = family, settings = settings, seed = seeds[1], prediction_seed = seeds[2], x = x,
     response = response, parameters = bdl_model_parameters(model), history = history,
     prior = rle(drop(bdl_optimizer_get_prior(optimizer, c(1, bdl_model_parameters(model))))),
@@ -64,6 +65,7 @@ fit_learner <- function(x, response, family, asked, seeds, verbose) {
     asked = asked, rows = rows,
     handles = list2env(list(model = model, posterior = learner$posterior), parent = emptyenv())
   ))
+  with_leverages(fit, all_x)
 }
 
 # Whether training has found a point: its method learns no covariance, and the posterior's is as it began.

@@ -1,7 +1,7 @@
 # Predictions. Rows with missing inputs have missing predictions, as those of lm() do.
 
 predict.bdl <- function(object, newdata = NULL,
-                        type = c("response", "interval", "class", "prob", "draws", "quantile"), se.fit = FALSE,
+                        type = c("response", "interval", "class", "prob", "draws", "quantile", "novelty"), se.fit = FALSE,
                         interval = c("none", "prediction"), level = 0.95, probs = c(0.025, 0.5, 0.975),
                         method = NULL, samples = object$settings$samples,
                         seed = object$prediction_seed, na.action = stats::na.pass, ...) {
@@ -57,7 +57,8 @@ predict_rows <- function(object, x, type, se.fit, level, probs, method, samples,
     class = most_probable(object, ask("classes", shape, NULL, NULL)$probabilities, x),
     interval = intervals(object, x, moments(FALSE)$mean, ask("interval", level, shape, shape)),
     quantile = quantiles(object, x, probs, ask("quantiles", probs, c(shape[1], shape[2] * length(probs)))),
-    draws = draws_of(object, x, method, samples, seed)
+    draws = draws_of(object, x, method, samples, seed),
+    novelty = novelty_of(object, x)
   )
 }
 

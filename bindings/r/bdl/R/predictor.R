@@ -25,7 +25,7 @@ bdl_predictor <- function(model, posterior, method = "monte_carlo", samples = bd
   predictor
 }
 
-predict.bdl_predictor <- function(object, newdata, type = c("moments", "interval", "quantile", "prob", "draws", "outputs"),
+predict.bdl_predictor <- function(object, newdata, type = c("moments", "interval", "quantile", "prob", "draws", "outputs", "leverage"),
                                   level = 0.95, probs = c(0.025, 0.5, 0.975), ...) {
   no_more(...)
   x <- as_inputs(newdata, "newdata")
@@ -39,7 +39,8 @@ predict.bdl_predictor <- function(object, newdata, type = c("moments", "interval
     prob = predicted_classes(object, x),
     draws = by_column(bdl_predictor_draws(object, x, c(nrow(x), facts$targets * facts$samples)), facts$targets,
                       facts$samples),
-    outputs = predicted_outputs(object, x)
+    outputs = predicted_outputs(object, x),
+    leverage = lapply(bdl_predictor_leverage(object, x, c(nrow(x), 1), c(nrow(x), 1)), as.vector)
   )
 }
 

@@ -10624,6 +10624,89 @@ R_swig_bdl_predict_output_distribution ( SEXP model, SEXP posterior, SEXP x, SEX
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_predict_leverage ( SEXP model, SEXP posterior, SEXP x, SEXP leverage, SEXP left_out, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  bdl_matrix arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  SEXP array4 ;
+  SEXP array5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predict_leverage", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predict_leverage", "model");
+  }
+  {
+    given2 = posterior;
+    arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predict_leverage", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predict_leverage", "posterior");
+  }
+  {
+    arg3 = bdlr_matrix(x, 0, "bdl_predict_leverage", "x");
+  }
+  {
+    arg4 = bdlr_matrix_out(leverage, &array4, "bdl_predict_leverage", "leverage");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    arg5 = bdlr_matrix_out(left_out, &array5, "bdl_predict_leverage", "left_out");
+    PROTECT(array5);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predict_leverage((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "leverage", array4);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "left_out", array5);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_predictor_create ( SEXP model, SEXP posterior, SEXP method, SEXP samples, SEXP seed, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -11255,6 +11338,76 @@ R_swig_bdl_predictor_output_distribution ( SEXP predictor, SEXP x, SEXP mean, SE
   }
   {
     r_ans = bdlr_output(r_ans, 2, "covariance", array4);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_leverage ( SEXP predictor, SEXP x, SEXP leverage, SEXP left_out, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix_out arg3 ;
+  bdl_matrix_out arg4 ;
+  SEXP given1 ;
+  SEXP array3 ;
+  SEXP array4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_leverage", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_leverage", "_request_stop"), "bdl_predictor_leverage", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_leverage", "x");
+  }
+  {
+    arg3 = bdlr_matrix_out(leverage, &array3, "bdl_predictor_leverage", "leverage");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    arg4 = bdlr_matrix_out(left_out, &array4, "bdl_predictor_leverage", "left_out");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_leverage(arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "leverage", array3);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "left_out", array4);
   }
   {
     bdlr_inherit(r_ans, given1);
@@ -14462,6 +14615,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_metric_detection_error", (DL_FUNC) &R_swig_bdl_metric_detection_error, 3},
    {"R_swig_bdl_model_get_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_degrees_of_freedom, 2},
    {"R_swig_bdl_optimizer_progress", (DL_FUNC) &R_swig_bdl_optimizer_progress, 2},
+   {"R_swig_bdl_predictor_leverage", (DL_FUNC) &R_swig_bdl_predictor_leverage, 5},
    {"R_swig_bdl_optimizer_set_prior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior, 3},
    {"R_swig_bdl_model_targets", (DL_FUNC) &R_swig_bdl_model_targets, 2},
    {"R_swig_bdl_network_describe", (DL_FUNC) &R_swig_bdl_network_describe, 2},
@@ -14489,6 +14643,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_outputs", (DL_FUNC) &R_swig_bdl_model_outputs, 2},
    {"R_swig_bdl_model_set_class_type", (DL_FUNC) &R_swig_bdl_model_set_class_type, 3},
    {"R_swig_bdl_dataset_rows", (DL_FUNC) &R_swig_bdl_dataset_rows, 2},
+   {"R_swig_bdl_predict_leverage", (DL_FUNC) &R_swig_bdl_predict_leverage, 6},
    {NULL, NULL, 0}
 };
 

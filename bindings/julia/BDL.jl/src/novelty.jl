@@ -1,0 +1,105 @@
+# How unlike the training rows a row is.
+
+"""
+    novelty(m, X)
+    novelty(members, X)
+
+How unlike the training rows each row is, a vector: its leverage, the variance that a mean has from not knowing the parameters, over
+that of the training rows on average. It grows where the data say little; [`novelty_limit`](@ref) says what is unusual.
+
+# Examples
+```julia
+novelty(m, Xnew) .> novelty_limit(m)
+```
+"""
+novelty(m::BayesianNetwork, X) = novelty([m; m.others], X)
+function novelty(members::AbstractVector{<:BayesianNetwork}, X)
+    known = known_leverages(members)
+    return mean(leverages(m, rows_to_predict(m, X)) for m in members)[:, 1] ./ mean(known[:, 1])
+end
+
+"""
+    novelty_limit(m; false_alarms = 0.05)
+    novelty_limit(members; false_alarms = 0.05)
+
+The [`novelty`](@ref) that this share of the training rows would exceed had each been left out, and so about this share of new rows
+of the same kind.
+
+# Examples
+```julia
+novelty_limit(m; false_alarms = 0.01) > novelty_limit(m)  # true
+```
+"""
+novelty_limit(m::BayesianNetwork; false_alarms::Real = 0.05) = novelty_limit([m; m.others]; false_alarms = false_alarms)
+function novelty_limit(members::AbstractVector{<:BayesianNetwork}; false_alarms::Real = 0.05)
+    0 < false_alarms < 1 ||
+        throw(InvalidArgumentError("novelty_limit: false_alarms is $false_alarms; it must be within (0, 1)"))
+    known = known_leverages(members)
+    return quantile(known[:, 2], 1 - false_alarms) / mean(known[:, 1])
+end
+
+"""
+    learn_novelty!(m, X)
+    learn_novelty!(m, data::Dataset)
+
+Takes rows of X as those that [`novelty`](@ref) compares with, as `fit` does by itself. Estimators of large networks, and fits that
+were interrupted, need it.
+
+# Examples
+```julia
+learn_novelty!(m, X)
+```
+"""
+function learn_novelty!(m::BayesianNetwork, X)
+    members = [m; m.others]
+    foreach(check_has_covariance, members)
+    for member in members
+        member.leverages = leverages(member, some_rows(X isa Dataset ? X : rows_to_predict(member, X)))
+    end
+    return m
+end
+
+no_leverages() = zeros(0, 2)
+leverages(m::BayesianNetwork, X) = hcat(predict_leverage(fitted(m).model, m.posterior, X)...)
+
+"Of the rows that are compared with: of an ensemble, the members' mean."
+function known_leverages(members)
+    isempty(members) && throw(InvalidArgumentError("novelty: there are no members"))
+    foreach(check_has_covariance, members)
+    any(m -> isempty(m.leverages), members) && throw(UnsupportedError("novelty needs leverages of training rows, which an estimator " *
+        "of a large network, or an interrupted fit, does not have: call learn_novelty! with the training data"))
+    return mean(m.leverages for m in members)
+end
+
+has_covariance(m) = family(m.posterior) !== :dropout && !is_point(m)
+
+function check_has_covariance(m)
+    has_covariance(m) && return nothing
+    what = family(m.posterior) === :dropout ? "a dropout posterior" : "method \"$(method(fitted(m)))\" finds a point, which"
+    throw(UnsupportedError("there is no novelty: $what has no covariance: method \"laplace\", or that by default, finds one"))
+end
+
+"Trains, then keeps the leverages of the rows: where a stream goes on, of the last ones."
+function with_leverages!(train, m, X, fresh)
+    goes_on = !fresh && describe_method(method(m.optimizer)).stream
+    goes_on || (m.leverages = no_leverages())
+    train()
+    nparameters(m.model) * noutputs(m.model)^2 <= estimator_default(:novelty_numbers) && has_covariance(m) || return nothing
+    goes_on || return m.leverages = leverages(m, some_rows(X))
+    last, n = estimator_default(:novelty_stream_rows), row_count(X)
+    found = [m.leverages; leverages(m, rows_of(X, max(1, n - last + 1):n))]
+    m.leverages = found[max(1, end - last + 1):end, :]
+    return nothing
+end
+
+"Rows at equal distances, as many as are kept."
+function some_rows(X)
+    n = row_count(X)
+    count = min(n, estimator_default(:novelty_rows))
+    return rows_of(X, [(k - 1) * n ÷ count + 1 for k in 1:count])
+end
+
+row_count(X) = size(X, 1)
+row_count(data::Dataset) = nrows(data)
+rows_of(X, numbers) = X[numbers, :]
+rows_of(data::Dataset, numbers) = first(read_rows(data, numbers))

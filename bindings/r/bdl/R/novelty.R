@@ -1,0 +1,74 @@
+# How unlike the rows of the data a row is: its leverage over the mean of theirs.
+
+novelty_of <- function(object, x) {
+  known <- known_leverages(object)[, "leverage"]
+  stats::setNames(mean_over(members_of(object), leverages_of, x)[, "leverage"] / mean(known), rownames(x))
+}
+
+bdl_novelty_limit <- function(object, false_alarms = 0.05) {
+  if (!is.numeric(false_alarms) || length(false_alarms) != 1 || !isTRUE(false_alarms > 0 && false_alarms < 1)) {
+    refuse("false_alarms must be a number between 0 and 1")
+  }
+  known <- known_leverages(object)
+  unname(stats::quantile(known[, "left_out"], 1 - false_alarms)) / mean(known[, "leverage"])
+}
+
+bdl_learn_novelty <- function(object, x) {
+  if (!inherits(object, c("bdl", "bdl_ensemble"))) refuse("object must be a fit of bdl() or an ensemble of them")
+  members <- members_of(object)
+  lapply(members, check_has_covariance)
+  first <- members[[1]]
+  if (!is_dataset(x)) x <- inputs_of(first, x, stats::na.fail)
+  learn <- function(fit) {
+    fit$leverages <- leverages_of(fit, some_rows(x))
+    fit
+  }
+  if (!is.null(object$members)) object$members <- lapply(members, learn) else object <- learn(object)
+  object
+}
+
+members_of <- function(object) if (is.null(object$members)) list(object) else object$members
+
+mean_over <- function(members, of, ...) Reduce(`+`, lapply(members, of, ...)) / length(members)
+
+# Columns: as they are, and as if each row had been left out of the data.
+leverages_of <- function(fit, x) {
+  handles <- handles_of(fit)
+  column <- c(nrow(x), 1)
+  found <- bdl_predict_leverage(handles$model, handles$posterior, x, column, column)
+  cbind(leverage = drop(found$leverage), left_out = drop(found$left_out))
+}
+
+# Those of the rows that are compared with: of an ensemble, the members' mean.
+known_leverages <- function(object) {
+  mean_over(members_of(object), function(fit) {
+    check_has_covariance(fit)
+    if (is.null(fit$leverages)) {
+      refuse("novelty needs leverages of the data, which fits of large networks do not have: call bdl_learn_novelty()",
+             kind = "unsupported", call = NULL)
+    }
+    fit$leverages
+  })
+}
+
+check_has_covariance <- function(fit) {
+  lack <- if (isTRUE(fit$is_point)) no_covariance(fit) else if (identical(fit$settings$rank, "dropout")) {
+    'a dropout posterior has no covariance: method "laplace", or that by default, finds one'
+  }
+  if (!is.null(lack)) refuse("there is no novelty: ", lack, kind = "unsupported", call = NULL)
+}
+
+# A fit with the leverages of some of its rows, if it has a covariance and is small enough for them to take no time.
+with_leverages <- function(fit, x) {
+  size <- fit$parameters * bdl_model_outputs(handles_of(fit)$model)^2
+  if (isTRUE(fit$is_point) || identical(fit$settings$rank, "dropout") || size > bdl_default("novelty_numbers")) return(fit)
+  fit$leverages <- leverages_of(fit, some_rows(x))
+  fit
+}
+
+# Rows at equal distances, as many as are kept.
+some_rows <- function(x) {
+  count <- min(rows_in(x), bdl_default("novelty_rows"))
+  numbers <- ((seq_len(count) - 1) * rows_in(x)) %/% count + 1
+  if (is_dataset(x)) bdl_read_rows(x, numbers)$x else x[numbers, , drop = FALSE]
+}
