@@ -83,6 +83,7 @@
  *   bdl_search_run()                                  which values it tries, so the trials of a seed
  *   bdl_posterior_tensor_describe()                   names of the tensors of a family
  *   bdl_option_describe(), bdl_method_describe()      defaults of options and methods
+ *   bdl_method_standing()                             which methods are baselines, the sentences
  */
 #ifndef BDL_BDL_H
 #define BDL_BDL_H

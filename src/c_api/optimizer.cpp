@@ -151,7 +151,12 @@ bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precisio
 bdl_status bdl_optimizer_set_prior_posterior(bdl_optimizer* optimizer, const bdl_posterior* prior) {
   return guard(__func__, optimizer, "optimizer", [&](auto& o) {
     using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
-    with(prior, "prior", [&](const auto& q) { o.set_prior(prior_from<T>(q)); });
+    with(prior, "prior", [&](const auto& q) {
+      if (!q.has_covariance())
+        fail(Status::ERROR_UNSUPPORTED,
+             "prior is a mode, which has no covariance: learn it by method \"laplace\", for example");
+      o.set_prior(prior_from<T>(q));
+    });
   });
 }
 

@@ -60,6 +60,9 @@ struct TrainingState {
   double draw_scale = 1;        ///< factor on the deviations of draws from the mean
   bool by_evidence = false;     ///< true within a fit that learns scales by the evidence
   bool may_begin_anew = false;  ///< true if the course began with a blank posterior
+  /// How much the answers of a network with hidden units differed between rows at the end of a fit
+  /// (answers.hpp); infinity if that is not known.
+  double spread = std::numeric_limits<double>::infinity();
   /// Distance from the optimum at which a fit with exact-* ended, in posterior standard deviations.
   double distance = 0;
   PrequentialSums prequential;

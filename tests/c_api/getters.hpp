@@ -113,6 +113,7 @@ inline void ask_posterior(const bdl_posterior* q, const Sizes& sizes) {
   ASK(bdl_posterior_family, q);
   ASK(bdl_posterior_dtype, q);
   ASK(bdl_posterior_is_blank, q);
+  ASK(bdl_posterior_has_covariance, q);
   ASK(bdl_posterior_dropout_rates, q, &rate, &other);
   ASK(bdl_posterior_mean, q, matrix(1, d));
   ASK(bdl_posterior_get_low_rank, q, rank > 0 ? matrix(d, rank) : bdl_none_out(), matrix(1, d));

@@ -54,8 +54,8 @@ static void example_methods(void** state) {
 
 static void example_what_methods_are_for(void** state) {
   learner l = learn(BDL_GAUSSIAN, y);
-  const char *families, *name, *doc, *source;
-  int32_t is_stream, is_exact;
+  const char *families, *name, *doc, *source, *caution;
+  int32_t is_stream, is_exact, is_baseline;
   bdl_predict_method prediction;
   (void)state;
   OK(bdl_method_describe("lo-fi", &families, &is_stream, &is_exact, &prediction, &doc, &source));
@@ -63,6 +63,9 @@ static void example_what_methods_are_for(void** state) {
   assert_true(is_stream && !is_exact);
   assert_int_equal(prediction, BDL_LINEARIZED);
   assert_string_equal(source, "Chang et al. 2023");
+  OK(bdl_method_standing("bbb", &is_baseline, &caution));
+  assert_true(is_baseline);
+  assert_non_null(strstr(caution, "is a baseline of Blundell et al. 2015, for comparisons"));
   OK(bdl_method_suggest(l.model, l.posterior, 0, &name));
   assert_string_equal(name, "slang-ggn");
   OK(bdl_method_prediction(name, l.model, &prediction)); /* exactly: a line with Gaussian noise */
@@ -374,6 +377,7 @@ static void example_descriptions(void** state) {
   assert_int_equal(bdl_posterior_dtype(l.posterior), BDL_F64);
   assert_int_equal(bdl_posterior_family(l.posterior), BDL_LOW_RANK);
   assert_false(bdl_posterior_is_blank(l.posterior));
+  assert_true(bdl_posterior_has_covariance(l.posterior)); /* method "map" would have found the mean only */
   assert_string_equal(bdl_optimizer_method(l.optimizer), "slang-ggn");
   assert_int_equal(bdl_optimizer_data_size(l.optimizer), N);
   learner_free(&l);

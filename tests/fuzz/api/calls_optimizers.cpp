@@ -59,6 +59,11 @@ BDL_CALLS(bdl_method_describe) {
                                     s.arrays.any<bdl_predict_method>(), s.text(), s.text()});
 }
 
+BDL_CALLS(bdl_method_standing) {
+  const char* name = s.faulty() ? "nonsense" : bdl_method_name(s.bytes.below(bdl_method_count()));
+  s.reads(bdl_method_standing, With{name, s.small_integer(), s.text()});
+}
+
 BDL_CALLS(bdl_method_prediction) {
   const char* name = s.faulty() ? nullptr : bdl_method_name(s.bytes.below(bdl_method_count()));
   s.reads(bdl_method_prediction, With{name, s.model().handle, s.arrays.any<bdl_predict_method>()});

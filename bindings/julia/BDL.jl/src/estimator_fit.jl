@@ -89,6 +89,7 @@ end
 "What has learned nothing must not tie the next fit to these data."
 function learning(learn, m::BayesianNetwork, fresh)
     optimizer = m.optimizer
+    warn_of_baseline(method(optimizer))
     try
         learn(optimizer)
     finally
@@ -112,6 +113,18 @@ end
 function learn!(optimizer, X, targets, epochs, progress)
     describe_method(method(optimizer)).stream && return observe!(optimizer, X, targets)
     shown(report -> fit!(optimizer, X, targets; epochs = epochs, progress = report), progress)
+end
+
+"Methods of which this session has said that they are baselines."
+const CAUTIONED = Set{String}()
+
+"The first fit by a baseline says what it is for, and what its intervals hold."
+function warn_of_baseline(name)
+    caution = describe_method(name).caution
+    (isempty(caution) || name in CAUTIONED) && return nothing
+    push!(CAUTIONED, name)
+    @warn caution
+    return nothing
 end
 
 function say_what_is_wrong(optimizer)

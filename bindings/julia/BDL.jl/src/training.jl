@@ -68,7 +68,7 @@ Laplace's approximation around the present mean, which should be a mode.
 
 # Examples
 ```julia
-optimizer = Optimizer(model, Posterior(model), "map", size(X, 1))
+optimizer = Optimizer(model, Posterior(model), "laplace", size(X, 1))
 laplace!(fit!(optimizer, X, y), X, y)
 ```
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, Sequence
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..model import Model
 from ..optimizer import Optimizer
 from ..posterior import Posterior
 from ..predict import predict_log_density
-from ..tables import defaults, describe_method
+from ..tables import defaults
 from . import construction
 from .compat import validated_data, validated_inputs
 from .learning import Learns
@@ -26,16 +27,14 @@ from .tuning import Tunes
 PREDICTION_SEED = int(defaults["seed"])
 
 
-def is_point(optimizer: Optimizer) -> bool:
-    """Has training found a point? Its method learns no covariance, and the posterior's is as it began. (Laplace's approximation
-    gives such a fit one.)"""
-    if describe_method(optimizer.method).prediction != "plug_in":
-        return False
-    return bool(np.allclose(optimizer.posterior.precision_diagonal, optimizer["initial_precision"], rtol=1e-6, atol=0))
-
-
 def no_covariance(optimizer: Optimizer) -> str:
     return f"method {optimizer.method!r} finds a point, which has no covariance: method 'laplace', or that by default, finds one"
+
+
+def warn_of_point(estimator: BayesianEstimator, stacklevel: int = 3) -> None:
+    """For methods of estimators whose results are NaN then."""
+    if not estimator.posterior_.has_covariance:
+        warnings.warn(f"NaN: {no_covariance(estimator.optimizer_)}", stacklevel=stacklevel)
 
 
 class BayesianEstimator(Learns, Tunes, BaseEstimator):

@@ -24,6 +24,9 @@ from .progress import Bar
 from .training import Course, Validation, best_length, constant_score, lengths_of_courses
 
 
+# Methods of which this process has said that they are baselines.
+_cautioned: set[str] = set()
+
 # Rows of a data set that a stream has in memory.
 _READ_TOGETHER = 4096
 
@@ -129,6 +132,7 @@ class Learns:
             self._warn_of_single_steps()
         optimizer = self._blank_optimizer(x, targets, data_size, stepwise)
         optimizer.start_noise(targets)
+        self._warn_of_baseline(optimizer.method)
         self.optimizer_ = optimizer
         self.history_, self.others_ = {}, ()
 
@@ -174,6 +178,12 @@ class Learns:
             self._set_prior(self.optimizer_)
         else:
             self.optimizer_ = self._optimizer(self.model_, self.posterior_, method, data_size)
+
+    def _warn_of_baseline(self, method: str) -> None:
+        caution = describe_method(method).caution
+        if caution and method not in _cautioned:
+            _cautioned.add(method)
+            warnings.warn(caution, stacklevel=5)
 
     def _warn_of_single_steps(self) -> None:
         kind = describe_method(self.method)
