@@ -1067,10 +1067,10 @@ def bdl_posterior_dropout_rates(posterior):
 
 def bdl_posterior_has_covariance(posterior):
     r"""
-    Returns 1 if the posterior has a covariance. One of dropout has none, nor has a mode, of which training has learned the
-    mean only ("map", "sgd"): functions of its covariance and of its density then fail with BDL_ERROR_UNSUPPORTED,
-    predictions are those of the mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG,
-    steps of other methods and numbers that you set give it one. 0 if posterior is NULL. Since 0.2.
+    Returns 1 if the posterior has a covariance. A mode, of which training has learned the mean only ("map", "sgd"), has
+    none: functions of its covariance and of its density fail with BDL_ERROR_UNSUPPORTED, predictions are those of the
+    mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG, steps of other methods and
+    numbers that you set give it one. 0 if posterior is NULL. Since 0.2.
     """
     return _lowlevel.bdl_posterior_has_covariance(posterior)
 

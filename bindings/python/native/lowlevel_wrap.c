@@ -17473,10 +17473,10 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_posterior_dropout_rates", _wrap_bdl_posterior_dropout_rates, METH_O, " Reads the rates of a dropout posterior; either pointer may be NULL. Since 0.1."},
 	 { "bdl_posterior_has_covariance", _wrap_bdl_posterior_has_covariance, METH_O, "\n"
-		"Returns 1 if the posterior has a covariance. One of dropout has none, nor has a mode, of which training has learned the\n"
-		"mean only (\"map\", \"sgd\"): functions of its covariance and of its density then fail with BDL_ERROR_UNSUPPORTED,\n"
-		"predictions are those of the mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG,\n"
-		"steps of other methods and numbers that you set give it one. 0 if posterior is NULL. Since 0.2.\n"
+		"Returns 1 if the posterior has a covariance. A mode, of which training has learned the mean only (\"map\", \"sgd\"), has\n"
+		"none: functions of its covariance and of its density fail with BDL_ERROR_UNSUPPORTED, predictions are those of the\n"
+		"mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG, steps of other methods and\n"
+		"numbers that you set give it one. 0 if posterior is NULL. Since 0.2.\n"
 		""},
 	 { "bdl_posterior_mean", _wrap_bdl_posterior_mean, METH_VARARGS, " Reads mu into 1 x D. Since 0.1."},
 	 { "bdl_posterior_get_low_rank", _wrap_bdl_posterior_get_low_rank, METH_VARARGS, "Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none_out(). Since 0.2."},

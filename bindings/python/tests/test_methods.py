@@ -6,6 +6,7 @@ import bdl
 import numpy as np
 import pytest
 from bdl.estimators import learning
+from sklearn.exceptions import ConvergenceWarning
 
 
 @pytest.fixture(scope="module")
@@ -118,3 +119,11 @@ def test_suggestions_are_no_baselines(data):
         assert not bdl.describe_method(bdl.suggest_training(model, 24, in_blocks).method).is_baseline
     cautions = {name: bdl.describe_method(name).caution for name in bdl.methods()}
     assert cautions["laplace"] == cautions["lo-fi"] == "" and cautions["map"].startswith("map is a baseline")
+
+
+def test_a_fit_that_has_gone_to_the_constant_says_so():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(50, 10)), rng.normal(size=50)
+    with pytest.warns(ConvergenceWarning, match="the same for every row, since by the evidence"):
+        network = bdl.BayesianMLPRegressor(method="laplace").fit(x, y)
+    assert np.std(network.predict(x)) < 0.01 * np.std(y)

@@ -1441,10 +1441,10 @@ function bdl_posterior_dropout_rates(posterior::Union{bdl_posterior,Ptr{bdl_post
 end
 
 """
-Returns 1 if the posterior has a covariance. One of dropout has none, nor has a mode, of which training has learned the
-mean only ("map", "sgd"): functions of its covariance and of its density then fail with BDL_ERROR_UNSUPPORTED,
-predictions are those of the mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG,
-steps of other methods and numbers that you set give it one. 0 if posterior is NULL. Since 0.2.
+Returns 1 if the posterior has a covariance. A mode, of which training has learned the mean only ("map", "sgd"), has
+none: functions of its covariance and of its density fail with BDL_ERROR_UNSUPPORTED, predictions are those of the
+mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG, steps of other methods and
+numbers that you set give it one. 0 if posterior is NULL. Since 0.2.
 """
 function bdl_posterior_has_covariance(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_posterior_has_covariance, libbdl), Int32, (Ptr{bdl_posterior},), posterior)
