@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "methods/suggestion.hpp"
@@ -90,12 +89,11 @@ class Asked {
 
 template <class T>
 double spread_of_answers(const Optimizer<T>& optimizer, DataSet& data) {
-  constexpr double unknown = std::numeric_limits<double>::infinity();
   const MethodContext& context = optimizer.context();
-  if (!context.has_hidden || data.rows() < least_rows) return unknown;
+  if (!context.has_hidden || data.rows() < least_rows) return unknown_spread;
   const Posterior<T>& q = *optimizer.posterior();
   Asked<T> asked(*optimizer.model(), data);
-  if (!asked.varies()) return unknown;
+  if (!asked.varies()) return unknown_spread;
   asked.forget();
   asked.add(q.mean(), 1, q);
   double spread = asked.spread(context.has_classes());
@@ -110,7 +108,7 @@ double spread_of_answers(const Optimizer<T>& optimizer, DataSet& data) {
     }
     spread = std::max(spread, asked.spread(context.has_classes()));
   }
-  return std::isfinite(spread) ? spread : unknown;
+  return std::isfinite(spread) ? spread : unknown_spread;
 }
 
 template double spread_of_answers(const Optimizer<float>&, DataSet&);

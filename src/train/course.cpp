@@ -50,7 +50,6 @@ void begin_course(Optimizer<T>& optimizer, Index epochs, Index examples, Index b
   state.shards = shards;
   state.batches = batches;
   state.fit_end_epoch = state.epoch + epochs;
-  state.spread = TrainingState().spread;
   if (optimizer.options().total_steps > 0) return;
   state.plan = {state.step, state.step + epochs * batches};
   state.snapshots = 0;
