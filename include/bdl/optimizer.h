@@ -499,9 +499,7 @@ BDL_API bdl_status bdl_optimizer_noise(const bdl_optimizer* optimizer, int32_t* 
  * most parameters is below 1 % of their prior's or more than 1e12 times its start; the noise is at a bound, or
  * learning it has not begun; mean or precision still are as at initialisation (or at the optimizer's creation);
  * the expected log likelihood of an example is still 0.15 nats above its average over the steps so far, later
- * ones counting more; a network with hidden units answers the same for every row: at the end of a fit by one
- * process its means of 100 rows varied by less than 1 % of the targets' standard deviation, or all its class
- * probabilities by less than 0.01. Streams are checked for the first two only, and method "map" not for precisions. Since
+ * ones counting more. Streams are checked for the first two only, and method "map" not for precisions. Since
  * 0.1.
  * @param optimizer       an optimizer
  * @param mean_shift      receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in
@@ -513,6 +511,21 @@ BDL_API bdl_status bdl_optimizer_noise(const bdl_optimizer* optimizer, int32_t* 
  */
 BDL_API bdl_status bdl_optimizer_diagnose(const bdl_optimizer* optimizer, double* mean_shift,
                                           double* precision_shift, const char** message);
+
+/**
+ * Looks whether a network with hidden units answers the same for every row: at the posterior's mean, and if the
+ * method's predictions average over draws, on average over 20 of them too. Since 0.2.
+ * @param optimizer an optimizer of a model
+ * @param x         inputs, for example those of training; of more than 100 rows 100 evenly spaced ones count
+ * @param y         targets
+ * @param spread    receives the largest standard deviation over rows of a class's probability, or of a mean in standard
+ *                  deviations of its target; infinity for models without hidden units, for fewer than ten rows, and if
+ *                  no target varies
+ * @param message   receives a static sentence if the spread is below 0.01: what to change if there is something to learn;
+ *                  else "". Either out-pointer may be NULL
+ */
+BDL_API bdl_status bdl_optimizer_diagnose_answers(const bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
+                                                  double* spread, const char** message);
 
 #ifdef __cplusplus
 }

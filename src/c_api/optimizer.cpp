@@ -2,6 +2,7 @@
 #include "c_api/handles.hpp"
 #include "data/minibatch.hpp"
 #include "posterior/families.hpp"
+#include "train/answers.hpp"
 #include "train/diagnose.hpp"
 #include "train/exact/exact_fit.hpp"
 #include "train/fit.hpp"
@@ -219,5 +220,15 @@ bdl_status bdl_optimizer_diagnose(const bdl_optimizer* optimizer, double* mean_s
     if (mean_shift) *mean_shift = diagnosis.mean_shift;
     if (precision_shift) *precision_shift = diagnosis.precision_shift;
     if (message) *message = diagnosis.message;
+  });
+}
+
+bdl_status bdl_optimizer_diagnose_answers(const bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
+                                          double* spread, const char** message) {
+  return interruptible_guard(__func__, optimizer, "optimizer", [&](const auto& o) {
+    ArrayData data = checked_data(model_of(o), x, y, Missing::allowed);
+    const double found = spread_of_answers(o, data);
+    if (spread) *spread = found;
+    if (message) *message = answers_advice(o, found);
   });
 }

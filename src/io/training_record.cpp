@@ -34,7 +34,6 @@ void visit_later_state(Fields& fields, State& state) {
     fields.real("state.draw_scale", state.draw_scale);
   }
   if (fields.has("state.distance")) fields.sum("state.distance", state.distance);
-  if (fields.has("state.spread")) fields.sum("state.spread", state.spread);
 }
 
 /// Visits the whole training state except snapshots.

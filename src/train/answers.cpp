@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "methods/suggestion.hpp"
+#include "train/scales/by_evidence.hpp"
 
 namespace bdl {
 namespace {
 
 constexpr Index least_rows = 10, most_rows = 100;
 constexpr std::uint32_t draws = 20;
+constexpr double unknown_spread = std::numeric_limits<double>::infinity();
 
 /// Returns the standard deviation of value(i), i < rows, without missing numbers; 0 if there are none.
 template <class Value>
@@ -111,7 +114,21 @@ double spread_of_answers(const Optimizer<T>& optimizer, DataSet& data) {
   return std::isfinite(spread) ? spread : unknown_spread;
 }
 
-template double spread_of_answers(const Optimizer<float>&, DataSet&);
-template double spread_of_answers(const Optimizer<double>&, DataSet&);
+template <class T>
+const char* answers_advice(const Optimizer<T>& optimizer, double spread) {
+  if (spread >= least_spread) return "";
+  if (learns_by_evidence(optimizer) || optimizer.options().evidence != EvidenceUse::none)
+    return "the network answers the same for every row, since by the evidence the inputs say nothing about "
+           "the targets: if they should, train with fewer layers, or on more rows";
+  return "the network answers the same for every row: unless there is nothing to learn, train with fewer "
+         "layers, for more epochs, or from larger initial weights (initialization = he)";
+}
+
+#define BDL_INSTANTIATE(T)                                          \
+  template double spread_of_answers(const Optimizer<T>&, DataSet&); \
+  template const char* answers_advice(const Optimizer<T>&, double);
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
 
 }  // namespace bdl

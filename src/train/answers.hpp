@@ -16,4 +16,8 @@ inline constexpr double least_spread = 0.01;
 template <class T>
 double spread_of_answers(const Optimizer<T>& optimizer, DataSet& data);
 
+/// Returns advice if the spread is less than least_spread, else "".
+template <class T>
+const char* answers_advice(const Optimizer<T>& optimizer, double spread);
+
 }  // namespace bdl

@@ -6,8 +6,6 @@
 
 #include "methods/schedule.hpp"
 #include "posterior/point_parameters.hpp"
-#include "train/answers.hpp"
-#include "train/scales/by_evidence.hpp"
 
 namespace bdl {
 namespace {
@@ -86,17 +84,6 @@ bool may_be_still(const Optimizer<T>& optimizer) {
   return optimizer.method().kind == MethodKind::batch;
 }
 
-/// Returns advice if the network answers the same whatever it is asked.
-template <class T>
-const char* answers_advice(const Optimizer<T>& optimizer) {
-  if (optimizer.state.spread >= least_spread) return "";
-  if (learns_by_evidence(optimizer) || optimizer.options().evidence != EvidenceUse::none)
-    return "the network answers the same for every row, since by the evidence the inputs say nothing about "
-           "the targets: if they should, train with fewer layers, or on more rows";
-  return "the network answers the same for every row: unless there is nothing to learn, train with fewer "
-         "layers, for more epochs, or from larger initial weights (initialization = he)";
-}
-
 bool still_rises(const TrainingState& state, Index data_size) {
   const double rise = state.running_log_likelihood - state.convergence.average,
                whole = std::abs(state.running_log_likelihood - state.convergence.first);
@@ -126,7 +113,7 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
     message =
         "training has not converged, as the expected log likelihood still rises: train for more epochs, or "
         "raise learning_rate";
-  return *message ? message : answers_advice(optimizer);
+  return message;
 }
 
 }  // namespace

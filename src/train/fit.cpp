@@ -6,7 +6,6 @@
 #include "data/augmentation.hpp"
 #include "network/graph.hpp"
 #include "ranks/strata.hpp"
-#include "train/answers.hpp"
 #include "train/approximate/laplace.hpp"
 #include "train/approximate/refine.hpp"
 #include "train/approximate/swag.hpp"
@@ -117,7 +116,6 @@ void end_epoch(Optimizer<T>& optimizer, DataSet& data, Strata& strata, const Evi
     team.telling([&] { learn_by_evidence(optimizer, data, state.shards); });
   if (refines(optimizer) && is_last)
     team.telling([&] { take_refinement(optimizer, data, sample, state.shards); });
-  if (is_last && team.is_alone()) state.spread = spread_of_answers(optimizer, data);
   agree(optimizer, Call::epoch, data.rows(), state.fit_end_epoch, state.shards);
   state.batch = 0;
   ++state.epoch;

@@ -35,8 +35,6 @@ struct Convergence {
   void add(double value);
 };
 
-inline constexpr double unknown_spread = std::numeric_limits<double>::infinity();
-
 struct TrainingState {
   Index step = 0;
   Index learning_step = 0;  ///< first step that learned scales; 0: none yet
@@ -62,9 +60,6 @@ struct TrainingState {
   double draw_scale = 1;        ///< factor on the deviations of draws from the mean
   bool by_evidence = false;     ///< true within a fit that learns scales by the evidence
   bool may_begin_anew = false;  ///< true if the course began with a blank posterior
-  /// How much the answers of a network with hidden units differed between rows at the end of a fit
-  /// (answers.hpp).
-  double spread = unknown_spread;
   /// Distance from the optimum at which a fit with exact-* ended, in posterior standard deviations.
   double distance = 0;
   PrequentialSums prequential;

@@ -130,7 +130,6 @@ class StepInProgress {
     if (result_.fraction < 1) ++state.shortened_steps;
     if (result_.held) ++state.guarded_steps;
     state.has_diverged = false;
-    state.spread = unknown_spread;
     state.watch = optimizer_.watch.next();
     state.is_fresh = false;
     ++state.step;

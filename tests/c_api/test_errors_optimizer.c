@@ -97,6 +97,7 @@ static void test_null_optimizer(void** state) {
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_minibatch(NULL, &out.count));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_memory(NULL, 0, &out.count));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_diagnose(NULL, &out.number, &out.other, &out.text));
+  REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_diagnose_answers(NULL, x, x, &out.number, &out.text));
 }
 
 static void test_prior(void** state) {

@@ -1852,9 +1852,7 @@ def bdl_optimizer_diagnose(optimizer):
     most parameters is below 1 % of their prior's or more than 1e12 times its start; the noise is at a bound, or
     learning it has not begun; mean or precision still are as at initialisation (or at the optimizer's creation);
     the expected log likelihood of an example is still 0.15 nats above its average over the steps so far, later
-    ones counting more; a network with hidden units answers the same for every row: at the end of a fit by one
-    process its means of 100 rows varied by less than 1 % of the targets' standard deviation, or all its class
-    probabilities by less than 0.01. Streams are checked for the first two only, and method "map" not for precisions. Since
+    ones counting more. Streams are checked for the first two only, and method "map" not for precisions. Since
     0.1.
     :type optimizer: bdl_optimizer
     :param optimizer:       an optimizer
@@ -1869,6 +1867,26 @@ def bdl_optimizer_diagnose(optimizer):
                                is. Any out-pointer may be NULL
     """
     return _lowlevel.bdl_optimizer_diagnose(optimizer)
+
+def bdl_optimizer_diagnose_answers(optimizer, x, y):
+    r"""
+    Looks whether a network with hidden units answers the same for every row: at the posterior's mean, and if the
+    method's predictions average over draws, on average over 20 of them too. Since 0.2.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer of a model
+    :type x: bdl_matrix
+    :param x:         inputs, for example those of training; of more than 100 rows 100 evenly spaced ones count
+    :type y: bdl_matrix
+    :param y:         targets
+    :type spread: float
+    :param spread:    receives the largest standard deviation over rows of a class's probability, or of a mean in standard
+                         deviations of its target; infinity for models without hidden units, for fewer than ten rows, and if
+                         no target varies
+    :type message: string
+    :param message:   receives a static sentence if the spread is below 0.01: what to change if there is something to learn;
+                         else "". Either out-pointer may be NULL
+    """
+    return _lowlevel.bdl_optimizer_diagnose_answers(optimizer, x, y)
 
 def bdl_dataset_from_arrays(x, y):
     r"""

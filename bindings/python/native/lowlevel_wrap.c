@@ -11016,6 +11016,91 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_optimizer_diagnose_answers(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  double *arg4 = (double *) 0 ;
+  char **arg5 = (char **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  double value4 ;
+  char const *value5 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = &value4; 
+  }
+  {
+    arg5 = (char **)&value5; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_diagnose_answers", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_diagnose_answers: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_optimizer_diagnose_answers: x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_optimizer_diagnose_answers: y", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_diagnose_answers((struct bdl_optimizer const *)arg1,arg2,arg3,arg4,(char const **)arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg4)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg5)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_dataset_from_arrays(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_matrix arg1 ;
@@ -18061,9 +18146,7 @@ static PyMethodDef SwigMethods[] = {
 		"most parameters is below 1 % of their prior's or more than 1e12 times its start; the noise is at a bound, or\n"
 		"learning it has not begun; mean or precision still are as at initialisation (or at the optimizer's creation);\n"
 		"the expected log likelihood of an example is still 0.15 nats above its average over the steps so far, later\n"
-		"ones counting more; a network with hidden units answers the same for every row: at the end of a fit by one\n"
-		"process its means of 100 rows varied by less than 1 % of the targets' standard deviation, or all its class\n"
-		"probabilities by less than 0.01. Streams are checked for the first two only, and method \"map\" not for precisions. Since\n"
+		"ones counting more. Streams are checked for the first two only, and method \"map\" not for precisions. Since\n"
 		"0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer:       an optimizer\n"
@@ -18076,6 +18159,23 @@ static PyMethodDef SwigMethods[] = {
 		":type message: string\n"
 		":param message:         receives a static sentence: what is wrong and what to change, or \"\" if nothing\n"
 		"                           is. Any out-pointer may be NULL\n"
+		""},
+	 { "bdl_optimizer_diagnose_answers", _wrap_bdl_optimizer_diagnose_answers, METH_VARARGS, "\n"
+		"Looks whether a network with hidden units answers the same for every row: at the posterior's mean, and if the\n"
+		"method's predictions average over draws, on average over 20 of them too. Since 0.2.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer of a model\n"
+		":type x: bdl_matrix\n"
+		":param x:         inputs, for example those of training; of more than 100 rows 100 evenly spaced ones count\n"
+		":type y: bdl_matrix\n"
+		":param y:         targets\n"
+		":type spread: float\n"
+		":param spread:    receives the largest standard deviation over rows of a class's probability, or of a mean in standard\n"
+		"                     deviations of its target; infinity for models without hidden units, for fewer than ten rows, and if\n"
+		"                     no target varies\n"
+		":type message: string\n"
+		":param message:   receives a static sentence if the spread is below 0.01: what to change if there is something to learn;\n"
+		"                     else \"\". Either out-pointer may be NULL\n"
 		""},
 	 { "bdl_dataset_from_arrays", _wrap_bdl_dataset_from_arrays, METH_VARARGS, "\n"
 		"Makes a data set of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free().\n"

@@ -303,6 +303,13 @@ BDL_CALLS(bdl_optimizer_noise) {
   s.reads(bdl_optimizer_noise, With{s.optimizer().handle, s.small_integer(), s.text()});
 }
 
+BDL_CALLS(bdl_optimizer_diagnose_answers) {
+  auto& o = s.optimizer();
+  const std::int64_t n = s.bytes.below(12);
+  s.reads(bdl_optimizer_diagnose_answers,
+          With{o.handle, s.x(o.shape, n), s.y(o.shape, n), s.real(Finite::or_not), s.text()});
+}
+
 BDL_CALLS(bdl_optimizer_diagnose) {
   s.reads(bdl_optimizer_diagnose,
           With{s.optimizer().handle, s.real(Finite::or_not), s.real(Finite::or_not), s.text()});

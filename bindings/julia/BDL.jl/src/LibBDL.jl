@@ -2296,9 +2296,7 @@ standard deviations from the optimum (at the optimum only the noise is checked f
 most parameters is below 1 % of their prior's or more than 1e12 times its start; the noise is at a bound, or
 learning it has not begun; mean or precision still are as at initialisation (or at the optimizer's creation);
 the expected log likelihood of an example is still 0.15 nats above its average over the steps so far, later
-ones counting more; a network with hidden units answers the same for every row: at the end of a fit by one
-process its means of 100 rows varied by less than 1 % of the targets' standard deviation, or all its class
-probabilities by less than 0.01. Streams are checked for the first two only, and method "map" not for precisions. Since
+ones counting more. Streams are checked for the first two only, and method "map" not for precisions. Since
 0.1.
 
 # Arguments
@@ -2312,6 +2310,24 @@ probabilities by less than 0.01. Streams are checked for the first two only, and
 """
 function bdl_optimizer_diagnose(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, mean_shift::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, precision_shift::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, message::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_diagnose, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{Cdouble}, Ptr{Cdouble}, Ptr{Ptr{UInt8}},), optimizer, mean_shift, precision_shift, message)
+end
+
+"""
+Looks whether a network with hidden units answers the same for every row: at the posterior's mean, and if the
+method's predictions average over draws, on average over 20 of them too. Since 0.2.
+
+# Arguments
+- `optimizer`: an optimizer of a model
+- `x`: inputs, for example those of training; of more than 100 rows 100 evenly spaced ones count
+- `y`: targets
+- `spread`: receives the largest standard deviation over rows of a class's probability, or of a mean in standard
+  deviations of its target; infinity for models without hidden units, for fewer than ten rows, and if
+  no target varies
+- `message`: receives a static sentence if the spread is below 0.01: what to change if there is something to learn;
+  else "". Either out-pointer may be NULL
+"""
+function bdl_optimizer_diagnose_answers(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, spread::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, message::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_optimizer_diagnose_answers, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, Ptr{Cdouble}, Ptr{Ptr{UInt8}},), optimizer, x, y, spread, message)
 end
 
 """

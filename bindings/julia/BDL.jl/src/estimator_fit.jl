@@ -44,6 +44,7 @@ function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, pro
         m.observations = size(y, 1)
         check_epochs(m, optimizer, epochs)
         learn!(optimizer, X, targets, epochs, progress)
+        return (X, targets)
     end
     return train_others!(other -> fit!(other, given, y; epochs = epochs, progress = false), m, fresh)
 end
@@ -58,6 +59,7 @@ function fit!(m::BayesianNetwork, data::Dataset; epochs::Integer = m.settings.ep
         m.observations = nrows(data)
         check_epochs(m, optimizer, epochs)
         learn!(optimizer, data, epochs, progress)
+        return nothing
     end
     return train_others!(other -> fit!(other, data; epochs = epochs, progress = false), m, fresh)
 end
@@ -86,16 +88,16 @@ function check_epochs(m, optimizer, epochs)
     return nothing
 end
 
-"What has learned nothing must not tie the next fit to these data."
+"What has learned nothing must not tie the next fit to these data. `learn` returns arrays that it has learned, or nothing."
 function learning(learn, m::BayesianNetwork, fresh)
     optimizer = m.optimizer
     warn_of_baseline(method(optimizer))
-    try
+    rows = try
         learn(optimizer)
     finally
         fresh && BDL.progress(optimizer).step == 0 && forget!(m)
     end
-    say_what_is_wrong(optimizer)
+    say_what_is_wrong(optimizer, rows)
     return m
 end
 
@@ -127,8 +129,9 @@ function warn_of_baseline(name)
     return nothing
 end
 
-function say_what_is_wrong(optimizer)
+function say_what_is_wrong(optimizer, rows)
     message = diagnose(optimizer).message
+    isempty(message) && rows !== nothing && (message = diagnose(optimizer, rows...).message)
     isempty(message) || @warn message
     return nothing
 end

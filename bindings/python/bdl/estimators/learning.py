@@ -76,7 +76,7 @@ class Learns:
         else:
             self._go_on(self._method_to_go_on(x, stepwise=False), len(x))
         self._train(x, targets)
-        self._say_what_is_wrong()
+        self._say_what_is_wrong(x, targets)
 
     def _train_others(self, train: Callable[[Any], Any]) -> None:
         """Trains the members of an ensemble after the first, which the estimator itself is."""
@@ -91,8 +91,10 @@ class Learns:
                 member = type(self)(**shared, random_state=self.optimizer_["seed"] + j)
             self.others_ = (*self.others_, train(member))
 
-    def _say_what_is_wrong(self) -> None:
+    def _say_what_is_wrong(self, x: Any, targets: Any) -> None:
         message = self.optimizer_.diagnosis.message
+        if not message and not isinstance(x, Dataset):
+            message = self.optimizer_.diagnose_answers(x, targets)[1]
         if message:
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
 

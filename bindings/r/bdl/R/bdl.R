@@ -680,6 +680,11 @@ bdl_optimizer_diagnose <- function(optimizer)
   .Call('R_swig_bdl_optimizer_diagnose', optimizer, FALSE, PACKAGE='bdl')
 }
 
+bdl_optimizer_diagnose_answers <- function(optimizer, x, y)
+{
+  .Call('R_swig_bdl_optimizer_diagnose_answers', optimizer, x, y, FALSE, PACKAGE='bdl')
+}
+
 bdl_dataset_from_arrays <- function(x, y)
 {
   .Call('R_swig_bdl_dataset_from_arrays', x, y, FALSE, PACKAGE='bdl')

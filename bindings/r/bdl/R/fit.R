@@ -47,6 +47,9 @@ fit_learner <- function(x, response, family, asked, seeds, verbose) {
   warn_of_baseline(settings$method)
   history <- train(optimizer, x, response$y, settings$epochs, !identical(settings$rank, "dropout"), verbose)
   diagnosis <- bdl_optimizer_diagnose(optimizer)
+  if (!nzchar(diagnosis$message) && !is_dataset(x)) {
+    diagnosis$message <- bdl_optimizer_diagnose_answers(optimizer, x, response$y)$message
+  }
   if (nzchar(diagnosis$message)) warn_of(diagnosis$message)
   model <- learner$model
   name_model(model, x, response)

@@ -8791,6 +8791,76 @@ R_swig_bdl_optimizer_diagnose ( SEXP optimizer, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_optimizer_diagnose_answers ( SEXP optimizer, SEXP x, SEXP y, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  double *arg4 = (double *) 0 ;
+  char **arg5 = (char **) 0 ;
+  SEXP given1 ;
+  double output4 ;
+  char const *output5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg4 = &output4;
+  }
+  {
+    arg5 = (char **)&output5;
+  }
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_diagnose_answers", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_diagnose_answers", "optimizer");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_optimizer_diagnose_answers", "x");
+  }
+  {
+    arg3 = bdlr_matrix(y, 0, "bdl_optimizer_diagnose_answers", "y");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_diagnose_answers((struct bdl_optimizer const *)arg1,arg2,arg3,arg4,(char const **)arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "spread", Rf_ScalarReal(*arg4));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "message", bdlr_from_string(*arg5));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_dataset_from_arrays ( SEXP x, SEXP y, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -14476,6 +14546,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_predict_interval", (DL_FUNC) &R_swig_bdl_predict_interval, 10},
    {"R_swig_bdl_metric_accuracy", (DL_FUNC) &R_swig_bdl_metric_accuracy, 3},
    {"R_swig_bdl_metric_coverage", (DL_FUNC) &R_swig_bdl_metric_coverage, 4},
+   {"R_swig_bdl_optimizer_diagnose_answers", (DL_FUNC) &R_swig_bdl_optimizer_diagnose_answers, 4},
    {"R_swig_bdl_noise_suggest", (DL_FUNC) &R_swig_bdl_noise_suggest, 4},
    {"R_swig_bdl_optimizer_set_choice", (DL_FUNC) &R_swig_bdl_optimizer_set_choice, 4},
    {"R_swig_bdl_method_count", (DL_FUNC) &R_swig_bdl_method_count, 1},
