@@ -273,10 +273,12 @@ void diagnosis_knows_answers_that_do_not_depend_on_the_row(void**) {
   assert_string_equal(answers_advice(*optimizer, 0.011), "");
   assert_non_null(std::strstr(answers_advice(*optimizer, 0.009), "the same for every row"));
   std::ranges::fill(optimizer->posterior()->mean(), 0.0);
-  optimizer->posterior()->set_isotropic(1);
-  assert_true(spread_of_answers(*optimizer, all) > least_spread);
-  optimizer->posterior()->set_isotropic(1e12);
-  assert_true(spread_of_answers(*optimizer, all) < 1e-9);
+  assert_true(spread_of_answers(*optimizer, all) == 0);
+  const Optimizer<double> drawn(optimizer->model(), make_posterior<double>(13, 0), find_method("bbb"),
+                                examples);
+  assert_true(spread_of_answers(drawn, all) > least_spread);  // of N(0, I)
+  drawn.posterior()->set_isotropic(1e12);
+  assert_true(spread_of_answers(drawn, all) < 1e-9);
   const std::vector<double> constant(examples, 3.0);
   ArrayData nothing(data.inputs(), bdl_f64(constant.data(), examples, 1));
   assert_true(std::isinf(spread_of_answers(*optimizer, nothing)));
