@@ -163,8 +163,8 @@ def mark(path, *cards):
 
     def marked(row):
         verdict, is_baseline = verdicts.get(row[2]), row[3] != "advised"
-        if verdict is None:
-            print(f"{row[2]}: not measured")
+        if verdict is None or not verdict.large_coverage():
+            print(f"{row[2]}: its intervals are not measured")
             return row[0]
         if bool(reasons := verdict.reasons()) != is_baseline:
             print(f"{row[2]}: {'fails' if reasons else 'passes'}, but is marked {row[3]}" + "".join(f"; {r}" for r in reasons))
