@@ -4,9 +4,12 @@
 report.py RESULTS.csv                             prints all tables
 report.py RESULTS.csv PAGE                        rewrites them in a page, between <!-- table NAME --> and <!-- end -->
 report.py RESULTS.csv [PAGE] --before BEFORE.csv  adds the tables that compare two libraries
+report.py RESULTS.csv --mark METHODS.def          writes what intervals held into the rows of baselines in src/methods/methods.def,
+                                                  and prints which methods this scorecard would mark otherwise
 """
 import argparse
 import math
+import re
 
 from bar import Case, Scorecard, Verdict, mean_of
 from results import grouped, mean_and_error, publish, table  # bar.py knows where it is
@@ -151,13 +154,40 @@ def compared_sets(before, after):
     return table(["set", "log density, after less before", "95 % hold", "seconds"], lines)
 
 
+MARK = re.compile(r'^(BDL_METHOD\("([^"]+)",.*, )(advised|baseline\(.*\)),$', re.MULTILINE)
+
+
+def mark(path, *cards):
+    """A row is made a baseline by writing baseline(0, 0) by hand: not every method that fails some case is one."""
+    verdicts = {v.method: v for v in (Verdict(card, method) for card in cards for method in card.methods) if v.cases}
+
+    def marked(row):
+        verdict, is_baseline = verdicts.get(row[2]), row[3] != "advised"
+        if verdict is None or not verdict.large_coverage():
+            print(f"{row[2]}: its intervals are not measured")
+            return row[0]
+        if bool(reasons := verdict.reasons()) != is_baseline:
+            print(f"{row[2]}: {'fails' if reasons else 'passes'}, but is marked {row[3]}" + "".join(f"; {r}" for r in reasons))
+        held = (verdict.mean_coverage(), min(verdict.coverage[case] for case in verdict.large_coverage()))
+        return f"{row[1]}baseline({', '.join(str(round(100 * share)) for share in held)})," if is_baseline else row[0]
+
+    with open(path, encoding="utf-8") as file:
+        rows = MARK.sub(marked, file.read())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results")
     parser.add_argument("page", nargs="?")
     parser.add_argument("--before")
+    parser.add_argument("--mark", metavar="METHODS.def")
     given = parser.parse_args()
     fit, stream = (Scorecard(given.results, part) for part in ("fit", "stream"))
+    if given.mark:
+        mark(given.mark, fit, stream)
+        return
     tables = {"methods": methods(fit), "streams": streams(stream), "reasons": reasons(fit, stream),
               "sets": sets(fit, stream), "notes": notes(fit, stream)}
     if given.before:

@@ -31,4 +31,5 @@ if [ "${1-}" = --quick ]; then
   ! grep -q 'TypeError\|KeyError\|process ended' "$results" || { cat "$results" >&2; exit 1; }
 else
   echo "tables: $PYTHON $here/report.py $results docs/scorecard.md"
+  echo "what baselines say of their intervals: $PYTHON $here/report.py $results --mark src/methods/methods.def"
 fi

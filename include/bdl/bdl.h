@@ -78,11 +78,13 @@
  *   bdl_noise_suggest(), bdl_default_count(),         they ask for it
  *   bdl_default_describe(),
  *   bdl_optimizer_start_noise()
- *   bdl_optimizer_diagnose()                          the questions, their limits, the sentences
+ *   bdl_optimizer_diagnose(),                         the questions, their limits, the sentences
+ *   bdl_optimizer_diagnose_answers()
  *   bdl_optimizer_set_draws(), bdl_draws_fn           what a source of draws is told
  *   bdl_search_run()                                  which values it tries, so the trials of a seed
  *   bdl_posterior_tensor_describe()                   names of the tensors of a family
  *   bdl_option_describe(), bdl_method_describe()      defaults of options and methods
+ *   bdl_method_standing()                             which methods are baselines, the sentences
  */
 #ifndef BDL_BDL_H
 #define BDL_BDL_H

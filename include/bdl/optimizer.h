@@ -5,8 +5,8 @@
  *
  * bdl_method_name() lists the methods, bdl_method_describe() says what each is for, and docs/methods.md is
  * the table of them. In short: "slang" and "slang-ggn" learn low-rank, diagonal and full Gaussians by
- * minibatches (Mishkin et al. 2018), "exact-full" the best Gaussian of a generalised linear model, "bbb",
- * "vogn", "map", "laplace" and "mc-dropout" are what others do, and "lo-fi", "vd-ekf", "ekf" and "bong" are
+ * minibatches (Mishkin et al. 2018), "laplace" is fast, "exact-full" is the best Gaussian of a
+ * generalised linear model, and "lo-fi", "vd-ekf", "ekf" and "bong" are
  * for streams (bdl/online.h).
  */
 #ifndef BDL_OPTIMIZER_H
@@ -58,6 +58,16 @@ BDL_API const char* bdl_method_name(int64_t index);
 BDL_API bdl_status bdl_method_describe(const char* name, const char** families, int32_t* is_stream,
                                        int32_t* is_exact, bdl_predict_method* prediction, const char** doc,
                                        const char** source);
+
+/**
+ * Says whether a method is one to take, or a baseline of its paper to compare with: by default a baseline does not pass
+ * the bar of docs/scorecard.md. Any out-pointer may be NULL; strings are static. Since 0.2.
+ * @param name        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+ * @param is_baseline receives 1 for a baseline
+ * @param caution     receives what to tell a user before the first fit by a baseline, which the packages of Python, R and
+ *                    Julia do: what it is for, and what its intervals hold; "" for other methods
+ */
+BDL_API bdl_status bdl_method_standing(const char* name, int32_t* is_baseline, const char** caution);
 
 /**
  * Says how a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear
@@ -258,7 +268,7 @@ BDL_API bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix 
  * diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
  * any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
  * of its own family and no larger rank, or a diagonal one, or any for full posteriors. BDL_ERROR_UNSUPPORTED
- * for others and for dropout. Since 0.1.
+ * for others, for dropout and for modes (bdl_posterior_has_covariance()). Since 0.1.
  * @param optimizer an optimizer
  * @param prior     a Gaussian posterior of as many parameters, of any family and dtype; it is copied
  * @return BDL_OK, BDL_ERROR_UNSUPPORTED as above, BDL_ERROR_SHAPE for another number of parameters,
@@ -502,6 +512,21 @@ BDL_API bdl_status bdl_optimizer_noise(const bdl_optimizer* optimizer, int32_t* 
  */
 BDL_API bdl_status bdl_optimizer_diagnose(const bdl_optimizer* optimizer, double* mean_shift,
                                           double* precision_shift, const char** message);
+
+/**
+ * Looks whether a network with hidden units answers the same for every row: at the posterior's mean, and if the
+ * method's predictions average over draws, on average over 20 of them too. Since 0.2.
+ * @param optimizer an optimizer of a model
+ * @param x         inputs, for example those of training; of more than 100 rows 100 evenly spaced ones count
+ * @param y         targets
+ * @param spread    receives the largest standard deviation over rows of a class's probability, or of a mean in standard
+ *                  deviations of its target; infinity for models without hidden units, for fewer than ten rows, and if
+ *                  no target varies
+ * @param message   receives a static sentence if the spread is below 0.01: what to change if there is something to learn;
+ *                  else "". Either out-pointer may be NULL
+ */
+BDL_API bdl_status bdl_optimizer_diagnose_answers(const bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
+                                                  double* spread, const char** message);
 
 #ifdef __cplusplus
 }

@@ -277,6 +277,14 @@ BDL_API bdl_status bdl_posterior_set_dropout(bdl_posterior* posterior, bdl_matri
 BDL_API bdl_status bdl_posterior_dropout_rates(const bdl_posterior* posterior, double* input_rate,
                                                double* hidden_rate);
 
+/**
+ * Returns 1 if the posterior has a covariance. A mode, of which training has learned the mean only ("map", "sgd"), has
+ * none: functions of its covariance and of its density fail with BDL_ERROR_UNSUPPORTED, predictions are those of the
+ * mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG, steps of other methods and
+ * numbers that you set give it one. 0 if posterior is NULL. Since 0.2.
+ */
+BDL_API int32_t bdl_posterior_has_covariance(const bdl_posterior* posterior);
+
 /** Reads mu into 1 x D. Since 0.1. */
 BDL_API bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix_out mean);
 

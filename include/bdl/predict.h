@@ -99,7 +99,8 @@ typedef enum bdl_predict_method {
  * For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED implies
  * E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
  * @param mean               receives n x C: E[y | x]
- * @param epistemic_variance receives n x C: Var_q[E[y | x, theta]], from not knowing theta
+ * @param epistemic_variance receives n x C: Var_q[E[y | x, theta]], from not knowing theta; 0 of a posterior without a
+ *                           covariance (bdl_posterior_has_covariance())
  * @param noise_variance     receives n x C: E_q[Var[y | x, theta]], from the likelihood. BDL_STUDENT_T with
  *                           2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED
  */
@@ -177,7 +178,8 @@ BDL_API bdl_status bdl_predict_draws_by(const bdl_model* model, const bdl_poster
 
 /**
  * Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the
- * likelihood (and its noise), as filters need it. For any likelihood. Since 0.1.
+ * likelihood (and its noise), as filters need it. For any likelihood. The outputs of a posterior without a covariance
+ * (bdl_posterior_has_covariance()) have none either: BDL_ERROR_UNSUPPORTED, unless only their mean is asked for. Since 0.1.
  * @param mean       receives n x C: f(x; mu)
  * @param covariance receives n x (C C): row i holds J Sigma J^T of example i, C x C, row by row
  */

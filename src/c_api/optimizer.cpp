@@ -2,6 +2,7 @@
 #include "c_api/handles.hpp"
 #include "data/minibatch.hpp"
 #include "posterior/families.hpp"
+#include "train/answers.hpp"
 #include "train/diagnose.hpp"
 #include "train/exact/exact_fit.hpp"
 #include "train/fit.hpp"
@@ -151,7 +152,12 @@ bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precisio
 bdl_status bdl_optimizer_set_prior_posterior(bdl_optimizer* optimizer, const bdl_posterior* prior) {
   return guard(__func__, optimizer, "optimizer", [&](auto& o) {
     using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
-    with(prior, "prior", [&](const auto& q) { o.set_prior(prior_from<T>(q)); });
+    with(prior, "prior", [&](const auto& q) {
+      if (!q.has_covariance())
+        fail(Status::ERROR_UNSUPPORTED,
+             "prior is a mode, which has no covariance: learn it by method \"laplace\", for example");
+      o.set_prior(prior_from<T>(q));
+    });
   });
 }
 
@@ -214,5 +220,15 @@ bdl_status bdl_optimizer_diagnose(const bdl_optimizer* optimizer, double* mean_s
     if (mean_shift) *mean_shift = diagnosis.mean_shift;
     if (precision_shift) *precision_shift = diagnosis.precision_shift;
     if (message) *message = diagnosis.message;
+  });
+}
+
+bdl_status bdl_optimizer_diagnose_answers(const bdl_optimizer* optimizer, bdl_matrix x, bdl_matrix y,
+                                          double* spread, const char** message) {
+  return interruptible_guard(__func__, optimizer, "optimizer", [&](const auto& o) {
+    ArrayData data = checked_data(model_of(o), x, y, Missing::allowed);
+    const double found = spread_of_answers(o, data);
+    if (spread) *spread = found;
+    if (message) *message = answers_advice(o, found);
   });
 }

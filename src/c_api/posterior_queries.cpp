@@ -78,6 +78,15 @@ void read_vector(ConstSpan<T> values, const OutArray& out, const char* name,
   write_result<T>({values.data(), static_cast<Index>(values.size()), 1}, out, name, others);
 }
 
+/// Fails if training has found the mean only: numbers of the start are no answer.
+template <class T>
+void check_has_covariance(const Posterior<T>& q) {
+  if (q.has_covariance()) return;
+  fail(Status::ERROR_UNSUPPORTED,
+       "training has found a mode, which has no covariance: take method \"laplace\", or call "
+       "bdl_optimizer_laplace()");
+}
+
 void check_indices(const int64_t* indices, Index count, Index dimension, const char* name) {
   not_null(indices, name);
   check_range(count, 1, INT64_MAX, "an index count");
@@ -88,6 +97,11 @@ void check_indices(const int64_t* indices, Index count, Index dimension, const c
 }  // namespace bdl
 
 using namespace bdl;
+
+int32_t bdl_posterior_has_covariance(const bdl_posterior* posterior) {
+  if (!posterior) return 0;
+  return std::visit([](const auto& q) { return q->has_covariance(); }, posterior->object);
+}
 
 bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix_out mean) {
   return guard(__func__, posterior, "posterior", [&](const auto& q) {
@@ -112,6 +126,7 @@ bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bdl_matrix
 
 bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_matrix_out diagonal) {
   return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+    check_has_covariance(q);
     check_output(diagonal, 1, q.dimension(), "diagonal");
     Buffer<T> values(q.dimension());
     read_precision_diagonal(q, values.first(q.dimension()));
@@ -122,6 +137,7 @@ bdl_status bdl_posterior_precision_diagonal(const bdl_posterior* posterior, bdl_
 
 bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_matrix_out variance) {
   return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+    check_has_covariance(q);
     check_output(variance, 1, q.dimension(), "variance");
     Buffer<T> values(q.dimension());
     Scratch scratch;
@@ -133,6 +149,7 @@ bdl_status bdl_posterior_marginal_variance(const bdl_posterior* posterior, bdl_m
 bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_t* rows, int64_t row_count,
                                     const int64_t* cols, int64_t col_count, bdl_matrix_out covariance) {
   return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+    check_has_covariance(q);
     check_indices(rows, row_count, q.dimension(), "rows");
     check_indices(cols, col_count, q.dimension(), "cols");
     check_output(covariance, row_count, col_count, "covariance");
@@ -148,6 +165,7 @@ bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, const int64_
 
 bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vectors, bdl_matrix_out solution) {
   return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+    check_has_covariance(q);
     check_shape(vectors, -1, q.dimension(), "vectors");
     check_finite<T>(vectors, "vectors");
     check_output(solution, vectors.rows, q.dimension(), "solution");
@@ -169,6 +187,7 @@ bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, i
 bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix parameters,
                                      bdl_matrix_out log_density) {
   return interruptible_guard(__func__, posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+    check_has_covariance(q);
     check_shape(parameters, -1, q.dimension(), "parameters");
     check_finite<T>(parameters, "parameters");
     check_output(log_density, parameters.rows, 1, "log_density");
@@ -186,16 +205,20 @@ bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix 
 bdl_status bdl_posterior_log_det_covariance(const bdl_posterior* posterior, double* log_det) {
   return interruptible_guard(__func__, [&] {
     not_null(log_det, "log_det");
-    with(posterior, "posterior",
-         [&](const auto& q) { *log_det = checked_result(q.log_det_covariance(), "log_det"); });
+    with(posterior, "posterior", [&](const auto& q) {
+      check_has_covariance(q);
+      *log_det = checked_result(q.log_det_covariance(), "log_det");
+    });
   });
 }
 
 bdl_status bdl_posterior_entropy(const bdl_posterior* posterior, double* entropy) {
   return interruptible_guard(__func__, [&] {
     not_null(entropy, "entropy");
-    with(posterior, "posterior",
-         [&](const auto& q) { *entropy = checked_result(bdl::entropy(q), "entropy"); });
+    with(posterior, "posterior", [&](const auto& q) {
+      check_has_covariance(q);
+      *entropy = checked_result(bdl::entropy(q), "entropy");
+    });
   });
 }
 
@@ -203,6 +226,7 @@ bdl_status bdl_posterior_kl_prior(const bdl_posterior* posterior, bdl_matrix pri
   return interruptible_guard(__func__, [&] {
     not_null(kl, "kl");
     with(posterior, "posterior", [&]<class T>(const Posterior<T>& q) {
+      check_has_covariance(q);
       const Buffer<T> precision = gathered_precision<T>(prior_precision, q.dimension(), "prior_precision");
       Scratch scratch;
       *kl = checked_result(kl_to_prior(q, precision.first(q.dimension()), scratch), "kl");
@@ -223,6 +247,8 @@ bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, doub
       if ((*to)->dimension() != from.dimension())
         fail(Status::ERROR_SHAPE, "p has %lld parameters, q %lld", static_cast<long long>((*to)->dimension()),
              static_cast<long long>(from.dimension()));
+      check_has_covariance(from);
+      check_has_covariance(**to);
       Scratch scratch;
       *kl = checked_result(bdl::kl(from, **to, scratch), "kl");
     });

@@ -59,6 +59,16 @@ bdl_status bdl_method_describe(const char* name, const char** families, int32_t*
   });
 }
 
+bdl_status bdl_method_standing(const char* name, int32_t* is_baseline, const char** caution) {
+  return guard(__func__, [&] {
+    not_null(name, "name");
+    const Method& method = find_method(name);
+    const char* const text = kept_text(caution_of(method));
+    if (is_baseline) *is_baseline = method.standing.is_baseline;
+    if (caution) *caution = text;
+  });
+}
+
 bdl_status bdl_method_prediction(const char* name, const bdl_model* model, bdl_predict_method* prediction) {
   return guard(__func__, [&] {
     not_null(name, "name");

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 #include "io/checkpoint.hpp"
@@ -109,6 +110,19 @@ void read_process_noise(const RecordReader& record, Optimizer<T>& optimizer) {
   optimizer.filter.set_process_noise(noise);
 }
 
+/// Finds out whether an older file's posterior is a mode: its precision is that of the start.
+template <class T>
+void recognize_mode(const RecordReader& record, Optimizer<T>& optimizer) {
+  Posterior<T>& q = *optimizer.posterior();
+  if (record.has("posterior.has_covariance") || optimizer.options().rule != Rule::map) return;
+  if (q.is_blank() || !q.is_gaussian()) return;
+  Buffer<T> precision(q.dimension());
+  q.precision_diagonal(precision.first(q.dimension()));
+  q.set_has_covariance(
+      !std::ranges::equal(precision.first(q.dimension()), optimizer.initial_precision(),
+                          [](T now, T start) { return std::abs(now - start) <= T(1e-5) * start; }));
+}
+
 }  // namespace
 
 template <class T>
@@ -138,6 +152,7 @@ std::shared_ptr<Optimizer<T>> read_optimizer(const RecordReader& record, std::sh
     read_process_noise(record, *optimizer);
     read_training(record, *optimizer);
     read_stream(record, *optimizer);
+    recognize_mode(record, *optimizer);
     return optimizer;
   });
 }

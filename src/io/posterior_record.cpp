@@ -230,6 +230,8 @@ bool read_tensor(const RecordReader& record, const std::string& name, const Post
 /// Older files lack it.
 constexpr const char* keeps_covariance = "keeps_covariance";
 constexpr const char* refined = "refined.";
+/// Older files lack this field, and read_optimizer() finds out.
+constexpr const char* has_covariance = "has_covariance";
 
 template <class T>
 void read_kept_covariance(const RecordReader& record, const TensorNames& names, Posterior<T>& q) {
@@ -255,6 +257,7 @@ void write_posterior(RecordWriter& record, const Posterior<T>& posterior, const 
   const PosteriorKind kind = posterior.kind();
   record.text(names("family"), family_word(kind.family));
   record.integer(names("blank"), posterior.is_blank() ? 1 : 0);
+  record.integer(names(has_covariance), posterior.has_covariance() ? 1 : 0);
   if (kind.dropout) write_dropout(record, *kind.dropout);
   if (!kind.blocks.empty() && kind.matrices.empty()) record.integers(names("blocks"), kind.blocks);
   write_matrices(record, names, kind.matrices);
@@ -282,6 +285,8 @@ std::shared_ptr<Posterior<T>> read_posterior(const RecordReader& record, const s
     });
     read_kept_covariance(record, names, *q);
     q->set_blank(blank);
+    if (record.has(names(has_covariance)))
+      q->set_has_covariance(record.integer(names(has_covariance), 0, 1) == 1);
     if (!prefix.ends_with(refined) && record.has(names(refined) + "family"))
       q->refine(read_posterior<T>(record, names(refined)));
     return q;

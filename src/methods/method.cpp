@@ -231,9 +231,14 @@ void swag(Options& options, const MethodContext& context) {
   options.swag = 1;
 }
 
+constexpr Standing advised{false, 0, 0};
+constexpr Standing baseline(int held, int least_held) {
+  return {true, held, least_held};
+}
+
 constexpr Method all_methods[] = {
-#define BDL_METHOD(name, families, rank, kind, defaults, forecast, doc, source) \
-  {name, Families::families, rank, MethodKind::kind, defaults, Forecast::forecast, doc, source},
+#define BDL_METHOD(name, families, rank, kind, defaults, forecast, standing, doc, source) \
+  {name, Families::families, rank, MethodKind::kind, defaults, Forecast::forecast, standing, doc, source},
 #include "methods/methods.def"
 #undef BDL_METHOD
 };
@@ -308,6 +313,16 @@ bool learns_by_evidence(const Options& options, const MethodContext& model) {
       options.prior_groups == PriorGroups::layers || options.prior_groups == PriorGroups::shared;
   return by_layers && model.is_network && model.has_hidden && model.has_noise() &&
          model.without_separate_examples.empty();
+}
+
+std::string caution_of(const Method& method) {
+  const Standing& standing = method.standing;
+  if (!standing.is_baseline) return "";
+  return std::string(method.name) + " is a baseline of " + method.source +
+         ", for comparisons: its 95 % intervals held " + std::to_string(standing.held) +
+         " % on average and " + std::to_string(standing.least_held) +
+         " % at worst in the scorecard. For intervals that hold, take method " +
+         (method.kind == MethodKind::stream ? "lo-fi" : "laplace") + " or the default.";
 }
 
 std::span<const Method> method_table() {

@@ -96,6 +96,13 @@ enum class MethodKind { batch, stream, exact };
 /// draws the network itself is far from what it is at the mean.
 enum class Forecast { monte_carlo, plug_in, linearized };
 
+/// Whether a method is one to take. A baseline of a paper is there for comparisons: by default it does not
+/// pass the bar of docs/scorecard.md, and nothing sends users to it. Its numbers are whole percents.
+struct Standing {
+  bool is_baseline;
+  int held, least_held;  ///< targets inside 95 % intervals of regressions: on average, and on the worst set
+};
+
 struct Method {
   const char* name;
   Families families;
@@ -103,8 +110,13 @@ struct Method {
   MethodKind kind;
   void (*set_defaults)(Options& options, const MethodContext& context);
   Forecast forecast;
+  Standing standing;
   const char *doc, *source;
 };
+
+/// Returns what to tell users before their first fit by a baseline: what it is for, and what its intervals
+/// hold. Of other methods it is "".
+std::string caution_of(const Method& method);
 
 /// True if fits with these options learn the scales of such a model by the evidence of the linearised network
 /// (train/scales/by_evidence.hpp), unless prior or noise are fixed.

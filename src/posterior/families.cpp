@@ -80,13 +80,14 @@ std::unique_ptr<Posterior<T>> create_posterior(const PosteriorKind& kind) {
 
 namespace {
 
-/// Copies mean, statistics and whether q is blank.
+/// Copies mean, statistics, whether q is blank and whether it has a covariance.
 template <class T>
 void copy_means(const Posterior<T>& from, Posterior<T>& to) {
   to.adopt(from.point_parameters());
   std::ranges::copy(from.statistics(), to.statistics().begin());
   std::ranges::copy(from.mean(), to.mean().begin());
   to.set_blank(from.is_blank());
+  to.set_has_covariance(from.has_covariance());
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ void Posterior<T>::reset() {
   set_isotropic(1);
   std::ranges::fill(mean(), T(0));
   reset_statistics();
-  blank_ = true;
+  set_blank(true);
 }
 
 template <class T>
@@ -37,6 +37,7 @@ void Posterior<T>::swap_base(Posterior& other) noexcept {
   mean_.swap(other.mean_);
   std::swap(mean_at_, other.mean_at_);
   std::swap(blank_, other.blank_);
+  std::swap(has_covariance_, other.has_covariance_);
   std::swap(points_, other.points_);
   statistics_.swap(other.statistics_);
   refinement_.reset();
@@ -47,6 +48,7 @@ template <class T>
 void Posterior<T>::copy_base(const Posterior& other) {
   std::ranges::copy(other.mean(), mean().begin());
   blank_ = other.blank_;
+  has_covariance_ = other.has_covariance_;
   if (points_ != other.points_) adopt(other.points_);
   std::ranges::copy(other.statistics(), statistics_.data());
   refinement_ = other.refinement_;

@@ -52,7 +52,14 @@ class Posterior {
   void place_mean(T* memory);
   /// True if it is as created, so that an optimizer may choose the start.
   bool is_blank() const { return blank_; }
-  void set_blank(bool blank) { blank_ = blank; }
+  /// Says that it is as created, or else a Gaussian whose numbers all count.
+  void set_blank(bool blank) {
+    blank_ = blank;
+    has_covariance_ = true;
+  }
+  /// False if training has found its mean only: the numbers of its covariance are those of the start.
+  bool has_covariance() const { return has_covariance_; }
+  void set_has_covariance(bool has_covariance) { has_covariance_ = has_covariance; }
   /// Makes it N(0, I) and blank again; cannot fail.
   void reset();
 
@@ -153,7 +160,7 @@ class Posterior {
  private:
   Buffer<T> mean_;  // empty where the mean is in memory of another posterior
   T* mean_at_;
-  bool blank_ = true;
+  bool blank_ = true, has_covariance_ = true;
   PointLayout points_;
   Buffer<double> statistics_;
   std::shared_ptr<const Posterior> refinement_;

@@ -125,7 +125,9 @@ void write_tensors(Posterior<T>& q, const TensorSource<T>& source) {
     any = any || (is_given && tensor.role != TensorRole::mean);
   });
   if (any) q.accept_tensors();
+  const bool has_covariance = any || q.has_covariance();
   q.set_blank(false);
+  q.set_has_covariance(has_covariance);
 }
 
 template <class T>

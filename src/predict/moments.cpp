@@ -119,6 +119,7 @@ void predict_moments(const Query<T>& query, const OutArray& mean, const OutArray
       overflowed_moments(likelihood, mixture, out);
     else
       (mixture.is_gaussian() ? gaussian_moments : mixture_moments)(likelihood, mixture, memory->numbers, out);
+    if (!query.posterior.has_covariance() && !mixture.overflows) std::ranges::fill(out.epistemic, 0.0);
     to_caller(query.model.standardization, out);
   });
   write_predictions(means, epistemic, noise);
@@ -130,6 +131,10 @@ template void predict_moments(const Query<double>&, const OutArray&, const OutAr
 template <class T>
 void predict_output_distribution(const Query<T>& query, const OutArray& mean, const OutArray& covariance) {
   check_query(query);
+  if (given(covariance) && !query.posterior.has_covariance())
+    fail(Status::ERROR_UNSUPPORTED,
+         "training has found a mode, which has no covariance: take method \"laplace\", or ask for the mean "
+         "only");
   const Index rows = query.x.rows, outputs = query.model.outputs();
   const MemoryOf<T> memory(query);
   Result means(memory->results[0], mean, rows, outputs, "mean");

@@ -259,6 +259,7 @@ void initialize(Optimizer<T>& optimizer) {
   if (const Posterior<T>* const given = optimizer.prior().posterior())
     std::ranges::copy(given->statistics(), q.statistics().begin());
   q.set_blank(false);
+  if (options.rule == Rule::map) q.set_has_covariance(!q.is_gaussian());  // it will learn the mean alone
   if (optimizer.model()) {
     Likelihood& likelihood = optimizer.model()->likelihood;
     likelihood.forget_learned_noise();

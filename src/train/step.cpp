@@ -124,6 +124,7 @@ class StepInProgress {
   /// Commits the posterior and the averages of the step; nothing fails here.
   void commit_posterior() {
     Posterior<T>& q = *optimizer_.posterior();
+    const bool has_covariance = q.has_covariance() || optimizer_.options().rule != Rule::map;
     if (optimizer_.step_kind() == StepKind::mean)
       std::ranges::copy(optimizer_.averages.mean.first(q.dimension()), q.mean().begin());
     else
@@ -131,6 +132,7 @@ class StepInProgress {
     if (!estimate_.evidence.statistics.empty())
       std::ranges::copy(estimate_.evidence.statistics, q.statistics().begin());
     q.set_blank(false);
+    q.set_has_covariance(has_covariance);
     optimizer_.averages.commit(optimizer_.step_kind(), !q.point_parameters().ranges.empty() &&
                                                            optimizer_.options().rule == Rule::blr);
     TrainingState& state = optimizer_.state;

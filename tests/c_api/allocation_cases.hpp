@@ -282,6 +282,10 @@ const Case readings[] = {
        int64_t bytes;
        return bdl_optimizer_memory(t.optimizer, 4, &bytes);
      }},
+    {"bdl_optimizer_diagnose_answers",
+     [](trained& t) {
+       return bdl_optimizer_diagnose_answers(t.optimizer, x_of(&t.data), y_of(&t.data), scratch, nullptr);
+     }},
     {"bdl_optimizer_diagnose",
      [](trained& t) { return bdl_optimizer_diagnose(t.optimizer, scratch, scratch + 1, nullptr); }},
     {"bdl_predict",

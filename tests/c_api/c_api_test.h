@@ -157,7 +157,8 @@ static inline snapshot snapshot_of(const trained* t) {
   snapshot s;
   memset(&s, 0, sizeof s);
   OK(bdl_posterior_mean(t->posterior, bdl_f64_out(s.mean, 1, t->parameters)));
-  OK(bdl_posterior_marginal_variance(t->posterior, bdl_f64_out(s.variance, 1, t->parameters)));
+  if (bdl_posterior_has_covariance(t->posterior))
+    OK(bdl_posterior_marginal_variance(t->posterior, bdl_f64_out(s.variance, 1, t->parameters)));
   OK(bdl_optimizer_get_prior(t->optimizer, bdl_f64_out(s.prior, 1, t->parameters)));
   OK(bdl_optimizer_progress(t->optimizer, &s.step, &s.planned, &s.epoch));
   OK(bdl_optimizer_diagnose(t->optimizer, &s.mean_shift, &s.precision_shift, NULL));

@@ -85,6 +85,9 @@ inline void ask_optimizer(const bdl_optimizer* o, const Sizes& sizes) {
   for (const int64_t s : {int64_t{0}, samples})
     ASK(bdl_optimizer_elbo, o, sizes.x, sizes.y, s, uint64_t{1}, number(), number());
   ASK(bdl_optimizer_mode_gap, o, sizes.x, sizes.y, number());
+  const char* text = nullptr;
+  double spread = 0;  // infinite where it says nothing
+  ASK(bdl_optimizer_diagnose_answers, o, sizes.x, sizes.y, &spread, &text);
   bdl_dataset* made = nullptr;
   OK(bdl_dataset_from_arrays(sizes.x, sizes.y, &made));
   const Dataset data(made);
@@ -113,6 +116,7 @@ inline void ask_posterior(const bdl_posterior* q, const Sizes& sizes) {
   ASK(bdl_posterior_family, q);
   ASK(bdl_posterior_dtype, q);
   ASK(bdl_posterior_is_blank, q);
+  ASK(bdl_posterior_has_covariance, q);
   ASK(bdl_posterior_dropout_rates, q, &rate, &other);
   ASK(bdl_posterior_mean, q, matrix(1, d));
   ASK(bdl_posterior_get_low_rank, q, rank > 0 ? matrix(d, rank) : bdl_none_out(), matrix(1, d));

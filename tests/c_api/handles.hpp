@@ -90,10 +90,10 @@ inline Vector variance_of(const Posterior& q) {
   return variance;
 }
 
-/// Returns mean and marginal variances, which tests compare exactly.
+/// Returns the mean and, if there are any, marginal variances, which tests compare exactly.
 inline Vector moments_of(const Posterior& q) {
   Vector all = mean_of(q);
-  const Vector variance = variance_of(q);
+  const Vector variance = bdl_posterior_has_covariance(q.get()) ? variance_of(q) : Vector();
   all.insert(all.end(), variance.begin(), variance.end());
   return all;
 }

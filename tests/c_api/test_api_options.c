@@ -255,6 +255,35 @@ static void test_methods_say_what_they_are_for(void** state) {
   free_all(linear, q);
 }
 
+/* A caution names the method, its paper, what its intervals have held, and a method that is no baseline. */
+static void test_baselines_say_what_they_are_for(void** state) {
+  int baselines = 0;
+  (void)state;
+  for (int64_t i = 0; i < bdl_method_count(); ++i) {
+    const char *source, *caution, *other, *name = bdl_method_name(i);
+    int32_t is_stream, is_baseline, is_other_baseline;
+    int held, worst;
+    OK(bdl_method_describe(name, NULL, &is_stream, NULL, NULL, NULL, &source));
+    OK(bdl_method_standing(name, &is_baseline, &caution));
+    OK(bdl_method_standing(name, NULL, NULL));
+    if (!is_baseline) {
+      assert_string_equal(caution, "");
+      continue;
+    }
+    ++baselines;
+    assert_true(strncmp(caution, name, strlen(name)) == 0 && strstr(caution, source) != NULL);
+    assert_int_equal(sscanf(strstr(caution, "its 95 %"), "its 95 %% intervals held %d %% on average and %d",
+                            &held, &worst),
+                     2);
+    assert_true(held > 0 && held <= 100 && worst >= 0 && worst < held);
+    other = is_stream ? "lo-fi" : "laplace";
+    assert_non_null(strstr(caution, other));
+    OK(bdl_method_standing(other, &is_other_baseline, NULL));
+    assert_false(is_other_baseline);
+  }
+  assert_true(baselines > 0 && baselines < bdl_method_count());
+}
+
 typedef struct wish {
   int64_t inputs, hidden, outputs, examples;
   bdl_likelihood likelihood;
@@ -644,6 +673,7 @@ int test_api_options(void) {
       cmocka_unit_test_setup_teardown(test_methods, setup, teardown),
       cmocka_unit_test_setup_teardown(test_methods_say_what_they_are_for, setup, teardown),
       cmocka_unit_test_setup_teardown(test_suggested_methods, setup, teardown),
+      cmocka_unit_test(test_baselines_say_what_they_are_for),
       cmocka_unit_test(test_suggested_training),
       cmocka_unit_test(test_suggestions_are_valid),
       cmocka_unit_test(test_suggestions_for_convolutions),

@@ -34,6 +34,8 @@ static void test_create(void** state) {
   REFUSED(INVALID, "name is NULL", bdl_method_describe(NULL, &out.text, NULL, NULL, NULL, NULL, NULL));
   REFUSED(INVALID, "method is \"slangs\", expected one of \"slang\", \"slang-ggn\"",
           bdl_method_describe("slangs", &out.text, NULL, NULL, NULL, NULL, NULL));
+  REFUSED(INVALID, "name is NULL", bdl_method_standing(NULL, NULL, &out.text));
+  REFUSED(INVALID, "method is \"slangs\", expected one of", bdl_method_standing("slangs", NULL, &out.text));
   REFUSED(INVALID, "name is NULL", bdl_method_suggest(t.model, t.posterior, 0, NULL));
   REFUSED(INVALID, "model is NULL", bdl_method_suggest(NULL, t.posterior, 0, &out.text));
   REFUSED(INVALID, "posterior is NULL", bdl_method_suggest(t.model, NULL, 0, &out.text));
@@ -95,6 +97,7 @@ static void test_null_optimizer(void** state) {
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_minibatch(NULL, &out.count));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_memory(NULL, 0, &out.count));
   REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_diagnose(NULL, &out.number, &out.other, &out.text));
+  REFUSED(INVALID, "optimizer is NULL", bdl_optimizer_diagnose_answers(NULL, x, x, &out.number, &out.text));
 }
 
 static void test_prior(void** state) {

@@ -5,6 +5,7 @@
 #include "posterior/point_parameters.hpp"
 #include "support/training.hpp"
 #include "support/verify.hpp"
+#include "train/answers.hpp"
 #include "train/diagnose.hpp"
 #include "train/fit.hpp"
 #include "train/units.hpp"
@@ -250,6 +251,39 @@ void diagnosis_names_what_is_wrong(void**) {
   assert_string_equal(diagnosed(40, [&](O& o) { rise(o, 4, 0.16); }), "");
 }
 
+/// Answers are compared at the posterior's mean, of numbers in standard deviations of the targets; or on
+/// average over draws, if these differ where the mean's do not.
+void diagnosis_knows_answers_that_do_not_depend_on_the_row(void**) {
+  const Data data;
+  ArrayData all(data.inputs(), data.targets());
+  const auto optimizer = make_optimizer();
+  fit(*optimizer, data.inputs(), data.targets(), 40, silent);
+  const Posterior<double>& q = *optimizer->posterior();
+  Dense f(1, examples);
+  Scratch scratch;
+  optimizer->model()->forward(std::as_const(q).mean(), {data.x.values.data(), 2, examples},
+                              {f.values.data(), 1, examples}, scratch, q.statistics());
+  const auto deviation = [](const Dense& values) {
+    double mean = 0, squares = 0;
+    for (const double value : values.values) mean += value / examples;
+    for (const double value : values.values) squares += std::pow(value - mean, 2) / examples;
+    return std::sqrt(squares);
+  };
+  assert_near("spread", spread_of_answers(*optimizer, all), deviation(f) / deviation(data.y), 1e-12);
+  assert_string_equal(answers_advice(*optimizer, 0.011), "");
+  assert_non_null(std::strstr(answers_advice(*optimizer, 0.009), "the same for every row"));
+  std::ranges::fill(optimizer->posterior()->mean(), 0.0);
+  assert_true(spread_of_answers(*optimizer, all) == 0);
+  const Optimizer<double> drawn(optimizer->model(), make_posterior<double>(13, 0), find_method("bbb"),
+                                examples);
+  assert_true(spread_of_answers(drawn, all) > least_spread);  // of N(0, I)
+  drawn.posterior()->set_isotropic(1e12);
+  assert_true(spread_of_answers(drawn, all) < 1e-9);
+  const std::vector<double> constant(examples, 3.0);
+  ArrayData nothing(data.inputs(), bdl_f64(constant.data(), examples, 1));
+  assert_true(std::isinf(spread_of_answers(*optimizer, nothing)));
+}
+
 /// The average that training is compared with: the k-th value has weight k.
 void arrival_is_a_weighted_average(void**) {
   Convergence arrival;
@@ -298,6 +332,7 @@ int test_course() {
       cmocka_unit_test(diagnosis_measures_how_far_training_went),
       cmocka_unit_test(diagnosis_knows_every_descent),
       cmocka_unit_test(diagnosis_names_what_is_wrong),
+      cmocka_unit_test(diagnosis_knows_answers_that_do_not_depend_on_the_row),
       cmocka_unit_test(arrival_is_a_weighted_average),
       cmocka_unit_test(short_fits_have_not_arrived),
   };

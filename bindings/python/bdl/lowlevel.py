@@ -1065,6 +1065,15 @@ def bdl_posterior_dropout_rates(posterior):
     r""" Reads the rates of a dropout posterior; either pointer may be NULL. Since 0.1."""
     return _lowlevel.bdl_posterior_dropout_rates(posterior)
 
+def bdl_posterior_has_covariance(posterior):
+    r"""
+    Returns 1 if the posterior has a covariance. A mode, of which training has learned the mean only ("map", "sgd"), has
+    none: functions of its covariance and of its density fail with BDL_ERROR_UNSUPPORTED, predictions are those of the
+    mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG, steps of other methods and
+    numbers that you set give it one. 0 if posterior is NULL. Since 0.2.
+    """
+    return _lowlevel.bdl_posterior_has_covariance(posterior)
+
 def bdl_posterior_mean(posterior, mean):
     r""" Reads mu into 1 x D. Since 0.1."""
     return _lowlevel.bdl_posterior_mean(posterior, mean)
@@ -1286,6 +1295,20 @@ def bdl_method_describe(name):
     :param source:      receives the papers
     """
     return _lowlevel.bdl_method_describe(name)
+
+def bdl_method_standing(name):
+    r"""
+    Says whether a method is one to take, or a baseline of its paper to compare with: by default a baseline does not pass
+    the bar of docs/scorecard.md. Any out-pointer may be NULL; strings are static. Since 0.2.
+    :type name: string
+    :param name:        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+    :type is_baseline: int32_t
+    :param is_baseline: receives 1 for a baseline
+    :type caution: string
+    :param caution:     receives what to tell a user before the first fit by a baseline, which the packages of Python, R and
+                           Julia do: what it is for, and what its intervals hold; "" for other methods
+    """
+    return _lowlevel.bdl_method_standing(name)
 
 def bdl_method_prediction(name, model):
     r"""
@@ -1540,7 +1563,7 @@ def bdl_optimizer_set_prior_posterior(optimizer, prior):
     diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
     any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
     of its own family and no larger rank, or a diagonal one, or any for full posteriors. BDL_ERROR_UNSUPPORTED
-    for others and for dropout. Since 0.1.
+    for others, for dropout and for modes (bdl_posterior_has_covariance()). Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type prior: bdl_posterior
@@ -1845,6 +1868,26 @@ def bdl_optimizer_diagnose(optimizer):
                                is. Any out-pointer may be NULL
     """
     return _lowlevel.bdl_optimizer_diagnose(optimizer)
+
+def bdl_optimizer_diagnose_answers(optimizer, x, y):
+    r"""
+    Looks whether a network with hidden units answers the same for every row: at the posterior's mean, and if the
+    method's predictions average over draws, on average over 20 of them too. Since 0.2.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer of a model
+    :type x: bdl_matrix
+    :param x:         inputs, for example those of training; of more than 100 rows 100 evenly spaced ones count
+    :type y: bdl_matrix
+    :param y:         targets
+    :type spread: float
+    :param spread:    receives the largest standard deviation over rows of a class's probability, or of a mean in standard
+                         deviations of its target; infinity for models without hidden units, for fewer than ten rows, and if
+                         no target varies
+    :type message: string
+    :param message:   receives a static sentence if the spread is below 0.01: what to change if there is something to learn;
+                         else "". Either out-pointer may be NULL
+    """
+    return _lowlevel.bdl_optimizer_diagnose_answers(optimizer, x, y)
 
 def bdl_dataset_from_arrays(x, y):
     r"""
@@ -2160,7 +2203,8 @@ def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_vari
     :type mean: bdl_matrix_out
     :param mean:               receives n x C: E[y | x]
     :type epistemic_variance: bdl_matrix_out
-    :param epistemic_variance: receives n x C: Var_q[E[y | x, theta]], from not knowing theta
+    :param epistemic_variance: receives n x C: Var_q[E[y | x, theta]], from not knowing theta; 0 of a posterior without a
+                                  covariance (bdl_posterior_has_covariance())
     :type noise_variance: bdl_matrix_out
     :param noise_variance:     receives n x C: E_q[Var[y | x, theta]], from the likelihood. BDL_STUDENT_T with
                                   2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED
@@ -2246,7 +2290,8 @@ def bdl_predict_draws_by(model, posterior, x, method, samples, seed, draws):
 def bdl_predict_output_distribution(model, posterior, x, mean, covariance):
     r"""
     Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the
-    likelihood (and its noise), as filters need it. For any likelihood. Since 0.1.
+    likelihood (and its noise), as filters need it. For any likelihood. The outputs of a posterior without a covariance
+    (bdl_posterior_has_covariance()) have none either: BDL_ERROR_UNSUPPORTED, unless only their mean is asked for. Since 0.1.
     :type mean: bdl_matrix_out
     :param mean:       receives n x C: f(x; mu)
     :type covariance: bdl_matrix_out

@@ -336,6 +336,11 @@ class Optimizer(Handle):
     def diagnosis(self) -> Diagnosis:
         return Diagnosis(*lowlevel.bdl_optimizer_diagnose(self._handle))
 
+    def diagnose_answers(self, x: Any, y: Any) -> tuple[float, str]:
+        """How much a network's answers for these rows differ, in standard deviations of the targets or as probabilities,
+        and what to change if they are all the same: "" if they are not."""
+        return lowlevel.bdl_optimizer_diagnose_answers(self._handle, arrays.matrix(x, "x"), arrays.matrix(y, "y"))
+
     def __repr__(self) -> str:
         if self.closed:
             return "<closed Optimizer>"

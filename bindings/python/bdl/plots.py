@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from . import metrics
-from .estimators.points import is_point, no_covariance
+from .estimators.points import no_covariance
 from .estimators.targets import labels, numbers_of_labels
 
 _BANDS = (0.5, 0.9)
@@ -158,7 +158,7 @@ def _bands(estimator: Any, X: Any, ax: Any, along: np.ndarray, order: np.ndarray
 
 def plot_posterior(estimator: Any, indices: Sequence[int] | None = None, ax: Any = None) -> Any:
     """Marginal densities of parameters; without ``indices``, of the first ten."""
-    if is_point(estimator.optimizer_):
+    if not estimator.posterior_.has_covariance:
         raise ValueError(f"there are no marginals: {no_covariance(estimator.optimizer_)}")
     posterior, model, ax = estimator.posterior_, estimator.model_, _axes(ax)
     indices = range(min(10, posterior.dimension)) if indices is None else indices

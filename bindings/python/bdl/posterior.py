@@ -108,6 +108,12 @@ class Posterior(Handle):
         return bool(lowlevel.bdl_posterior_is_blank(self._handle))
 
     @property
+    def has_covariance(self) -> bool:
+        """False of a mode: training by "map" or "sgd" finds a mean and nothing else. What asks for the covariance then raises
+        an ``UnsupportedError``."""
+        return bool(lowlevel.bdl_posterior_has_covariance(self._handle))
+
+    @property
     def dropout_rates(self) -> tuple[float, float]:
         """Rates of a dropout posterior's inputs and hidden units."""
         return tuple(lowlevel.bdl_posterior_dropout_rates(self._handle))

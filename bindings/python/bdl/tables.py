@@ -21,7 +21,8 @@ class Method(NamedTuple):
     """Description of a method: the families of posteriors that it learns, the default first ("low_rank",
     "diagonal", "full", "full_moment", "diagonal_moment" or "dropout"); whether it takes one observation after the other, each
     once; whether it goes to the optimum over all data by itself; how networks that it has trained predict best; what it
-    is, and where it comes from."""
+    is, and where it comes from; whether it is a baseline of its paper, there to compare with, and what the first fit by a
+    baseline says of its intervals."""
 
     name: str
     families: tuple[str, ...]
@@ -30,6 +31,8 @@ class Method(NamedTuple):
     prediction: str
     doc: str
     source: str
+    is_baseline: bool
+    caution: str
 
 
 def describe_method(name: str) -> Method:
@@ -39,10 +42,15 @@ def describe_method(name: str) -> Method:
     >>> lofi = bdl.describe_method("lo-fi")
     >>> lofi.families, lofi.is_stream, lofi.prediction, lofi.source
     (('low_rank',), True, 'linearized', 'Chang et al. 2023')
+    >>> bdl.describe_method("bbb").is_baseline
+    True
     """
     families, is_stream, is_exact, prediction, doc, source = lowlevel.bdl_method_describe(name)
     word = names.predict_methods.word(prediction)
-    return Method(name, tuple(families.split(" | ")), bool(is_stream), bool(is_exact), word, doc, source)
+    is_baseline, caution = lowlevel.bdl_method_standing(name)
+    return Method(
+        name, tuple(families.split(" | ")), bool(is_stream), bool(is_exact), word, doc, source, bool(is_baseline), caution
+    )
 
 
 def methods() -> list[str]:

@@ -7295,6 +7295,46 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_posterior_has_covariance(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int32_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_posterior_has_covariance: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_posterior *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_posterior_has_covariance((struct bdl_posterior const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_posterior_mean(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_posterior *arg1 = (bdl_posterior *) 0 ;
@@ -8489,6 +8529,55 @@ SWIGINTERN PyObject *_wrap_bdl_method_describe(PyObject *self, PyObject *args) {
   }
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg7)); 
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_method_standing(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  char *arg1 = (char *) 0 ;
+  int32_t *arg2 = (int32_t *) 0 ;
+  char **arg3 = (char **) 0 ;
+  int32_t value2 ;
+  char const *value3 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &value2; 
+  }
+  {
+    arg3 = (char **)&value3; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    const char* text;
+    if (string_argument(swig_obj[0], "bdl_method_standing: name", &text) < 0) SWIG_fail;
+    arg1 = (char *)text;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_method_standing((char const *)arg1,arg2,(char const **)arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg2)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg3)); 
   }
   return resultobj;
 fail:
@@ -10922,6 +11011,91 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_diagnose(PyObject *self, PyObject *args
 fail:
   {
     handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_diagnose_answers(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  double *arg4 = (double *) 0 ;
+  char **arg5 = (char **) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  double value4 ;
+  char const *value5 ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  {
+    arg4 = &value4; 
+  }
+  {
+    arg5 = (char **)&value5; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_diagnose_answers", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "bdl_optimizer_diagnose_answers: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "bdl_optimizer_diagnose_answers: x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "bdl_optimizer_diagnose_answers: y", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_diagnose_answers((struct bdl_optimizer const *)arg1,arg2,arg3,arg4,(char const **)arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg4)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyUnicode_FromString(*arg5)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
   }
   return NULL;
 }
@@ -17565,6 +17739,12 @@ static PyMethodDef SwigMethods[] = {
 		":param mean:      mu, 1 x D: the weights without dropout\n"
 		""},
 	 { "bdl_posterior_dropout_rates", _wrap_bdl_posterior_dropout_rates, METH_O, " Reads the rates of a dropout posterior; either pointer may be NULL. Since 0.1."},
+	 { "bdl_posterior_has_covariance", _wrap_bdl_posterior_has_covariance, METH_O, "\n"
+		"Returns 1 if the posterior has a covariance. A mode, of which training has learned the mean only (\"map\", \"sgd\"), has\n"
+		"none: functions of its covariance and of its density fail with BDL_ERROR_UNSUPPORTED, predictions are those of the\n"
+		"mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG, steps of other methods and\n"
+		"numbers that you set give it one. 0 if posterior is NULL. Since 0.2.\n"
+		""},
 	 { "bdl_posterior_mean", _wrap_bdl_posterior_mean, METH_VARARGS, " Reads mu into 1 x D. Since 0.1."},
 	 { "bdl_posterior_get_low_rank", _wrap_bdl_posterior_get_low_rank, METH_VARARGS, "Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none_out(). Since 0.2."},
 	 { "bdl_posterior_tensor_count", _wrap_bdl_posterior_tensor_count, METH_O, "\n"
@@ -17721,6 +17901,17 @@ static PyMethodDef SwigMethods[] = {
 		":param doc:         receives a sentence\n"
 		":type source: string\n"
 		":param source:      receives the papers\n"
+		""},
+	 { "bdl_method_standing", _wrap_bdl_method_standing, METH_O, "\n"
+		"Says whether a method is one to take, or a baseline of its paper to compare with: by default a baseline does not pass\n"
+		"the bar of docs/scorecard.md. Any out-pointer may be NULL; strings are static. Since 0.2.\n"
+		":type name: string\n"
+		":param name:        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT\n"
+		":type is_baseline: int32_t\n"
+		":param is_baseline: receives 1 for a baseline\n"
+		":type caution: string\n"
+		":param caution:     receives what to tell a user before the first fit by a baseline, which the packages of Python, R and\n"
+		"                       Julia do: what it is for, and what its intervals hold; \"\" for other methods\n"
 		""},
 	 { "bdl_method_prediction", _wrap_bdl_method_prediction, METH_VARARGS, "\n"
 		"Says how a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear\n"
@@ -17905,7 +18096,7 @@ static PyMethodDef SwigMethods[] = {
 		"diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take\n"
 		"any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one\n"
 		"of its own family and no larger rank, or a diagonal one, or any for full posteriors. BDL_ERROR_UNSUPPORTED\n"
-		"for others and for dropout. Since 0.1.\n"
+		"for others, for dropout and for modes (bdl_posterior_has_covariance()). Since 0.1.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer\n"
 		":type prior: bdl_posterior\n"
@@ -18152,6 +18343,23 @@ static PyMethodDef SwigMethods[] = {
 		":param message:         receives a static sentence: what is wrong and what to change, or \"\" if nothing\n"
 		"                           is. Any out-pointer may be NULL\n"
 		""},
+	 { "bdl_optimizer_diagnose_answers", _wrap_bdl_optimizer_diagnose_answers, METH_VARARGS, "\n"
+		"Looks whether a network with hidden units answers the same for every row: at the posterior's mean, and if the\n"
+		"method's predictions average over draws, on average over 20 of them too. Since 0.2.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer of a model\n"
+		":type x: bdl_matrix\n"
+		":param x:         inputs, for example those of training; of more than 100 rows 100 evenly spaced ones count\n"
+		":type y: bdl_matrix\n"
+		":param y:         targets\n"
+		":type spread: float\n"
+		":param spread:    receives the largest standard deviation over rows of a class's probability, or of a mean in standard\n"
+		"                     deviations of its target; infinity for models without hidden units, for fewer than ten rows, and if\n"
+		"                     no target varies\n"
+		":type message: string\n"
+		":param message:   receives a static sentence if the spread is below 0.01: what to change if there is something to learn;\n"
+		"                     else \"\". Either out-pointer may be NULL\n"
+		""},
 	 { "bdl_dataset_from_arrays", _wrap_bdl_dataset_from_arrays, METH_VARARGS, "\n"
 		"Makes a data set of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free().\n"
 		"Memory that you have mapped is fine. Values are checked when they are read. Since 0.2.\n"
@@ -18386,7 +18594,8 @@ static PyMethodDef SwigMethods[] = {
 		":type mean: bdl_matrix_out\n"
 		":param mean:               receives n x C: E[y | x]\n"
 		":type epistemic_variance: bdl_matrix_out\n"
-		":param epistemic_variance: receives n x C: Var_q[E[y | x, theta]], from not knowing theta\n"
+		":param epistemic_variance: receives n x C: Var_q[E[y | x, theta]], from not knowing theta; 0 of a posterior without a\n"
+		"                              covariance (bdl_posterior_has_covariance())\n"
 		":type noise_variance: bdl_matrix_out\n"
 		":param noise_variance:     receives n x C: E_q[Var[y | x, theta]], from the likelihood. BDL_STUDENT_T with\n"
 		"                              2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED\n"
@@ -18451,7 +18660,8 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_predict_output_distribution", _wrap_bdl_predict_output_distribution, METH_VARARGS, "\n"
 		"Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the\n"
-		"likelihood (and its noise), as filters need it. For any likelihood. Since 0.1.\n"
+		"likelihood (and its noise), as filters need it. For any likelihood. The outputs of a posterior without a covariance\n"
+		"(bdl_posterior_has_covariance()) have none either: BDL_ERROR_UNSUPPORTED, unless only their mean is asked for. Since 0.1.\n"
 		":type mean: bdl_matrix_out\n"
 		":param mean:       receives n x C: f(x; mu)\n"
 		":type covariance: bdl_matrix_out\n"

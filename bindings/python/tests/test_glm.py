@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
@@ -195,10 +197,29 @@ def test_a_point_has_no_covariance(method):
     assert np.all(np.isfinite(table.mean)) and np.all(np.isnan(table.interval()))
     with pytest.raises(ValueError, match="no marginals.*finds a point"):
         plots.plot_posterior(glm)
+    assert not glm.posterior_.has_covariance
+    for ask in ("variance", "precision_diagonal", "entropy", "log_det_covariance"):
+        with pytest.raises(bdl.UnsupportedError, match="has no covariance.*laplace"):
+            getattr(glm.posterior_, ask)
+    assert not copy.deepcopy(glm).posterior_.has_covariance
+
+
+def test_the_mean_of_a_point_has_no_uncertainty():
+    x, y, _, _ = data("gaussian", rows=60)
+    network = bdl.BayesianMLPRegressor(hidden=3, method="map", epochs=5).fit(x, y)
+    with pytest.warns(UserWarning, match="NaN.*finds a point") as warned:
+        mean, epistemic, noise = network.predict_uncertainty(x)
+    assert warned[0].filename == __file__
+    assert np.all(np.isfinite(mean)) and np.all(np.isnan(epistemic)) and np.all(noise > 0)
+    assert np.allclose(network.predict(x, return_std=True)[1], np.sqrt(noise))
+    members = bdl.BayesianMLPRegressor(hidden=3, method="map", epochs=5, members=2).fit(x, y)
+    assert np.all(members.predict_uncertainty(x).epistemic_variance > 0)  # that of their means
 
 
 @pytest.mark.parametrize("parameters", [{"method": "laplace"}, {"method": "map", "options": {"laplace": 1}}, {"method": "swag"}])
-@pytest.mark.filterwarnings("error::UserWarning", "ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings(
+    "error::UserWarning", "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.* is a baseline of:UserWarning"
+)
 def test_what_has_a_covariance_says_nothing(parameters):
     x, y, _, _ = data("gaussian", rows=60)
     glm = bdl.BayesianGLM(epochs=20, **parameters).fit(x, y)

@@ -1,8 +1,12 @@
 """Every method of the library through the estimators, on few data: what a method is for comes from the library alone."""
 
+import warnings
+
 import bdl
 import numpy as np
 import pytest
+from bdl.estimators import learning
+from sklearn.exceptions import ConvergenceWarning
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +88,42 @@ def test_options_are_set_together():
     with pytest.raises(bdl.UnknownOptionError, match='no option "sample", did you mean "samples"'):
         optimizer.set(momentum=0.5, sample=3)
     assert optimizer["momentum"] == 0.9
+
+
+def said_of_baselines(learn):
+    """What the call says of baselines, and in which file."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        learn()
+    return [(str(w.message), w.filename) for w in said if "is a baseline of" in str(w.message)]
+
+
+def test_the_first_fit_by_a_baseline_says_what_it_is_for(data, monkeypatch):
+    monkeypatch.setattr(learning, "_cautioned", set())
+    network = bdl.BayesianMLPRegressor(hidden=3, method="bbb", epochs=1)
+    [(message, file)] = said_of_baselines(lambda: network.fit(*data))
+    assert message == bdl.describe_method("bbb").caution and file == __file__
+    assert message.startswith("bbb is a baseline of Blundell et al. 2015, for comparisons: its 95 % intervals held ")
+    assert message.endswith("take method laplace or the default.")
+    assert not said_of_baselines(lambda: network.fit(*data))
+    [(_, file)] = said_of_baselines(lambda: bdl.BayesianMLPRegressor(hidden=3, method="rvga").partial_fit(*data))
+    assert file == __file__
+    [(message, _)] = said_of_baselines(lambda: bdl.BayesianMLPRegressor(hidden=3, posterior="dropout", epochs=1).fit(*data))
+    assert message.startswith("mc-dropout")
+    assert not said_of_baselines(lambda: bdl.BayesianMLPRegressor(hidden=3, epochs=1).fit(*data))
+
+
+def test_suggestions_are_no_baselines(data):
+    model = bdl.Model.mlp([2, 3, 1])
+    for in_blocks in (False, True):
+        assert not bdl.describe_method(bdl.suggest_training(model, 24, in_blocks).method).is_baseline
+    cautions = {name: bdl.describe_method(name).caution for name in bdl.methods()}
+    assert cautions["laplace"] == cautions["lo-fi"] == "" and cautions["map"].startswith("map is a baseline")
+
+
+def test_a_fit_that_has_gone_to_the_constant_says_so():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(50, 10)), rng.normal(size=50)
+    with pytest.warns(ConvergenceWarning, match="the same for every row, since by the evidence"):
+        network = bdl.BayesianMLPRegressor(method="laplace").fit(x, y)
+    assert np.std(network.predict(x)) < 0.01 * np.std(y)

@@ -59,6 +59,11 @@ BDL_CALLS(bdl_method_describe) {
                                     s.arrays.any<bdl_predict_method>(), s.text(), s.text()});
 }
 
+BDL_CALLS(bdl_method_standing) {
+  const char* name = s.faulty() ? "nonsense" : bdl_method_name(s.bytes.below(bdl_method_count()));
+  s.reads(bdl_method_standing, With{name, s.small_integer(), s.text()});
+}
+
 BDL_CALLS(bdl_method_prediction) {
   const char* name = s.faulty() ? nullptr : bdl_method_name(s.bytes.below(bdl_method_count()));
   s.reads(bdl_method_prediction, With{name, s.model().handle, s.arrays.any<bdl_predict_method>()});
@@ -296,6 +301,13 @@ BDL_CALLS(bdl_optimizer_guarded_steps) {
 
 BDL_CALLS(bdl_optimizer_noise) {
   s.reads(bdl_optimizer_noise, With{s.optimizer().handle, s.small_integer(), s.text()});
+}
+
+BDL_CALLS(bdl_optimizer_diagnose_answers) {
+  auto& o = s.optimizer();
+  const std::int64_t n = s.bytes.below(12);
+  s.reads(bdl_optimizer_diagnose_answers,
+          With{o.handle, s.x(o.shape, n), s.y(o.shape, n), s.real(Finite::or_not), s.text()});
 }
 
 BDL_CALLS(bdl_optimizer_diagnose) {

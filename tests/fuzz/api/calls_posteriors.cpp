@@ -128,6 +128,9 @@ BDL_CALLS(bdl_posterior_dtype) {
 BDL_CALLS(bdl_posterior_is_blank) {
   s.asks(bdl_posterior_is_blank, With{s.posterior().handle});
 }
+BDL_CALLS(bdl_posterior_has_covariance) {
+  s.asks(bdl_posterior_has_covariance, With{s.posterior().handle});
+}
 
 BDL_CALLS(bdl_posterior_set_low_rank) {
   auto& q = s.posterior();

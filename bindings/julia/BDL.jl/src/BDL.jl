@@ -25,7 +25,7 @@ export BDLError, InvalidArgumentError, ShapeError, NotFiniteError, LabelError, U
 export Model, nparameters, ninputs, noutputs, ntargets, dtype, likelihood, activation, description, blocks, initialize, evaluate,
     log_likelihoods, gradient_rows, jacobian, hessian, hessian_vector_product, noise_precision, noise_covariance,
     set_noise!, degrees_of_freedom, set_degrees_of_freedom!, set_classes!, input_names, target_names, class_labels, set_names!, standardize!, set_standardization!, standardization
-export Posterior, LowRankPosterior, family, rank, isblank, dropout_rates, low_rank, precision_diagonal, solve, set!, tensors, set_tensors!, update!,
+export Posterior, LowRankPosterior, family, rank, isblank, has_covariance, dropout_rates, low_rank, precision_diagonal, solve, set!, tensors, set_tensors!, update!,
     logpdf, logdetcov, entropy, kldivergence, mean, var, std, cov
 export Optimizer, fit!, step!, step_rows!, observe!, forecast!, laplace!, initialize!, request_stop!, options,
     training_methods, describe_method, suggest_method, suggest_training, suggest_noise, estimator_default, set_text!, start_noise!,

@@ -1441,6 +1441,16 @@ function bdl_posterior_dropout_rates(posterior::Union{bdl_posterior,Ptr{bdl_post
 end
 
 """
+Returns 1 if the posterior has a covariance. A mode, of which training has learned the mean only ("map", "sgd"), has
+none: functions of its covariance and of its density fail with BDL_ERROR_UNSUPPORTED, predictions are those of the
+mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG, steps of other methods and
+numbers that you set give it one. 0 if posterior is NULL. Since 0.2.
+"""
+function bdl_posterior_has_covariance(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
+    return ccall((:bdl_posterior_has_covariance, libbdl), Int32, (Ptr{bdl_posterior},), posterior)
+end
+
+"""
 Reads mu into 1 x D. Since 0.1.
 """
 function bdl_posterior_mean(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, mean::Union{bdl_matrix_out,MatrixView})
@@ -1688,6 +1698,20 @@ Describes a method. Any out-pointer may be NULL; strings are static. Since 0.2.
 """
 function bdl_method_describe(name::Union{AbstractString,Cstring}, families::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, is_stream::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, is_exact::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, prediction::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}}, doc::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, source::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_method_describe, libbdl), Cint, (Cstring, Ptr{Ptr{UInt8}}, Ptr{Int32}, Ptr{Int32}, Ptr{Cint}, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}},), name, families, is_stream, is_exact, prediction, doc, source)
+end
+
+"""
+Says whether a method is one to take, or a baseline of its paper to compare with: by default a baseline does not pass
+the bar of docs/scorecard.md. Any out-pointer may be NULL; strings are static. Since 0.2.
+
+# Arguments
+- `name`: a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+- `is_baseline`: receives 1 for a baseline
+- `caution`: receives what to tell a user before the first fit by a baseline, which the packages of Python, R and
+  Julia do: what it is for, and what its intervals hold; "" for other methods
+"""
+function bdl_method_standing(name::Union{AbstractString,Cstring}, is_baseline::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, caution::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_method_standing, libbdl), Cint, (Cstring, Ptr{Int32}, Ptr{Ptr{UInt8}},), name, is_baseline, caution)
 end
 
 """
@@ -1972,7 +1996,7 @@ ones maximise the ELBO with it over their own families. Low-rank posteriors of a
 diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
 any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
 of its own family and no larger rank, or a diagonal one, or any for full posteriors. BDL_ERROR_UNSUPPORTED
-for others and for dropout. Since 0.1.
+for others, for dropout and for modes (bdl_posterior_has_covariance()). Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
@@ -2287,6 +2311,24 @@ ones counting more. Streams are checked for the first two only, and method "map"
 """
 function bdl_optimizer_diagnose(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, mean_shift::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, precision_shift::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, message::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_diagnose, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{Cdouble}, Ptr{Cdouble}, Ptr{Ptr{UInt8}},), optimizer, mean_shift, precision_shift, message)
+end
+
+"""
+Looks whether a network with hidden units answers the same for every row: at the posterior's mean, and if the
+method's predictions average over draws, on average over 20 of them too. Since 0.2.
+
+# Arguments
+- `optimizer`: an optimizer of a model
+- `x`: inputs, for example those of training; of more than 100 rows 100 evenly spaced ones count
+- `y`: targets
+- `spread`: receives the largest standard deviation over rows of a class's probability, or of a mean in standard
+  deviations of its target; infinity for models without hidden units, for fewer than ten rows, and if
+  no target varies
+- `message`: receives a static sentence if the spread is below 0.01: what to change if there is something to learn;
+  else "". Either out-pointer may be NULL
+"""
+function bdl_optimizer_diagnose_answers(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, spread::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, message::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
+    return ccall((:bdl_optimizer_diagnose_answers, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, Ptr{Cdouble}, Ptr{Ptr{UInt8}},), optimizer, x, y, spread, message)
 end
 
 """
@@ -2690,7 +2732,8 @@ E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean o
 
 # Arguments
 - `mean`: receives n x C: E[y | x]
-- `epistemic_variance`: receives n x C: Var_q[E[y | x, theta]], from not knowing theta
+- `epistemic_variance`: receives n x C: Var_q[E[y | x, theta]], from not knowing theta; 0 of a posterior without a
+  covariance (bdl_posterior_has_covariance())
 - `noise_variance`: receives n x C: E_q[Var[y | x, theta]], from the likelihood. BDL_STUDENT_T with
   2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED
 """
@@ -2780,7 +2823,8 @@ end
 
 """
 Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the
-likelihood (and its noise), as filters need it. For any likelihood. Since 0.1.
+likelihood (and its noise), as filters need it. For any likelihood. The outputs of a posterior without a covariance
+(bdl_posterior_has_covariance()) have none either: BDL_ERROR_UNSUPPORTED, unless only their mean is asked for. Since 0.1.
 
 # Arguments
 - `mean`: receives n x C: f(x; mu)

@@ -79,16 +79,8 @@ function deviations(m::BayesianNetwork)
     return is_linear(m) ? sqrt.(diag(covariance(m))) : std(m.posterior)
 end
 
-"""
-Whether training has found a point: its method learns no covariance, and the posterior's is as it began. (Laplace's approximation
-gives such a fit one.)
-"""
-function is_point(m::BayesianNetwork)
-    optimizer = fitted(m)
-    describe_method(method(optimizer)).prediction === :plug_in || return false
-    start = optimizer[:initial_precision]
-    return all(precision -> isapprox(precision, start; rtol = 1e-6), precision_diagonal(m.posterior))
-end
+"Whether training has found a point, a mean without a covariance. (Laplace's approximation gives such a fit one.)"
+is_point(m::BayesianNetwork) = !has_covariance(m.posterior)
 
 function warn_of_point(m)
     is_point(m) && @warn "NaN: method \"$(method(fitted(m)))\" finds a point, which has no covariance: method \"laplace\", or that by default, finds one"

@@ -46,6 +46,7 @@ function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, pro
         with_leverages!(m, X, fresh) do
             learn!(optimizer, X, targets, epochs, progress)
         end
+        return (X, targets)
     end
     return train_others!(other -> fit!(other, given, y; epochs = epochs, progress = false), m, fresh)
 end
@@ -62,6 +63,7 @@ function fit!(m::BayesianNetwork, data::Dataset; epochs::Integer = m.settings.ep
         with_leverages!(m, data, fresh) do
             learn!(optimizer, data, epochs, progress)
         end
+        return nothing
     end
     return train_others!(other -> fit!(other, data; epochs = epochs, progress = false), m, fresh)
 end
@@ -90,15 +92,16 @@ function check_epochs(m, optimizer, epochs)
     return nothing
 end
 
-"What has learned nothing must not tie the next fit to these data."
+"What has learned nothing must not tie the next fit to these data. `learn` returns arrays that it has learned, or nothing."
 function learning(learn, m::BayesianNetwork, fresh)
     optimizer = m.optimizer
-    try
+    warn_of_baseline(method(optimizer))
+    rows = try
         learn(optimizer)
     finally
         fresh && BDL.progress(optimizer).step == 0 && forget!(m)
     end
-    say_what_is_wrong(optimizer)
+    say_what_is_wrong(optimizer, rows)
     return m
 end
 
@@ -118,8 +121,21 @@ function learn!(optimizer, X, targets, epochs, progress)
     shown(report -> fit!(optimizer, X, targets; epochs = epochs, progress = report), progress)
 end
 
-function say_what_is_wrong(optimizer)
+"Methods of which this session has said that they are baselines."
+const CAUTIONED = Set{String}()
+
+"The first fit by a baseline says what it is for, and what its intervals hold."
+function warn_of_baseline(name)
+    caution = describe_method(name).caution
+    (isempty(caution) || name in CAUTIONED) && return nothing
+    push!(CAUTIONED, name)
+    @warn caution
+    return nothing
+end
+
+function say_what_is_wrong(optimizer, rows)
     message = diagnose(optimizer).message
+    isempty(message) && rows !== nothing && (message = diagnose(optimizer, rows...).message)
     isempty(message) || @warn message
     return nothing
 end

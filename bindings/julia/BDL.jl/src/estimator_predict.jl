@@ -12,7 +12,7 @@ Predictions of an estimator, a vector where y was one. `kind` is
 - `:quantile`: quantiles of y at `levels`, n x K
 - `:draws`: `samples` draws of y, n x samples (class numbers from 0 for classes)
 
-`method` of networks suits the one that they were trained by ([`describe_method`](@ref)): `:plug_in` for "map", `:linearized`
+`method` of networks suits the one that they were trained by ([`describe_method`](@ref)): `:linearized`
 for "laplace" and methods for streams, else `:monte_carlo`. For a GLM it is exact where there is one output or Gaussian noise.
 
 With `interval = 0.9`: `(mean, lower, upper)`, which holds y with that probability, noise included. With `std = true`:
@@ -40,7 +40,7 @@ Predictions are those of their equal mixture; `:draws` are those of each member 
 
 # Examples
 ```julia
-members = [fit(BayesianMLP, X, y; method = "map", seed = j) for j in 1:5]
+members = [fit(BayesianMLP, X, y; method = "laplace", seed = j) for j in 1:5]
 predict(members, X; interval = 0.9)
 ```
 """

@@ -71,7 +71,7 @@ function known_leverages(members)
     return mean(m.leverages for m in members)
 end
 
-has_covariance(m) = family(m.posterior) !== :dropout && !is_point(m)
+has_covariance(m::BayesianNetwork) = family(m.posterior) !== :dropout && !is_point(m)
 
 function check_has_covariance(m)
     has_covariance(m) && return nothing

@@ -66,23 +66,25 @@ training_methods() = String[LibBDL.bdl_method_name(i - 1) for i in 1:LibBDL.bdl_
 """
     describe_method(name)
 
-What a method is for: `(name, families, stream, exact, prediction, doc, source)`. `families` are the posteriors that it learns, the
+What a method is for: `(name, families, stream, exact, prediction, doc, source, baseline, caution)`. `families` are the posteriors that it learns, the
 one to take without a wish first (`:diagonal` is a low-rank one of rank 0); `stream`: it takes one observation after the
-other, each once; `exact`: `fit!` goes to the optimum by itself; `prediction`: how networks that it has trained predict best.
+other, each once; `exact`: `fit!` goes to the optimum by itself; `prediction`: how networks that it has trained predict best;
+`baseline`: it is its paper's, there to compare with, and its first fit says the `caution`.
 
 # Examples
 ```julia
 describe_method("lo-fi").families  # [:low_rank]
-describe_method("map").prediction  # :plug_in
+describe_method("laplace").prediction  # :linearized
 ```
 """
 function describe_method(name)
-    families, doc, source = (Ref{Ptr{UInt8}}() for _ in 1:3)
-    stream, exact, prediction = Ref{Int32}(), Ref{Int32}(), Ref{Cint}()
+    families, doc, source, caution = (Ref{Ptr{UInt8}}() for _ in 1:4)
+    stream, exact, prediction, baseline = Ref{Int32}(), Ref{Int32}(), Ref{Cint}(), Ref{Int32}()
     check(LibBDL.bdl_method_describe(String(name), families, stream, exact, prediction, doc, source))
+    check(LibBDL.bdl_method_standing(String(name), baseline, caution))
     return (name = String(name), families = Symbol.(split(unsafe_string(families[]), " | ")), stream = stream[] != 0,
         exact = exact[] != 0, prediction = symbol(PREDICT_METHODS, prediction[]), doc = unsafe_string(doc[]),
-        source = unsafe_string(source[]))
+        source = unsafe_string(source[]), baseline = baseline[] != 0, caution = unsafe_string(caution[]))
 end
 
 """

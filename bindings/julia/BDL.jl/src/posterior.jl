@@ -118,6 +118,19 @@ isblank(Posterior(3))  # true
 isblank(q::Posterior) = LibBDL.bdl_posterior_is_blank(alive(q)) != 0
 
 """
+    has_covariance(posterior)
+
+Whether there is a covariance. A mode has none: training by "map" or "sgd" finds a mean and nothing else. What asks for the
+covariance then throws an `UnsupportedError`.
+
+# Examples
+```julia
+has_covariance(Posterior(3))  # true
+```
+"""
+has_covariance(q::Posterior) = LibBDL.bdl_posterior_has_covariance(alive(q)) != 0
+
+"""
     dropout_rates(posterior)
 
 The rates `(input, hidden)` of a dropout posterior.

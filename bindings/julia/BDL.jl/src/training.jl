@@ -68,7 +68,7 @@ Laplace's approximation around the present mean, which should be a mode.
 
 # Examples
 ```julia
-optimizer = Optimizer(model, Posterior(model), "map", size(X, 1))
+optimizer = Optimizer(model, Posterior(model), "laplace", size(X, 1))
 laplace!(fit!(optimizer, X, y), X, y)
 ```
 """
@@ -168,4 +168,22 @@ function diagnose(optimizer::Optimizer)
     mean_shift, precision_shift, message = Ref{Float64}(), Ref{Float64}(), Ref{Ptr{UInt8}}()
     check(LibBDL.bdl_optimizer_diagnose(handle(optimizer), mean_shift, precision_shift, message))
     return (mean_shift = mean_shift[], precision_shift = precision_shift[], message = unsafe_string(message[]))
+end
+
+"""
+    diagnose(optimizer, X, Y)
+
+How much a network's answers for these rows differ: `(spread, message)`, the spread in standard deviations of the targets or as a
+probability. Below 0.01 they are all the same, and the message says what to change; else it is "".
+
+# Examples
+```julia
+println(diagnose(optimizer, X, y).message)
+```
+"""
+function diagnose(optimizer::Optimizer, X, Y)
+    x, y = looks(optimizer, X, Y)
+    spread, message = Ref{Float64}(), Ref{Ptr{UInt8}}()
+    check(LibBDL.bdl_optimizer_diagnose_answers(handle(optimizer), x, y, spread, message))
+    return (spread = spread[], message = unsafe_string(message[]))
 end

@@ -60,6 +60,17 @@ let m = fit(BayesianGLM, X, y; method = "map", epochs = 5, progress = false)
     laplace!(m.optimizer, X, y)
     @test all(isfinite, @test_logs vcov(m))
     @test all(isfinite, stderror(fit(BayesianGLM, X, y; method = "map", laplace = 1, epochs = 300, progress = false)))
-    @test all(isfinite, std(fit(BayesianGLM, X, y; method = "map", epochs = 300, progress = false).posterior))  # as the library has it
+    point = fit(BayesianGLM, X, y; method = "map", epochs = 5, progress = false).posterior
+    @test !has_covariance(point) && has_covariance(Posterior(3))
+    @test_throws UnsupportedError std(point)
+end
+
+# The first fit by a baseline says what it is for.
+let caution = describe_method("bbb").caution, learn = () -> fit(BayesianGLM, X, y; method = "bbb", epochs = 300, progress = false)
+    delete!(BDL.CAUTIONED, "bbb")
+    @test occursin(r"^bbb is a baseline of Blundell et al. 2015, for comparisons: its 95 % intervals held .*laplace or the default\.$", caution)
+    @test_logs (:warn, caution) match_mode = :any learn()
+    @test !any(log -> log.message == caution, first(Test.collect_test_logs(learn)))
+    @test describe_method("bbb").baseline && !describe_method("laplace").baseline && describe_method("laplace").caution == ""
 end
 disable_logging(Logging.Warn)

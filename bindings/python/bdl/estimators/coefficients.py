@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..model import Model
 from ..posterior import Posterior
-from .points import is_point, no_covariance
+from .points import warn_of_point
 from .summary import Coefficients
 
 
@@ -32,11 +31,14 @@ def linear_of(model: Model, posterior: Posterior) -> Linear:
     bias, target_scale = posterior.mean[outputs * inputs :], scaling.target_scale
     ratio = scaling.input_mean / scaling.input_scale
     rows = intercept_rows(model)
+    variance, of_rows = np.full(model.parameters, np.nan), rows * np.nan
+    if posterior.has_covariance:
+        variance, of_rows = posterior.variance, posterior.solve(rows)
     return Linear(
         coef=target_scale[:, np.newaxis] * weights / scaling.input_scale,
         intercept=scaling.target_mean + target_scale * (bias - weights @ ratio),
-        coef_std=coef_scales(model) * np.sqrt(posterior.variance[: outputs * inputs]).reshape(outputs, inputs),
-        intercept_std=np.sqrt(np.einsum("cj,cj->c", rows, posterior.solve(rows))),
+        coef_std=coef_scales(model) * np.sqrt(variance[: outputs * inputs]).reshape(outputs, inputs),
+        intercept_std=np.sqrt(np.einsum("cj,cj->c", rows, of_rows)),
     )
 
 
@@ -57,9 +59,11 @@ def intercept_rows(model: Model) -> np.ndarray:
 
 
 def covariance_of(model: Model, posterior: Posterior) -> np.ndarray:
-    """Covariance of the intercepts, then the coefficients output by output, in the data's units."""
+    """Covariance of the intercepts, then the coefficients output by output, in the data's units; NaN of a point."""
     weights = np.eye(model.outputs * model.inputs, model.parameters)
     to_units = np.vstack([intercept_rows(model), weights * coef_scales(model).reshape(-1, 1)])
+    if not posterior.has_covariance:
+        return np.full((len(to_units), len(to_units)), np.nan)
     return to_units @ posterior.solve(to_units).T
 
 
@@ -75,8 +79,6 @@ class HasCoefficients:
         super()._has_trained()
         linear = linear_of(*self._handles())
         is_row = self._estimator_type == "regressor" and self._y_is_vector
-        if is_point(self.optimizer_):
-            linear = linear._replace(coef_std=linear.coef_std * np.nan, intercept_std=linear.intercept_std * np.nan)
         self.coef_, self.coef_std_ = (part[0] if is_row else part for part in (linear.coef, linear.coef_std))
         self.intercept_, self.intercept_std_ = (
             float(part[0]) if is_row else part for part in (linear.intercept, linear.intercept_std)
@@ -86,20 +88,14 @@ class HasCoefficients:
         """Covariance of intercept_ and coef_, in this order (of all intercepts, then of all coefficients by output). Of
         methods that find a point, as "map" does, it is NaN, and a warning says so."""
         check_is_fitted(self, "optimizer_")
-        covariance = covariance_of(*self._handles())
-        return covariance * np.nan if self._warns_of_point() else covariance
-
-    def _warns_of_point(self) -> bool:
-        found = is_point(self.optimizer_)
-        if found:
-            warnings.warn(f"NaN: {no_covariance(self.optimizer_)}", stacklevel=3)
-        return found
+        warn_of_point(self)
+        return covariance_of(*self._handles())
 
     def summary(self) -> Coefficients:
         """The coefficients as a table, intercepts first; of several outputs, their number or class in front. Where
         ``coef_covariance`` is NaN, standard deviations are."""
         check_is_fitted(self, "optimizer_")
-        self._warns_of_point()
+        warn_of_point(self)
         inputs = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         outputs = self.model_.outputs
         labels = self.classes_ if self.family == "categorical" else range(outputs)

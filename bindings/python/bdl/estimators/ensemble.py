@@ -97,7 +97,7 @@ class DeepEnsembleRegressor(RegressorMixin, PredictsNumbers, DeepEnsemble):
     >>> import bdl, numpy as np
     >>> X = np.linspace(-2, 2, 80)[:, np.newaxis]
     >>> y = np.sin(2 * X[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=80)
-    >>> member = bdl.BayesianMLPRegressor(method="map", epochs=200)
+    >>> member = bdl.BayesianMLPRegressor(method="laplace", epochs=200)
     >>> ensemble = bdl.DeepEnsembleRegressor(member, n_estimators=3).fit(X, y)
     >>> mean, std = ensemble.predict([[0.0], [5.0]], return_std=True)
     >>> bool(std[1] > std[0])  # members differ where there are no data
@@ -135,7 +135,7 @@ class DeepEnsembleClassifier(ClassifierMixin, PredictsClasses, DeepEnsemble):
 
     >>> import bdl, numpy as np
     >>> X = np.random.default_rng(1).normal(size=(80, 2))
-    >>> member = bdl.BayesianMLPClassifier(method="map", epochs=50)
+    >>> member = bdl.BayesianMLPClassifier(method="laplace", epochs=50)
     >>> ensemble = bdl.DeepEnsembleClassifier(member, n_estimators=3).fit(X, X[:, 0] > 0)
     >>> ensemble.predict([[2.0, 0.0], [-2.0, 0.0]])
     array([ True, False])

@@ -24,6 +24,9 @@ from .progress import Bar
 from .training import Course, Validation, best_length, constant_score, lengths_of_courses
 
 
+# Methods of which this process has said that they are baselines.
+_cautioned: set[str] = set()
+
 # Rows of a data set that a stream has in memory.
 _READ_TOGETHER = 4096
 
@@ -75,7 +78,7 @@ class Learns:
         vars(self).pop("leverages_", None)  # of a posterior that training changes
         self._train(x, targets)
         self._keep_leverages(x)
-        self._say_what_is_wrong()
+        self._say_what_is_wrong(x, targets)
 
     def _train_others(self, train: Callable[[Any], Any]) -> None:
         """Trains the members of an ensemble after the first, which the estimator itself is."""
@@ -90,8 +93,10 @@ class Learns:
                 member = type(self)(**shared, random_state=self.optimizer_["seed"] + j)
             self.others_ = (*self.others_, train(member))
 
-    def _say_what_is_wrong(self) -> None:
+    def _say_what_is_wrong(self, x: Any, targets: Any) -> None:
         message = self.optimizer_.diagnosis.message
+        if not message and not isinstance(x, Dataset):
+            message = self.optimizer_.diagnose_answers(x, targets)[1]
         if message:
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
@@ -132,6 +137,7 @@ class Learns:
             self._warn_of_single_steps()
         optimizer = self._blank_optimizer(x, targets, data_size, stepwise)
         optimizer.start_noise(targets)
+        self._warn_of_baseline(optimizer.method)
         self.optimizer_ = optimizer
         self.history_, self.others_ = {}, ()
 
@@ -177,6 +183,12 @@ class Learns:
             self._set_prior(self.optimizer_)
         else:
             self.optimizer_ = self._optimizer(self.model_, self.posterior_, method, data_size)
+
+    def _warn_of_baseline(self, method: str) -> None:
+        caution = describe_method(method).caution
+        if caution and method not in _cautioned:
+            _cautioned.add(method)
+            warnings.warn(caution, stacklevel=5)
 
     def _warn_of_single_steps(self) -> None:
         kind = describe_method(self.method)

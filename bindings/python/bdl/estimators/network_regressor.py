@@ -67,7 +67,8 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
         return self._predict_numbers(X, return_std, interval, quantiles)
 
     def predict_uncertainty(self, X: Any) -> Prediction:
-        """Mean of y, its variance from not knowing the parameters, and that of the noise."""
+        """Mean of y, its variance from not knowing the parameters, and that of the noise. A point, as "map" finds it, has no
+        variance of the first kind: it is NaN, and a warning says so."""
         return self._number_uncertainty(X)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:

@@ -11,7 +11,7 @@ from ..errors import UnsupportedError
 from ..optimizer import Optimizer
 from ..predict import predict_leverage
 from ..tables import defaults
-from .points import is_point, no_covariance
+from .points import no_covariance
 
 _ROWS, _STREAM_ROWS = int(defaults["novelty_rows"]), int(defaults["novelty_stream_rows"])
 
@@ -94,7 +94,7 @@ class KeepsLeverages(ScoresNovelty):
 def _lack_of_covariance(optimizer: Optimizer) -> str | None:
     if optimizer.posterior.family == "dropout":
         return "a dropout posterior has no covariance: method 'laplace', or that by default, finds one"
-    return no_covariance(optimizer) if is_point(optimizer) else None
+    return None if optimizer.posterior.has_covariance else no_covariance(optimizer)
 
 
 def _refuse_without_covariance(optimizer: Optimizer) -> None:

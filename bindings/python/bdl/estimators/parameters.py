@@ -19,7 +19,7 @@ COURSE = """random_state : int, RandomState or None, default=1
         Seed of training. Equal seeds give equal numbers, in every language of the library.
     prediction : str, default="auto"
         How they do so: "monte_carlo", "plug_in", "linearized_monte_carlo", "linearized" or "local_monte_carlo". "auto" suits the method
-        (``bdl.describe_method()``): "plug_in" for "map", "linearized" for "laplace" and
+        (``bdl.describe_method()``): "linearized" for "laplace" and
         methods for streams, else "monte_carlo".
     members : int, default=1
         Number of fits, with the seeds random_state, random_state + 1, ..., over which predictions average.

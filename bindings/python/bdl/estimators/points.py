@@ -1,20 +1,21 @@
-"""Fits that find a point."""
+"""Fits that find a point, which has no covariance."""
 
 from __future__ import annotations
 
-import numpy as np
+import warnings
+from typing import TYPE_CHECKING
 
 from ..optimizer import Optimizer
-from ..tables import describe_method
 
-
-def is_point(optimizer: Optimizer) -> bool:
-    """Has training found a point? Its method learns no covariance, and the posterior's is as it began. (Laplace's approximation
-    gives such a fit one.)"""
-    if describe_method(optimizer.method).prediction != "plug_in":
-        return False
-    return bool(np.allclose(optimizer.posterior.precision_diagonal, optimizer["initial_precision"], rtol=1e-6, atol=0))
+if TYPE_CHECKING:
+    from .base import BayesianEstimator
 
 
 def no_covariance(optimizer: Optimizer) -> str:
     return f"method {optimizer.method!r} finds a point, which has no covariance: method 'laplace', or that by default, finds one"
+
+
+def warn_of_point(estimator: BayesianEstimator, stacklevel: int = 3) -> None:
+    """For methods of estimators whose results are NaN then."""
+    if not estimator.posterior_.has_covariance:
+        warnings.warn(f"NaN: {no_covariance(estimator.optimizer_)}", stacklevel=stacklevel)

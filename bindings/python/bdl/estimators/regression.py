@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..dataset import Dataset
+from ..posterior import Posterior
 from ..predict import Prediction, predict, predict_interval, predict_quantiles
 from . import construction, targets
+from .points import warn_of_point
 from .drawing import drawn
 
 
@@ -48,7 +50,11 @@ class PredictsNumbers:
         return self._shaped(values)
 
     def _number_uncertainty(self, X: Any) -> Prediction:
-        parts = predict(*self._handles(), self._inputs(X), **self._how())
+        handles = self._handles()
+        parts = predict(*handles, self._inputs(X), **self._how())
+        if isinstance(handles[1], Posterior) and not handles[1].has_covariance:  # members of an ensemble differ
+            warn_of_point(self, stacklevel=4)
+            parts = parts._replace(epistemic_variance=parts.epistemic_variance * np.nan)
         return Prediction(*(self._shaped(part) for part in parts))
 
     def _sample_numbers(self, X: Any, n_samples: int, random_state: Any) -> np.ndarray:

@@ -355,6 +355,11 @@ bdl_posterior_dropout_rates <- function(posterior)
   .Call('R_swig_bdl_posterior_dropout_rates', posterior, FALSE, PACKAGE='bdl')
 }
 
+bdl_posterior_has_covariance <- function(posterior)
+{
+  .Call('R_swig_bdl_posterior_has_covariance', posterior, FALSE, PACKAGE='bdl')
+}
+
 bdl_posterior_mean <- function(posterior, mean)
 {
   .Call('R_swig_bdl_posterior_mean', posterior, mean, FALSE, PACKAGE='bdl')
@@ -453,6 +458,11 @@ bdl_method_name <- function(index)
 bdl_method_describe <- function(name)
 {
   .Call('R_swig_bdl_method_describe', name, FALSE, PACKAGE='bdl')
+}
+
+bdl_method_standing <- function(name)
+{
+  .Call('R_swig_bdl_method_standing', name, FALSE, PACKAGE='bdl')
 }
 
 bdl_method_prediction <- function(name, model)
@@ -668,6 +678,11 @@ bdl_optimizer_noise <- function(optimizer)
 bdl_optimizer_diagnose <- function(optimizer)
 {
   .Call('R_swig_bdl_optimizer_diagnose', optimizer, FALSE, PACKAGE='bdl')
+}
+
+bdl_optimizer_diagnose_answers <- function(optimizer, x, y)
+{
+  .Call('R_swig_bdl_optimizer_diagnose_answers', optimizer, x, y, FALSE, PACKAGE='bdl')
 }
 
 bdl_dataset_from_arrays <- function(x, y)

@@ -16,12 +16,12 @@ vcov.bdl <- function(object, ...) {
 }
 
 covariance_of <- function(object) {
-  covariance <- new_vcov(if (!isTRUE(object$is_point)) function() handles_of(object)$posterior, object$parameters,
+  covariance <- new_vcov(if (!is_point(object)) function() handles_of(object)$posterior, object$parameters,
                          coefficient_names(object), coefficient_map(object))
   if (is_linear(object)) as.matrix(covariance) else covariance
 }
 
-warn_of_point <- function(object) if (isTRUE(object$is_point)) warn_of(paste0("NaN: ", no_covariance(object)))
+warn_of_point <- function(object) if (is_point(object)) warn_of(paste0("NaN: ", no_covariance(object)))
 
 no_covariance <- function(object) {
   paste0('method "', object$settings$method, '" finds a point, which has no covariance: method "laplace", or that by default, finds one')

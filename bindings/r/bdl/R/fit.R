@@ -44,8 +44,12 @@ fit_learner <- function(x, response, family, asked, seeds, verbose) {
   learner <- blank_learner(x, response, family, asked, seeds[1])
   optimizer <- learner$optimizer
   settings <- learner$settings
+  warn_of_baseline(settings$method)
   history <- train(optimizer, x, response$y, settings$epochs, !identical(settings$rank, "dropout"), verbose)
   diagnosis <- bdl_optimizer_diagnose(optimizer)
+  if (!nzchar(diagnosis$message) && !is_dataset(x)) {
+    diagnosis$message <- bdl_optimizer_diagnose_answers(optimizer, x, response$y)$message
+  }
   if (nzchar(diagnosis$message)) warn_of(diagnosis$message)
   model <- learner$model
   name_model(model, x, response)
@@ -61,19 +65,25 @@ fit_learner <- function(x, response, family, asked, seeds, verbose) {
     family = family, settings = settings, seed = seeds[1], prediction_seed = seeds[2], x = x,
     response = response, parameters = bdl_model_parameters(model), history = history,
     prior = rle(drop(bdl_optimizer_get_prior(optimizer, c(1, bdl_model_parameters(model))))),
-    diagnosis = diagnosis, is_point = is_point(optimizer, learner$posterior), checkpoint = checkpoint_bytes(optimizer),
+    diagnosis = diagnosis, checkpoint = checkpoint_bytes(optimizer),
     asked = asked, rows = rows,
     handles = list2env(list(model = model, posterior = learner$posterior), parent = emptyenv())
   ))
   with_leverages(fit, all_x)
 }
 
-# Whether training has found a point: its method learns no covariance, and the posterior's is as it began.
-is_point <- function(optimizer, posterior) {
-  if (bdl_method_describe(bdl_optimizer_method(optimizer))$prediction != BDL_PLUG_IN) return(FALSE)
-  start <- bdl_optimizer_get_double(optimizer, "initial_precision")
-  precision <- bdl_posterior_precision_diagonal(posterior, c(1, bdl_posterior_dimension(posterior)))
-  all(abs(precision - start) <= 1e-6 * start)
+# Whether training has found a point, a mean without a covariance.
+is_point <- function(object) !bdl_posterior_has_covariance(handles_of(object)$posterior)
+
+# Methods of which this session has said that they are baselines.
+cautioned <- new.env(parent = emptyenv())
+
+# The first fit by a baseline says what it is for, and what its intervals hold.
+warn_of_baseline <- function(method) {
+  caution <- bdl_method_standing(method)$caution
+  if (!nzchar(caution) || exists(method, cautioned)) return(invisible())
+  assign(method, TRUE, cautioned)
+  warn_of(caution)
 }
 
 # Handles that have learned nothing.

@@ -53,7 +53,7 @@ summary.bdl <- function(object, level = 0.95, ...) {
     call = object$call, headline = headline(object), coefficients = table,
     elbo = unlist(object$history[nrow(object$history), -1]), noise = noise_sd(object),
     degrees_of_freedom = degrees_of_freedom(object), log_lik = if (is.null(object$rows) && is.null(object$members)) logLik(object), prior = prior_table(object),
-    diagnosis = object$diagnosis$message, point = if (isTRUE(object$is_point)) no_covariance(object)
+    diagnosis = object$diagnosis$message, point = if (is_point(object)) no_covariance(object)
   ))
 }
 
@@ -113,7 +113,7 @@ logLik.bdl <- function(object, ...) {
   handles <- handles_of(object)
   parameters <- mean(handles$posterior)
   values <- bdl_model_log_likelihood(handles$model, parameters, object$x, object$response$y, c(nobs(object), 1))
-  variance <- bdl_posterior_marginal_variance(handles$posterior, c(1, object$parameters))
+  variance <- if (is_point(object)) 0 else bdl_posterior_marginal_variance(handles$posterior, c(1, object$parameters))
   effective <- sum(1 - inverse.rle(object$prior) * drop(variance))
   noise <- switch(likelihood_name(object$family, object$settings),
                   gaussian = length(unique(noise_sd(object))), heteroscedastic = object$response$outputs,

@@ -52,7 +52,7 @@ known_leverages <- function(object) {
 }
 
 check_has_covariance <- function(fit) {
-  lack <- if (isTRUE(fit$is_point)) no_covariance(fit) else if (identical(fit$settings$rank, "dropout")) {
+  lack <- if (is_point(fit)) no_covariance(fit) else if (identical(fit$settings$rank, "dropout")) {
     'a dropout posterior has no covariance: method "laplace", or that by default, finds one'
   }
   if (!is.null(lack)) refuse("there is no novelty: ", lack, kind = "unsupported", call = NULL)
@@ -61,7 +61,7 @@ check_has_covariance <- function(fit) {
 # A fit with the leverages of some of its rows, if it has a covariance and is small enough for them to take no time.
 with_leverages <- function(fit, x) {
   size <- fit$parameters * bdl_model_outputs(handles_of(fit)$model)^2
-  if (isTRUE(fit$is_point) || identical(fit$settings$rank, "dropout") || size > bdl_default("novelty_numbers")) return(fit)
+  if (is_point(fit) || identical(fit$settings$rank, "dropout") || size > bdl_default("novelty_numbers")) return(fit)
   fit$leverages <- leverages_of(fit, some_rows(x))
   fit
 }

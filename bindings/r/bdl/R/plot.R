@@ -67,7 +67,7 @@ plot_bands <- function(object, level = 0.95, ...) {
 }
 
 plot_marginals <- function(object, parm = seq_len(min(6, object$parameters)), ...) {
-  if (isTRUE(object$is_point)) refuse("there are no marginals: ", no_covariance(object), call = quote(plot.bdl()))
+  if (is_point(object)) refuse("there are no marginals: ", no_covariance(object), call = quote(plot.bdl()))
   centre <- coef(object)[parm]
   v <- vcov(object)
   sd <- sqrt(vapply(match(names(centre), coefficient_names(object)), function(k) v[k, k], 0))

@@ -13,13 +13,17 @@ predict.bdl <- function(object, newdata = NULL,
   if (match.arg(interval) == "prediction") type <- "interval"
   method <- if (is.null(method)) prediction_method(object, type) else number_of(method, prediction_methods, "method")
   x <- inputs_of(object, newdata, na.action)
+  has_errors <- type != "response" || !se.fit || !is.null(object$members) || !is_point(object)
+  if (!has_errors) warn_of_point(object)
   given <- if (is.raw(x)) seq_len(nrow(x)) else which(stats::complete.cases(x)) # bytes are never missing
   if (!length(given) || length(given) < nrow(x)) {
     some <- if (length(given)) x[given, , drop = FALSE] else object$x[1, , drop = FALSE]
     known <- predict_rows(object, some, type, se.fit, level, probs, method, samples, seed)
+    if (!has_errors) known$se.fit[] <- NaN
     return(spread(known, if (length(given)) given else 0L, nrow(x), rownames(x)))
   }
   result <- predict_rows(object, x, type, se.fit, level, probs, method, samples, seed)
+  if (!has_errors) result$se.fit[] <- NaN
   if (is.null(newdata) && !is.null(object$na.action)) result <- padded(result, object$na.action)
   result
 }

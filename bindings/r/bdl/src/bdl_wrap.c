@@ -5204,6 +5204,46 @@ R_swig_bdl_posterior_dropout_rates ( SEXP posterior, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_posterior_has_covariance ( SEXP posterior, SEXP s_swig_copy)
+{
+  int32_t result;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = posterior;
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_has_covariance", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_has_covariance", "posterior");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_posterior_has_covariance((struct bdl_posterior const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarInteger(result);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_posterior_mean ( SEXP posterior, SEXP mean, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -6353,6 +6393,59 @@ R_swig_bdl_method_describe ( SEXP name, SEXP s_swig_copy)
   }
   {
     r_ans = bdlr_output(r_ans, 6, "source", bdlr_from_string(*arg7));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_method_standing ( SEXP name, SEXP s_swig_copy)
+{
+  bdl_status result;
+  char *arg1 = (char *) 0 ;
+  int32_t *arg2 = (int32_t *) 0 ;
+  char **arg3 = (char **) 0 ;
+  int32_t output2 ;
+  char const *output3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg2 = &output2;
+  }
+  {
+    arg3 = (char **)&output3;
+  }
+  {
+    arg1 = (char *)bdlr_string(name, "bdl_method_standing", "name");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_method_standing((char const *)arg1,arg2,(char const **)arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "is_baseline", Rf_ScalarInteger(*arg2));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "caution", bdlr_from_string(*arg3));
   }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
@@ -8680,6 +8773,76 @@ R_swig_bdl_optimizer_diagnose ( SEXP optimizer, SEXP s_swig_copy)
   }
   {
     r_ans = bdlr_output(r_ans, 3, "message", bdlr_from_string(*arg4));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_diagnose_answers ( SEXP optimizer, SEXP x, SEXP y, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  double *arg4 = (double *) 0 ;
+  char **arg5 = (char **) 0 ;
+  SEXP given1 ;
+  double output4 ;
+  char const *output5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg4 = &output4;
+  }
+  {
+    arg5 = (char **)&output5;
+  }
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_diagnose_answers", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_diagnose_answers", "optimizer");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_optimizer_diagnose_answers", "x");
+  }
+  {
+    arg3 = bdlr_matrix(y, 0, "bdl_optimizer_diagnose_answers", "y");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_diagnose_answers((struct bdl_optimizer const *)arg1,arg2,arg3,arg4,(char const **)arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "spread", Rf_ScalarReal(*arg4));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "message", bdlr_from_string(*arg5));
   }
   {
     bdlr_inherit(r_ans, given1);
@@ -14531,11 +14694,12 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_dataset_target_range", (DL_FUNC) &R_swig_bdl_dataset_target_range, 4},
    {"R_swig_bdl_posterior_set_dropout", (DL_FUNC) &R_swig_bdl_posterior_set_dropout, 3},
    {"R_swig_bdl_optimizer_set_communicator", (DL_FUNC) &R_swig_bdl_optimizer_set_communicator, 3},
-   {"R_swig_bdl_predict_interval", (DL_FUNC) &R_swig_bdl_predict_interval, 10},
    {"R_swig_bdl_optimizer_fit", (DL_FUNC) &R_swig_bdl_optimizer_fit, 6},
    {"R_swig_bdl_preset_count", (DL_FUNC) &R_swig_bdl_preset_count, 1},
+   {"R_swig_bdl_predict_interval", (DL_FUNC) &R_swig_bdl_predict_interval, 10},
    {"R_swig_bdl_metric_accuracy", (DL_FUNC) &R_swig_bdl_metric_accuracy, 3},
    {"R_swig_bdl_metric_coverage", (DL_FUNC) &R_swig_bdl_metric_coverage, 4},
+   {"R_swig_bdl_optimizer_diagnose_answers", (DL_FUNC) &R_swig_bdl_optimizer_diagnose_answers, 4},
    {"R_swig_bdl_noise_suggest", (DL_FUNC) &R_swig_bdl_noise_suggest, 4},
    {"R_swig_bdl_optimizer_set_choice", (DL_FUNC) &R_swig_bdl_optimizer_set_choice, 4},
    {"R_swig_bdl_method_count", (DL_FUNC) &R_swig_bdl_method_count, 1},
@@ -14545,6 +14709,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_mode_gap", (DL_FUNC) &R_swig_bdl_optimizer_mode_gap, 4},
    {"R_swig_bdl_posterior_set_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_set_low_rank_moment, 5},
    {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
+   {"R_swig_bdl_method_standing", (DL_FUNC) &R_swig_bdl_method_standing, 2},
    {"R_swig_bdl_temperature_fit", (DL_FUNC) &R_swig_bdl_temperature_fit, 3},
    {"R_swig_bdl_default_describe", (DL_FUNC) &R_swig_bdl_default_describe, 2},
    {"R_swig_bdl_model_likelihood", (DL_FUNC) &R_swig_bdl_model_likelihood, 2},
@@ -14577,6 +14742,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_get_int", (DL_FUNC) &R_swig_bdl_optimizer_get_int, 3},
    {"R_swig_bdl_optimizer_elbo", (DL_FUNC) &R_swig_bdl_optimizer_elbo, 7},
    {"R_swig_bdl_search_add_double", (DL_FUNC) &R_swig_bdl_search_add_double, 6},
+   {"R_swig_bdl_posterior_has_covariance", (DL_FUNC) &R_swig_bdl_posterior_has_covariance, 2},
    {"R_swig_bdl_posterior_rank", (DL_FUNC) &R_swig_bdl_posterior_rank, 2},
    {"R_swig_bdl_handle_close", (DL_FUNC) &R_swig_bdl_handle_close, 1},
    {"R_swig_bdl_predict_classes", (DL_FUNC) &R_swig_bdl_predict_classes, 10},

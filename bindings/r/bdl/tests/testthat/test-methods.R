@@ -158,6 +158,12 @@ test_that("a point has no covariance, and a warning says so", {
   file <- tempfile(fileext = ".rds")
   saveRDS(network, file)
   expect_warning(vcov(readRDS(file)), "finds a point")
+  expect_warning(parts <- predict(network, d[1:3, ], se.fit = TRUE), "NaN.*finds a point", class = "bdl_warning")
+  expect_true(all(is.nan(parts$se.fit)) && all(is.finite(parts$fit)) && all(parts$noise > 0))
+  expect_true(all(is.finite(residuals(network, "pearson"))) && is.finite(logLik(network)))
+  expect_true(all(is.finite(predict(network, d[1:3, ], interval = "prediction"))))
+  members <- quick(y ~ a, d, hidden = 3, method = "map", members = 2)
+  expect_true(all(predict(members, d[1:3, ], se.fit = TRUE)$se.fit > 0))  # of their means
   pdf(NULL)
   on.exit(dev.off())
   expect_error(plot(network, "marginals"), "no marginals.*finds a point", class = "bdl_error")
@@ -191,4 +197,23 @@ test_that("every family, method and number of outputs can be shown and asked", {
 
 test_that("a fit is no matrix", {
   expect_error(as.matrix(bdl_glm(dist ~ speed, cars, verbose = FALSE)), "coef", class = "bdl_error")
+})
+
+test_that("the first fit by a baseline says what it is for", {
+  d <- line_data()
+  said <- function(...) {
+    heard <- character()
+    withCallingHandlers(bdl(y ~ a, d, hidden = 3, epochs = 1, verbose = FALSE, ...), bdl_warning = function(w) {
+      heard <<- c(heard, conditionMessage(w))
+      invokeRestart("muffleWarning")
+    })
+    heard[grepl("is a baseline of", heard)]
+  }
+  rm(list = intersect("bbb", ls(bdl:::cautioned)), envir = bdl:::cautioned)
+  message <- said(method = "bbb")
+  expect_identical(message, bdl_method_standing("bbb")$caution)
+  expect_match(message, "^bbb is a baseline of Blundell et al. 2015, for comparisons: its 95 % intervals held .*method laplace or the default.$")
+  expect_length(said(method = "bbb"), 0)
+  expect_length(said(), 0)
+  expect_identical(bdl_method_standing("laplace")$caution, "")
 })
