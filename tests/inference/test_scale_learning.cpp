@@ -142,10 +142,10 @@ void learning_begins_where_the_option_says(void**) {
     options.learn_from = from;
     assert_int_equal(first_learning_step<T>(options, 10), step);
   }
-  options.total_steps = 0;  // no plan: that fraction of 120 epochs, here of 2 steps or 1
+  options.total_steps = 0;  // no plan: that fraction of 100 epochs, here of 2 steps or 1
   options.learn_from = 0.05;
-  assert_int_equal(first_learning_step<T>(options, 10), 13);
-  assert_int_equal(first_learning_step<T>(options, 20), 7);
+  assert_int_equal(first_learning_step<T>(options, 10), 11);
+  assert_int_equal(first_learning_step<T>(options, 20), 6);
 }
 
 /// The k-th learning step has weight scale_weight(rate, k), wherever in training learning begins; it sees the
