@@ -134,7 +134,7 @@ def test_a_billion_rows_take_no_memory():
 
     source = bdl.Dataset.from_callable(read, 10**9)
     source.set_block(10**6, 2)
-    optimizer = learner(10**9, progress_every=1)
+    optimizer = learner(10**9, progress_every=1, scales="samples")  # the evidence looks at rows of all blocks
     optimizer.model.noise_precision = 100.0
     assert not optimizer.fit(source, progress=lambda o: o.progress.step >= 30)
     assert len(set(row // 10**6 for row in seen[1:])) == 2 and max(seen) < 10**9

@@ -20,7 +20,7 @@ def test_regression_is_the_members_mixture(rng):
     ensemble = bdl.DeepEnsembleRegressor(member, n_estimators=3, random_state=4).fit(X, y)
     same = [clone(member).set_params(random_state=4 + j).fit(X, y) for j in range(3)]
     handles = [m.model_ for m in same], [m.posterior_ for m in same]
-    mean, epistemic, noise = bdl.Predictor(*handles, "monte_carlo", 20, 1).predict(X)
+    mean, epistemic, noise = bdl.Predictor(*handles, "linearized", 20, 1).predict(X)
     found = ensemble.predict_uncertainty(X)
     assert np.array_equal(found.mean, mean[:, 0]) and np.array_equal(found.epistemic_variance, epistemic[:, 0])
     assert ensemble.predict(X, return_std=True)[1] == pytest.approx(np.sqrt(epistemic + noise)[:, 0])

@@ -351,7 +351,7 @@ calls = {
     "estimator: seed": lambda: bdl.BayesianMLPRegressor(random_state="x").fit(X, Y),
     "estimator: options": lambda: bdl.BayesianMLPRegressor(options={"lerning_rate": 1}).fit(X, Y),
     "estimator: validation": lambda: bdl.BayesianMLPRegressor(early_stopping=True, validation_fraction=2.0).fit(X, Y),
-    "estimator: samples": lambda: fitted(samples=0).predict(X),
+    "estimator: samples": lambda: fitted(samples=0, prediction="monte_carlo").predict(X),
     "estimator: prediction": lambda: fitted(prediction="quadrature").predict(X),
     "estimator: interval": lambda: fitted().predict(X, interval=1.5),
     "estimator: quantiles": lambda: fitted().predict(X, quantiles=[]),

@@ -83,8 +83,8 @@ def test_options_are_set_together():
     with pytest.raises(bdl.UnsupportedError, match="adam"):
         optimizer["rule"] = "bbb"
     optimizer.set(rule="bbb", descent="sgd")
-    optimizer.set_text("samples=3 learning_rate=0.125")
-    assert (optimizer["rule"], optimizer["samples"], optimizer["learning_rate"]) == ("bbb", 3, 0.125)
+    optimizer.set_text("minibatch=3 learning_rate=0.125")
+    assert (optimizer["rule"], optimizer["minibatch"], optimizer["learning_rate"]) == ("bbb", 3, 0.125)
     with pytest.raises(bdl.UnknownOptionError, match='no option "sample", did you mean "samples"'):
         optimizer.set(momentum=0.5, sample=3)
     assert optimizer["momentum"] == 0.9

@@ -13,13 +13,13 @@ COMPANIONS = {
     "kl_start": "kl_warmup=0.5", "damping_in": "damping=0.1", "tempering": "kl_weight=0.5",
     "tied_rank": "diagonal_part=tied", "scale_parameter": "diagonal_part=free", "momentum_form": "momentum=0.8",
     "initial_curvature": "initial_precision=0", "eigen_passes": "eigen_method=randomized",
-    "eigen_oversampling": "eigen_method=randomized", "learn_from": "learn_noise=1 learn_prior=0",
-    "scale_rate": "learn_noise=1", "swag_from": "swag=1", "swag_every": "swag=1", "start_share": "initial_precision=0",
+    "eigen_oversampling": "eigen_method=randomized", "learn_from": "scales=samples learn_noise=1 learn_prior=0",
+    "scale_rate": "scales=samples learn_noise=1", "bias_prior_precision": "prior_groups=weights_biases", "swag_from": "swag=1", "swag_every": "swag=1", "start_share": "initial_precision=0",
 }
 # Those that act where steps would go wrong, or only on networks, data and numbers that are not these.
 SITUATIONS = {"guard", "indefinite", "kl_clip", "clip", "tolerance", "threads", "progress_every", "augment_pad", "augment_flip",
               "augment_fill", "learn_prior", "kronecker_eigenvalues", "eigen_method", "mean_update", "seed", "shards", "total_steps",
-              "sample_sharing", "prior_groups"}
+              "sample_sharing", "prior_groups", "evidence_step"}
 VALUES = {"minibatch": [7], "minibatches": [1, 2], "block": [3], "initial_precision": [50.0, 3.0], "learning_rate": [0.013],
           "samples": [4], "eigen_passes": [30]}
 
@@ -52,6 +52,10 @@ def learned(method, *texts):
     except bdl.BDLError:
         return None
     q = optimizer.posterior
+    if bdl.describe_method(method).prediction == "plug_in":
+        optimizer.laplace(x, y)
+    elif q.family != "dropout" and not is_stream:
+        parts += bdl.Predictor(optimizer.model, q, "linearized").predict(x)[:2]
     parts += [q.mean, q.sample(2), optimizer.prior_precision, optimizer.model.noise_precision]
     return np.concatenate([np.ravel(part) for part in parts])
 

@@ -134,7 +134,7 @@ def test_nothing_is_written_to_inputs(data):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_memory_of_a_fit(order):
-    """Training on 64 MB of float32 adds less than 25 MB, whatever the order in memory."""
+    """Training on 64 MB of float32 adds less than 30 MB, half of which are rows of a minibatch, whatever the order in memory."""
     code = """
 import sys, numpy as np, bdl
 
@@ -156,7 +156,7 @@ print(megabytes("VmHWM") - before)
     if not sys.platform.startswith("linux"):
         pytest.skip("memory is read from /proc")
     run = subprocess.run([sys.executable, "-c", code, order], capture_output=True, text=True, check=True)
-    assert float(run.stdout) < 25, run.stdout
+    assert float(run.stdout) < 30, run.stdout
 
 
 def test_images_are_rows(rng):

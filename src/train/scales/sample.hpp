@@ -1,4 +1,4 @@
-// Rows of the data at which a fit looks at the evidence: up to 4096 evenly spaced examples, by which errors
+// Rows of the data at which a fit looks at the evidence: up to 2048 evenly spaced examples, by which errors
 // are averaged, and of these some whose curvature is computed, so that the cost does not grow with the data.
 #pragma once
 
