@@ -512,7 +512,7 @@ static void test_text(void** state) {
   OK(bdl_optimizer_get_choice(t.optimizer, "schedule", &word));
   assert_int_equal(samples, 3);
   assert_string_equal(word, "power");
-  OK(bdl_optimizer_set_text(t.optimizer, "prior_precision=4 bias_prior_precision=4"));
+  OK(bdl_optimizer_set_text(t.optimizer, "prior_precision=4"));
   OK(bdl_optimizer_get_prior(t.optimizer, bdl_f64_out(prior, 1, t.parameters)));
   for (int64_t i = 0; i < t.parameters; ++i) assert_true(prior[i] == 4);
 }
@@ -626,9 +626,8 @@ static void test_prior_groups(void** state) {
   const char* name;
   int64_t offset, rows, cols;
   (void)state;
-  OK(bdl_optimizer_set_double(t.optimizer, "prior_precision", 4));
-  OK(bdl_optimizer_set_double(t.optimizer, "bias_prior_precision", 0.25));
-  OK(bdl_optimizer_set_choice(t.optimizer, "prior_groups", "weights_biases"));
+  OK(bdl_optimizer_set_text(t.optimizer,
+                            "prior_precision=4 prior_groups=weights_biases bias_prior_precision=0.25"));
   read_prior(prior);
   for (int64_t k = 0; k < 4; ++k) {
     OK(bdl_model_block(t.model, k, &name, &offset, &rows, &cols));

@@ -203,7 +203,7 @@ void searches_are_not_disturbed(void**) {
     scene.in_use.check();
     assert_int_equal(bdl_search_trial_count(made), 4);
     assert_true(scene.in_use.callbacks["outputs"] > 0 && scene.in_use.callbacks["progress"] == 4);
-    if (interferes) assert_int_equal(scene.in_use.refused.size(), 8);
+    if (interferes) assert_int_equal(scene.in_use.refused.size(), 7);
     OK(bdl_search_trial(made, 3, bdl_none_out(), &scores[interferes ? 1 : 0], nullptr, nullptr));
     scene.interferes = false;
     OK(bdl_search_set_workers(made, 1));
