@@ -46,20 +46,20 @@ int main(int argc, char** argv) {
   check(bdl_model_standardize(model, x, y)); /* in and out of the model everything keeps its units */
   check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 5, &posterior));
   check(bdl_optimizer_create(model, posterior, "slang-ggn", n, &opt));
-  check(bdl_optimizer_fit(opt, x, y, 120, show_progress, NULL));
+  check(bdl_optimizer_fit(opt, x, y, 100, show_progress, NULL));
 
   double *mean = malloc((size_t)m * 5 * sizeof *mean), *lower = mean + m, *upper = mean + 2 * m,
          *log_density = mean + 3 * m, *noise = mean + 4 * m;
   double rmse, log_likelihood, coverage;
-  check(bdl_predict(model, posterior, x_test, BDL_MONTE_CARLO, 500, 1, bdl_f64_out(mean, m, 1),
+  check(bdl_predict(model, posterior, x_test, BDL_LINEARIZED, 500, 1, bdl_f64_out(mean, m, 1),
                     bdl_none_out(), bdl_f64_out(noise, m, 1)));
-  check(bdl_predict_log_density(model, posterior, x_test, y_test, BDL_MONTE_CARLO, 500, 1,
+  check(bdl_predict_log_density(model, posterior, x_test, y_test, BDL_LINEARIZED, 500, 1,
                                 bdl_f64_out(log_density, m, 1)));
   check(bdl_metric_rmse(bdl_f64(mean, m, 1), y_test, &rmse));
   check(bdl_metric_log_predictive_density(bdl_f64(log_density, m, 1), &log_likelihood, NULL));
   printf("test RMSE %.3f  log likelihood %.3f  (in the target's units)\n", rmse, log_likelihood);
   for (int percent = 50; percent < 100; percent += percent == 50 ? 40 : 5) {
-    check(bdl_predict_interval(model, posterior, x_test, BDL_MONTE_CARLO, 500, 1, percent / 100.0,
+    check(bdl_predict_interval(model, posterior, x_test, BDL_LINEARIZED, 500, 1, percent / 100.0,
                                bdl_f64_out(lower, m, 1), bdl_f64_out(upper, m, 1)));
     check(bdl_metric_coverage(bdl_f64(lower, m, 1), bdl_f64(upper, m, 1), y_test, &coverage));
     printf("%d %% intervals hold %.0f %% of the test targets\n", percent, 100 * coverage);

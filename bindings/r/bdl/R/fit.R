@@ -32,7 +32,7 @@ fit_members <- function(x, response, family, asked, seeds, verbose) {
 
 # Fails for an ensemble, which has several posteriors.
 one_posterior <- function(object, what) {
-  if (!is.null(object$members)) {
+  if (is.list(object) && !is.null(object$members)) {
     refuse(what, " is of one posterior, but the fit has ", length(object$members), " members: they are its part $members",
            kind = "unsupported", call = sys.call(-1))
   }

@@ -276,7 +276,7 @@ bad_formulas <- alist(
   bdl_error_invalid_argument = predict(fit, d, type = "quantile", probs = 2),
   bdl_error_invalid_argument = predict(fit, d, method = "guess"),
   bdl_error_unsupported = predict(fit, d, method = "quadrature"),
-  bdl_error_invalid_argument = predict(fit, d, samples = 0),
+  bdl_error_invalid_argument = predict(fit, d, method = "monte_carlo", samples = 0),
   bdl_error_invalid_argument = predict(fit, d, nsim = 3),
   bdl_error_invalid_argument = plot(fit, "bands"),
   error = plot(fit, "colours"),
