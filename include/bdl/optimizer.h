@@ -125,15 +125,24 @@ BDL_API bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples
  * data say otherwise; else BDL_GAUSSIAN. So it is Gaussian for streams, linear models, dropout posteriors,
  * layers that look at the whole minibatch, and if the options fix the noise. A heteroscedastic model has twice
  * the outputs, so ask before you create the model that you train. Since 0.2.
+ *
+ * BDL_STUDENT_T takes the place of BDL_HETEROSCEDASTIC if a target is more than 1000 robust standard deviations
+ * from the median of its column: such a target would hide all others. A robust standard deviation is 1.4826
+ * times the median absolute deviation; columns in which that is 0 do not count.
  * @param optimizer        of a Gaussian model with the same hidden layers, with your options
  * @param in_blocks        as of bdl_training_suggest(); 1: Gaussian
  * @param prior_parameters parameters of the posterior that is to be the prior, 0 without one. It decides alone:
  *                         the noise is that of the optimizer's model if that has as many, else
  *                         heteroscedastic
+ * @param y                rows x targets, NaN where a target is missing; bdl_none(): they are not known, and the
+ *                         noise is not Student-t
  * @param noise            receives the likelihood
+ * @param distance         receives how many robust standard deviations the farthest target is from the median if
+ *                         this makes the noise BDL_STUDENT_T, else 0; may be NULL
  */
 BDL_API bdl_status bdl_noise_suggest(const bdl_optimizer* optimizer, int32_t in_blocks,
-                                     int64_t prior_parameters, bdl_likelihood* noise);
+                                     int64_t prior_parameters, bdl_matrix y, bdl_likelihood* noise,
+                                     double* distance);
 
 /** Number of presets. Since 0.2. */
 BDL_API int64_t bdl_preset_count(void);
@@ -520,8 +529,8 @@ BDL_API bdl_status bdl_optimizer_diagnose(const bdl_optimizer* optimizer, double
  * @param x         inputs, for example those of training; of more than 100 rows 100 evenly spaced ones count
  * @param y         targets
  * @param spread    receives the largest standard deviation over rows of a class's probability, or of a mean in standard
- *                  deviations of its target; infinity for models without hidden units, for fewer than ten rows, and if
- *                  no target varies
+ *                  deviations of its target (with Student-t noise robust ones); infinity for models without hidden
+ *                  units, for fewer than ten rows, and if no target varies
  * @param message   receives a static sentence if the spread is below 0.01: what to change if there is something to learn;
  *                  else "". Either out-pointer may be NULL
  */

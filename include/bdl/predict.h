@@ -245,8 +245,8 @@ BDL_API bdl_status bdl_predictor_create(const bdl_model* model, const bdl_poster
  *   leverages        the means of the members' leverages
  *
  * It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
- * @param models     `count` models of one dtype with equal numbers of inputs and outputs, one kind of
- *                   likelihood, and equal degrees of freedom; else BDL_ERROR_SHAPE. Errors name the member
+ * @param models     `count` models of one dtype with equal numbers of inputs and outputs, and one kind of
+ *                   likelihood; else BDL_ERROR_SHAPE. Errors name the member
  * @param posteriors as many, one for each model
  * @param count      J >= 1
  * @param predictor  receives the predictor, to be freed with bdl_predictor_free()

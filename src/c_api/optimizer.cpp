@@ -1,6 +1,7 @@
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "data/minibatch.hpp"
+#include "data/robust.hpp"
 #include "posterior/families.hpp"
 #include "train/answers.hpp"
 #include "train/diagnose.hpp"
@@ -56,6 +57,15 @@ std::shared_ptr<Optimizer<T>> new_optimizer(const bdl_model* model,
                                             const Method& method, Index data_size) {
   const auto* typed = model ? std::get_if<std::shared_ptr<Model<T>>>(&model->object) : nullptr;
   return std::make_shared<Optimizer<T>>(typed ? *typed : nullptr, posterior, method, data_size);
+}
+
+/// Returns how far the farthest target is from the others if that is too far for Gaussian noise, else 0.
+/// Skewed targets, such as lognormal ones, reach 100 to 1000 robust deviations; noise that depends on x suits
+/// them.
+double outlier_of(const Array& y) {
+  ArrayData targets({}, y);
+  const double farthest = farthest_of_targets(targets);
+  return farthest > 1000 ? farthest : 0;
 }
 
 }  // namespace
@@ -171,7 +181,7 @@ bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix_ou
 }
 
 bdl_status bdl_noise_suggest(const bdl_optimizer* optimizer, int32_t in_blocks, int64_t prior_parameters,
-                             bdl_likelihood* noise) {
+                             bdl_matrix y, bdl_likelihood* noise, double* distance) {
   return guard(__func__, optimizer, "optimizer", [&](const auto& o) {
     not_null(noise, "noise");
     check_range(prior_parameters, 0, largest_size, "prior_parameters");
@@ -179,10 +189,14 @@ bdl_status bdl_noise_suggest(const bdl_optimizer* optimizer, int32_t in_blocks, 
     const Likelihood& likelihood = model.likelihood;
     if (!likelihood.has_noise_precision())
       fail(Status::ERROR_UNSUPPORTED, "the model's targets have no noise: it is for real numbers");
+    if (given(y)) likelihood.check_targets(y, y.rows, "y", true);
+    const bool learns = prior_parameters == 0 && !in_blocks && learns_by_evidence(o);
+    const double outlier = learns ? outlier_of(y) : 0;
     if (prior_parameters > 0)
       *noise = prior_parameters == model.parameters() ? likelihood.kind() : BDL_HETEROSCEDASTIC;
     else
-      *noise = !in_blocks && learns_by_evidence(o) ? BDL_HETEROSCEDASTIC : BDL_GAUSSIAN;
+      *noise = outlier > 0 ? BDL_STUDENT_T : learns ? BDL_HETEROSCEDASTIC : BDL_GAUSSIAN;
+    if (distance) *distance = outlier;
   });
 }
 

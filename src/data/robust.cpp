@@ -21,22 +21,29 @@ Index used(Index rows, Index of) {
   return static_cast<Index>(static_cast<double>(rows) / spacing);
 }
 
-/// Returns the numbers of each target in the rows that are used.
-std::vector<std::vector<double>> numbers_of_targets(DataSet& data, const Standardization& units) {
-  std::vector<std::vector<double>> numbers(static_cast<std::size_t>(data.targets()));
-  for (auto& column : numbers) column.reserve(static_cast<std::size_t>(std::min(data.rows(), most_rows)));
+/// Calls take(i, c, y) for target c of each row i that is not missing.
+template <class Take>
+void each_target(DataSet& data, const Standardization& units, Take take) {
   const Index most = std::min(rows_together, data.rows());
   Buffer<double> block(data.targets() * most);
   for (Index first = 0; first < data.rows(); first += most) {
     if (first > 0) check_interrupt();
     const auto y = block.matrix(data.targets(), std::min(most, data.rows() - first));
     data.fetch({first, y.cols}, units, MatrixView<double>(), y);
-    for (Index i = 0; i < y.cols; ++i) {
-      if (used(first + i + 1, data.rows()) == used(first + i, data.rows())) continue;
+    for (Index i = 0; i < y.cols; ++i)
       for (Index c = 0; c < y.rows; ++c)
-        if (!std::isnan(y(c, i))) numbers[static_cast<std::size_t>(c)].push_back(y(c, i));
-    }
+        if (!std::isnan(y(c, i))) take(first + i, static_cast<std::size_t>(c), y(c, i));
   }
+}
+
+/// Returns the numbers of each target in the rows that are used.
+std::vector<std::vector<double>> numbers_of_targets(DataSet& data, const Standardization& units) {
+  const Index rows = data.rows();
+  std::vector<std::vector<double>> numbers(static_cast<std::size_t>(data.targets()));
+  for (auto& column : numbers) column.reserve(static_cast<std::size_t>(std::min(rows, most_rows)));
+  each_target(data, units, [&](Index i, std::size_t c, double y) {
+    if (used(i + 1, rows) > used(i, rows)) numbers[c].push_back(y);
+  });
   return numbers;
 }
 
@@ -61,6 +68,15 @@ ColumnMoments robust_moments_of_targets(DataSet& data, const Standardization& un
     out.scale.push_back(deviation > std::max(rounding, smallest_scale) ? deviation : 0);
   }
   return out;
+}
+
+double farthest_of_targets(DataSet& data) {
+  const ColumnMoments robust = robust_moments_of_targets(data, {});
+  double farthest = 0;
+  each_target(data, {}, [&](Index, std::size_t c, double y) {
+    if (robust.scale[c] > 0) farthest = std::max(farthest, std::abs(y - robust.mean[c]) / robust.scale[c]);
+  });
+  return farthest;
 }
 
 void replace_by_robust(const ColumnMoments& robust, ColumnMoments& moments) {

@@ -11,6 +11,11 @@ namespace bdl {
 /// evenly spaced, are used: their medians are off by 0.4 % of a deviation. Can be interrupted.
 ColumnMoments robust_moments_of_targets(DataSet& data, const Standardization& units);
 
+/// Returns the largest distance of a target from its column's median, in the deviations that
+/// robust_moments_of_targets() returns. Columns whose deviation is 0 and missing numbers do not count; 0 if
+/// none counts.
+double farthest_of_targets(DataSet& data);
+
 /// Replaces mean and scale of each column by the robust ones, where these have a scale.
 void replace_by_robust(const ColumnMoments& robust, ColumnMoments& moments);
 

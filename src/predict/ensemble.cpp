@@ -95,10 +95,6 @@ void check_alike(const Model<T>& model, const Model<T>& first) {
   check("inputs", model.inputs(), first.inputs());
   check("outputs", model.outputs(), first.outputs());
   check("likelihood", model.likelihood.kind(), first.likelihood.kind());
-  if (model.likelihood.kind() == BDL_STUDENT_T &&
-      model.likelihood.degrees_of_freedom() != first.likelihood.degrees_of_freedom())
-    fail(Status::ERROR_SHAPE, "the model's noise has %g degrees of freedom, expected %g as the first member",
-         model.likelihood.degrees_of_freedom(), first.likelihood.degrees_of_freedom());
 }
 
 }  // namespace

@@ -26,19 +26,17 @@ void add_components(const Model<T>& model, const Mixture& mixture, Index c, doub
   if (is_count || likelihood.kind() == BDL_GAUSSIAN) {
     const double noise = is_count ? 0 : 1 / likelihood.noise_precision(c);
     found.list.clear();
-    found.degrees = 0;
     for (Index k = 0; k < mixture.components(); ++k)
       found.list.push_back({mixture.f(c, k), std::sqrt(noise + mixture.variance(c)), mixture.weight(k)});
   } else {
     find_components(likelihood, mixture, c, found);
   }
-  out.degrees = found.degrees;
   for (const Component& component : found.list)
     out.list.push_back(
         is_count
-            ? Component{component.mean, component.deviation, weight * component.weight, likelihood.limit()}
+            ? Component{component.mean, component.deviation, weight * component.weight, 0, likelihood.limit()}
             : Component{units.to_caller(c, component.mean), units.target_scale(c) * component.deviation,
-                        weight * component.weight});
+                        weight * component.weight, component.degrees});
 }
 
 double quantile_of(const Likelihood& likelihood, const Components& components, Tail tail) {

@@ -223,7 +223,7 @@ Density standard(double u, double degrees) {
 Density evaluate(const Components& components, double sign, double z) {
   Density sum{0, 0};
   for (const Component& component : components.list) {
-    const Density point = standard((z - sign * component.mean) / component.deviation, components.degrees);
+    const Density point = standard((z - sign * component.mean) / component.deviation, component.degrees);
     sum.probability += component.weight * point.probability;
     sum.density += component.weight * point.density / component.deviation;
   }
@@ -242,12 +242,12 @@ double standard_bound(double p, double degrees) {
 void find_components(const Likelihood& likelihood, const Mixture& mixture, Index c, Components& out) {
   const bool student = likelihood.kind() == BDL_STUDENT_T;
   out.list.clear();
-  out.degrees = student && !mixture.is_gaussian() ? likelihood.degrees_of_freedom() : 0;
+  const double degrees = student && !mixture.is_gaussian() ? likelihood.degrees_of_freedom() : 0;
   double total = 0;
   const double widest = std::exp(largest_log_variance);
   const auto add = [&](double mean, double variance, double weight) {
     if (weight < 1e-300) return;
-    out.list.push_back({mean, std::sqrt(std::min(variance, widest)), weight});
+    out.list.push_back({mean, std::sqrt(std::min(variance, widest)), weight, degrees});
     total += weight;
   };
   if (mixture.is_gaussian() && student)
@@ -267,13 +267,16 @@ void find_components(const Likelihood& likelihood, const Mixture& mixture, Index
 /// bracket lies between the components' smallest and largest quantiles; it is bisected if Newton leaves it or
 /// does not halve it in three steps.
 double component_quantile(const Components& components, Tail tail) {
-  const double sign = tail.upper ? -1 : 1, target = std::log(tail.probability),
-               far = standard_bound(tail.probability, components.degrees),
-               near = components.degrees > 0 ? far / 2 : far;
-  double low = HUGE_VAL, high = -HUGE_VAL, mean = 0;
+  const double sign = tail.upper ? -1 : 1, target = std::log(tail.probability);
+  double low = HUGE_VAL, high = -HUGE_VAL, mean = 0, degrees = -1, far = 0, near = 0;
   for (const Component& component : components.list) {
+    if (component.degrees != degrees) {
+      degrees = component.degrees;
+      far = standard_bound(tail.probability, degrees);
+      near = degrees > 0 ? far / 2 : far;
+    }
     low = std::min(low, sign * component.mean + far * component.deviation);
-    high = std::max(high, sign * component.mean + (components.degrees > 0 ? 0 : near) * component.deviation);
+    high = std::max(high, sign * component.mean + (degrees > 0 ? 0 : near) * component.deviation);
     mean += component.weight * (sign * component.mean + near * component.deviation);
   }
   double z = std::clamp(mean, low, high), before = high - low;

@@ -27,18 +27,17 @@ double poisson_quantile(const Likelihood& likelihood, const Mixture& mixture, In
 /// Returns that count for one Poisson distribution.
 double poisson_quantile(double rate, Tail tail);
 
-/// One normal or Student-t distribution of a mixture.
+/// One distribution of a mixture, of mean + deviation Z, where Z is standard normal (degrees 0) or Student-t.
 struct Component {
   double mean, deviation, weight;
+  double degrees = 0;
   double limit = std::numeric_limits<double>::infinity();  ///< for a log rate (likelihood/limited_rates.hpp)
 };
 
-/// A mixture of mean_k + deviation_k Z with weight_k, where Z is standard normal (degrees 0) or Student-t.
 struct Components {
   std::vector<Component> list;  // the weights add up to 1, the deviations are positive
-  double degrees = 0;
-  bool overflows = false;  // the list is then empty
-  double overflowed = 0;   // the sum of the means if it overflows
+  bool overflows = false;       // the list is then empty
+  double overflowed = 0;        // the sum of the means if it overflows
 };
 
 /// Finds the components of p(y_c | x) for a heteroscedastic or Student-t model.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "data/robust.hpp"
 #include "methods/suggestion.hpp"
 #include "train/scales/by_evidence.hpp"
 
@@ -45,6 +46,7 @@ class Asked {
     for (Index c = 0; c < data.targets(); ++c)
       targets_.push_back(deviation(
           rows_, [&](Index i) { return static_cast<double>(y_.matrix(data.targets(), rows_)(c, i)); }));
+    if (likelihood_.kind() == BDL_STUDENT_T) measure_without_outliers(data);
   }
 
   /// True if some target differs between rows, so that there may be something to learn.
@@ -78,6 +80,11 @@ class Asked {
   }
 
  private:
+  void measure_without_outliers(DataSet& data) {
+    const ColumnMoments robust = robust_moments_of_targets(data, model_.standardization);
+    for (std::size_t c = 0; c < targets_.size(); ++c)
+      if (robust.scale[c] > 0) targets_[c] = robust.scale[c];
+  }
   std::size_t at(Index c, Index row) const { return static_cast<std::size_t>(row * model_.outputs() + c); }
 
   const Model<T>& model_;

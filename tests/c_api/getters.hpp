@@ -68,7 +68,7 @@ inline void ask_state(const bdl_optimizer* o, const Sizes& sizes) {
   ASK(bdl_optimizer_shortened_steps, o);
   ASK(bdl_optimizer_minibatch, o, &count);
   bdl_likelihood noise = BDL_GAUSSIAN;
-  ASK(bdl_noise_suggest, o, 0, int64_t{0}, &noise);
+  ASK(bdl_noise_suggest, o, 0, int64_t{0}, bdl_none(), &noise, number());
   ASK(bdl_optimizer_progress, o, &steps, &planned, number());
   ASK(bdl_optimizer_running_elbo, o, number(), number());
   ASK(bdl_optimizer_diagnose, o, &shift, &other, &text);

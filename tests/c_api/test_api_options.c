@@ -405,6 +405,30 @@ typedef struct noise_wish {
   bdl_likelihood noise;
 } noise_wish;
 
+/* Targets -20 to 20, whose median is 0 and whose median absolute deviation is 10, with one `distance` robust
+ * standard deviations away; the last row has none. */
+static bdl_matrix with_outlier(double distance) {
+  static double y[42];
+  for (int i = 0; i < 41; ++i) y[i] = i - 20;
+  y[distance < 0 ? 0 : 40] = distance * 10 * 1.482602218505602;
+  y[41] = (double)NAN;
+  return bdl_f64(y, 42, 1);
+}
+
+/* A target that would hide all others changes heteroscedastic noise, and no other, unless a prior says what
+ * it is. */
+static void check_noise_of_outliers(const noise_wish* w, const bdl_optimizer* o) {
+  const int far = w->noise == BDL_HETEROSCEDASTIC && w->prior_parameters == 0;
+  bdl_likelihood noise = BDL_POISSON;
+  double distance = -1;
+  OK(bdl_noise_suggest(o, w->in_blocks, w->prior_parameters, with_outlier(990), &noise, &distance));
+  assert_int_equal(noise, w->noise);
+  assert_true(distance == 0);
+  OK(bdl_noise_suggest(o, w->in_blocks, w->prior_parameters, with_outlier(-1010), &noise, &distance));
+  assert_int_equal(noise, far ? BDL_STUDENT_T : w->noise);
+  assert_true(fabs(distance - (far ? 1010 : 0)) < 1e-6);
+}
+
 static void check_noise(const noise_wish* w) {
   bdl_model* model;
   bdl_posterior* q;
@@ -417,8 +441,9 @@ static void check_noise(const noise_wish* w) {
     OK(bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model), w->rank, &q));
   OK(bdl_optimizer_create(model, q, w->method, ROWS, &o));
   OK(bdl_optimizer_set_text(o, w->options));
-  OK(bdl_noise_suggest(o, w->in_blocks, w->prior_parameters, &noise));
+  OK(bdl_noise_suggest(o, w->in_blocks, w->prior_parameters, bdl_none(), &noise, NULL));
   assert_int_equal(noise, w->noise);
+  check_noise_of_outliers(w, o);
   bdl_optimizer_free(o);
   bdl_posterior_free(q);
   bdl_model_free(model);

@@ -66,14 +66,28 @@ static void test_suggest(void** state) {
   SUGGESTION("family is NULL", t.model, 10, "auto", NULL);
   SUGGESTION("method is \"adam\", expected one of", t.model, 10, "adam", "auto");
   SUGGESTION("family is \"any\", expected one of low_rank | diagonal", t.model, 10, "auto", "any");
-  bdl_likelihood noise;
-  REFUSED(INVALID, "optimizer is NULL", bdl_noise_suggest(NULL, 0, 0, &noise));
-  REFUSED(INVALID, "noise is NULL", bdl_noise_suggest(t.optimizer, 0, 0, NULL));
-  REFUSED(INVALID, "prior_parameters is -1", bdl_noise_suggest(t.optimizer, 0, -1, &noise));
-  trained classes = untrained_create(BDL_F64, BDL_BERNOULLI, 2);
-  REFUSED(BDL_ERROR_UNSUPPORTED, "targets have no noise", bdl_noise_suggest(classes.optimizer, 0, 0, &noise));
-  trained_free(&classes);
   REFUSED(INVALID, "index is -1", bdl_default_describe(-1, &out.text, &out.number, &out.doc));
+  trained_free(&t);
+}
+
+static void test_suggest_noise(void** state) {
+  const bdl_matrix y = bdl_none();
+  bdl_likelihood noise;
+  double distance;
+  trained t = trained_create(BDL_F64, BDL_GAUSSIAN, 2);
+  (void)state;
+  watch(&t);
+  REFUSED(INVALID, "optimizer is NULL", bdl_noise_suggest(NULL, 0, 0, y, &noise, &distance));
+  REFUSED(INVALID, "noise is NULL", bdl_noise_suggest(t.optimizer, 0, 0, y, NULL, &distance));
+  REFUSED(INVALID, "prior_parameters is -1", bdl_noise_suggest(t.optimizer, 0, -1, y, &noise, &distance));
+  REFUSED(BDL_ERROR_SHAPE, "y has 3 columns",
+          bdl_noise_suggest(t.optimizer, 0, 0, given(4, 3), &noise, &distance));
+  REFUSED(BDL_ERROR_NOT_FINITE, "y is inf at row 3, column 1",
+          bdl_noise_suggest(t.optimizer, 0, 0, spoiled(4, 2, 3, 1, (double)INFINITY), &noise, &distance));
+  trained classes = untrained_create(BDL_F64, BDL_BERNOULLI, 2);
+  REFUSED(BDL_ERROR_UNSUPPORTED, "targets have no noise",
+          bdl_noise_suggest(classes.optimizer, 0, 0, y, &noise, &distance));
+  trained_free(&classes);
   trained_free(&t);
 }
 
@@ -238,17 +252,13 @@ static void test_diverging_steps(void** state) {
 }
 
 int test_errors_optimizer(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_create),
-                                     cmocka_unit_test(test_suggest),
-                                     cmocka_unit_test(test_null_optimizer),
-                                     cmocka_unit_test(test_prior),
-                                     cmocka_unit_test(test_step),
-                                     cmocka_unit_test(test_laplace),
-                                     cmocka_unit_test(test_fit),
-                                     cmocka_unit_test(test_elbo),
-                                     cmocka_unit_test(test_small_queries),
-                                     cmocka_unit_test(test_without_model),
-                                     cmocka_unit_test(test_first_step),
-                                     cmocka_unit_test(test_diverging_steps)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_create),         cmocka_unit_test(test_suggest),
+      cmocka_unit_test(test_suggest_noise),  cmocka_unit_test(test_null_optimizer),
+      cmocka_unit_test(test_prior),          cmocka_unit_test(test_step),
+      cmocka_unit_test(test_laplace),        cmocka_unit_test(test_fit),
+      cmocka_unit_test(test_elbo),           cmocka_unit_test(test_small_queries),
+      cmocka_unit_test(test_without_model),  cmocka_unit_test(test_first_step),
+      cmocka_unit_test(test_diverging_steps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

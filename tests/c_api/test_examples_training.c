@@ -114,7 +114,7 @@ static void example_noise(void** state) {
   OK(bdl_model_create_mlp(BDL_F64, gaussian, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
   OK(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 5, &posterior));
   OK(bdl_optimizer_create(model, posterior, "slang-ggn", N, &optimizer));
-  OK(bdl_noise_suggest(optimizer, 0, 0, &noise));
+  OK(bdl_noise_suggest(optimizer, 0, 0, bdl_f64(y, N, 1), &noise, NULL));
   assert_int_equal(noise, BDL_HETEROSCEDASTIC);
   bdl_optimizer_free(optimizer);
   bdl_posterior_free(posterior);

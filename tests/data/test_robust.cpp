@@ -70,6 +70,25 @@ void equal_numbers_have_no_deviation(void**) {
   assert_true(moments.mean[0] == 2.5 && moments.scale[0] == 3.5);
 }
 
+double farthest(const std::vector<double>& y, Index columns) {
+  ArrayData data({}, bdl_f64(y.data(), static_cast<Index>(y.size()) / columns, columns));
+  return farthest_of_targets(data);
+}
+
+void the_farthest_target_is_measured_in_deviations(void**) {
+  std::vector<double> y = numbers(350000);
+  y[300001] = -5000;  // the medians' rows need not have it
+  const ColumnMoments moments = robust(y);
+  assert_near("farthest", farthest(y, 1), (moments.mean[0] + 5000) / moments.scale[0], 1e-9);
+  assert_true(farthest(std::vector<double>(100, std::numeric_limits<double>::quiet_NaN()), 1) == 0);
+  std::vector<double> two(200);  // the first column is 3 but once; the second has a missing number
+  for (std::size_t i = 0; i < 100; ++i) two[2 * i] = 3, two[2 * i + 1] = y[i];
+  two[0] = 1e6, two[1] = std::numeric_limits<double>::quiet_NaN(), two[21] = 300;
+  std::vector<double> second;
+  for (std::size_t i = 1; i < 100; ++i) second.push_back(two[2 * i + 1]);
+  assert_near("farthest", farthest(two, 2), (300 - sorted_median(second)) / sorted_deviation(second), 1e-9);
+}
+
 void of_many_rows_some_are_used(void**) {
   const std::vector<double> y = numbers(350000);
   const ColumnMoments got = robust(y);
@@ -80,9 +99,11 @@ void of_many_rows_some_are_used(void**) {
 }  // namespace
 
 int test_robust() {
-  const CMUnitTest tests[] = {
-      cmocka_unit_test(medians_are_those_of_sorted_numbers), cmocka_unit_test(outliers_hardly_move_them),
-      cmocka_unit_test(missing_numbers_do_not_count), cmocka_unit_test(equal_numbers_have_no_deviation),
-      cmocka_unit_test(of_many_rows_some_are_used)};
+  const CMUnitTest tests[] = {cmocka_unit_test(medians_are_those_of_sorted_numbers),
+                              cmocka_unit_test(outliers_hardly_move_them),
+                              cmocka_unit_test(missing_numbers_do_not_count),
+                              cmocka_unit_test(equal_numbers_have_no_deviation),
+                              cmocka_unit_test(the_farthest_target_is_measured_in_deviations),
+                              cmocka_unit_test(of_many_rows_some_are_used)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -29,6 +29,7 @@ cases <- alist(
   "gaussian" = network(y, noise = "gaussian"),
   "heteroscedastic" = network(y, noise = "heteroscedastic"),
   "student_t" = network(y, noise = "student_t"),
+  "outlier" = network(c(1e5, y[-1])),
   "mc-dropout" = network(y, method = "mc-dropout"),
   "vogn" = network(y, method = "vogn"),
   "laplace" = network(three, method = "laplace"),

@@ -26,6 +26,7 @@ const CASES = [
     "gaussian" => () -> network(Y; noise = :gaussian),
     "heteroscedastic" => () -> network(Y; noise = :heteroscedastic),
     "student_t" => () -> network(Y; noise = :student_t),
+    "outlier" => () -> network([1e5; Y[2:end]]),
     "mc-dropout" => () -> network(Y; method = "mc-dropout"),
     "vogn" => () -> network(Y; method = "vogn"),
     "laplace" => () -> network(THREE; method = "laplace"),

@@ -45,6 +45,7 @@ cases = {
     "gaussian": network(y, noise="gaussian"),
     "heteroscedastic": network(y, noise="heteroscedastic"),
     "student_t": network(y, noise="student_t"),
+    "outlier": network(np.append(1e5, y[1:])),
     "mc-dropout": network(y, method="mc-dropout"),
     "vogn": network(y, method="vogn"),
     "laplace": network(three, method="laplace"),

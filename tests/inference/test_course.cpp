@@ -1,6 +1,7 @@
 // Training over a data set: order and number of steps, progress, stopping and going on, and the diagnosis
 // afterwards.
 #include "data/minibatch.hpp"
+#include "data/robust.hpp"
 #include "posterior/families.hpp"
 #include "posterior/point_parameters.hpp"
 #include "support/training.hpp"
@@ -284,6 +285,24 @@ void diagnosis_knows_answers_that_do_not_depend_on_the_row(void**) {
   assert_true(std::isinf(spread_of_answers(*optimizer, nothing)));
 }
 
+/// With Student-t noise an outlier among the targets does not make answers look equal.
+void an_outlier_does_not_hide_that_answers_differ(void**) {
+  Data data;
+  data.y(0, 5) = 1e4;
+  ArrayData all(data.inputs(), data.targets());
+  const double deviation = robust_moments_of_targets(all, {}).scale[0];
+  const auto spread = [&](bdl_likelihood noise) {
+    const Optimizer<double> optimizer(make_network<double>({2, 3, 1}, Likelihood(noise, 1)),
+                                      make_posterior<double>(13, 2), find_method("laplace"), examples);
+    const auto mean = optimizer.posterior()->mean();
+    for (Index i = 0; i < 13; ++i) mean[i] = std::sin(static_cast<double>(i + 1));
+    return spread_of_answers(optimizer, all);
+  };
+  assert_true(spread(BDL_GAUSSIAN) < least_spread && spread(BDL_STUDENT_T) > least_spread);
+  const double usual = std::sqrt(target_variances(all, {})[0]);
+  assert_near("spread", spread(BDL_STUDENT_T), spread(BDL_GAUSSIAN) * usual / deviation, 1e-9);
+}
+
 /// The average that training is compared with: the k-th value has weight k.
 void arrival_is_a_weighted_average(void**) {
   Convergence arrival;
@@ -333,6 +352,7 @@ int test_course() {
       cmocka_unit_test(diagnosis_knows_every_descent),
       cmocka_unit_test(diagnosis_names_what_is_wrong),
       cmocka_unit_test(diagnosis_knows_answers_that_do_not_depend_on_the_row),
+      cmocka_unit_test(an_outlier_does_not_hide_that_answers_differ),
       cmocka_unit_test(arrival_is_a_weighted_average),
       cmocka_unit_test(short_fits_have_not_arrived),
   };

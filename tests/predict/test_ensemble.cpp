@@ -2,6 +2,7 @@
 // is exactly a predictor.
 #include <cmath>
 
+#include "likelihood/special_functions.hpp"
 #include "predict/ensemble.hpp"
 #include "predictor_test.hpp"
 
@@ -12,7 +13,7 @@ using namespace bdl::testing;
 
 constexpr Index members = 3, rows = 4;
 
-/// Members that differ in parameters, seed, noise and standardisation.
+/// Members that differ in parameters, seed, noise, degrees of freedom and standardisation.
 struct Group {
   std::vector<std::unique_ptr<PredictorSetting<double>>> settings;
   Ensemble<double> ensemble;
@@ -22,6 +23,7 @@ struct Group {
       settings.push_back(std::make_unique<PredictorSetting<double>>(kind, method, Kind::low_rank));
       PredictorSetting<double>& s = *settings.back();
       s.spec.seed += static_cast<std::uint64_t>(j);
+      if (kind == BDL_STUDENT_T) s.model.likelihood.set_degrees_of_freedom(3 + 2 * static_cast<double>(j));
       for (double& value : s.b.q->mean()) value += 0.3 * static_cast<double>(j);
       if (s.model.likelihood.has_noise_precision() && kind != BDL_HETEROSCEDASTIC) {
         const auto targets = static_cast<std::size_t>(s.model.likelihood.targets());
@@ -123,9 +125,9 @@ void quantiles_are_those_of_the_mixture(void**) {
     }
 }
 
-/// Closed form: members with no uncertainty are normal distributions.
-void gaussian_quantiles_add_up_to_their_level(void**) {
-  Group g(BDL_GAUSSIAN, BDL_PLUG_IN);
+/// Closed form: members with no uncertainty are normal or Student-t distributions.
+void check_quantiles_add_up(bdl_likelihood kind) {
+  Group g(kind, BDL_PLUG_IN);
   const Table x = inputs_table(), levels(1, 2, {0.1, 0.7});
   const Index c = g.likelihood().means();
   Table quantiles = output(rows, 2 * c);
@@ -137,11 +139,22 @@ void gaussian_quantiles_add_up_to_their_level(void**) {
         for (const auto& s : g.settings) {
           Table mean = output(rows, c), noise = mean;
           predict_moments(s->query(x), mean.out(), bdl_none_out(), noise.out());
-          below +=
-              std::erfc((mean(i, t) - quantiles(i, 2 * t + k)) / std::sqrt(2 * noise(i, t))) / 2 / members;
+          const double away = (quantiles(i, 2 * t + k) - mean(i, t)) / std::sqrt(noise(i, t)),
+                       nu = s->model.likelihood.degrees_of_freedom();
+          below += (kind == BDL_GAUSSIAN ? std::erfc(-away / std::sqrt(2)) / 2
+                                         : student_t_cdf(away * std::sqrt(nu / (nu - 2)), nu)) /
+                   members;
         }
         assert_close(below, levels(0, k), 1e-9);
       }
+}
+
+void gaussian_quantiles_add_up_to_their_level(void**) {
+  check_quantiles_add_up(BDL_GAUSSIAN);
+}
+
+void student_t_quantiles_add_up_to_their_level(void**) {
+  check_quantiles_add_up(BDL_STUDENT_T);
 }
 
 void classes_have_the_mixtures_entropy(void**) {
@@ -259,6 +272,7 @@ int test_ensemble() {
       cmocka_unit_test(densities_are_means_of_densities),
       cmocka_unit_test(quantiles_are_those_of_the_mixture),
       cmocka_unit_test(gaussian_quantiles_add_up_to_their_level),
+      cmocka_unit_test(student_t_quantiles_add_up_to_their_level),
       cmocka_unit_test(classes_have_the_mixtures_entropy),
       cmocka_unit_test(draws_are_all_members_draws),
       cmocka_unit_test(outputs_have_the_mixtures_covariance),

@@ -1375,13 +1375,17 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     """
     return _lowlevel.bdl_training_suggest(model, examples, in_blocks, method, family)
 
-def bdl_noise_suggest(optimizer, in_blocks, prior_parameters):
+def bdl_noise_suggest(optimizer, in_blocks, prior_parameters, y):
     r"""
     Suggests the noise of a regression, the default of the estimators: BDL_HETEROSCEDASTIC if fits of this
     optimizer learn scales by the evidence (option "scales"), which keeps the noise equal everywhere unless the
     data say otherwise; else BDL_GAUSSIAN. So it is Gaussian for streams, linear models, dropout posteriors,
     layers that look at the whole minibatch, and if the options fix the noise. A heteroscedastic model has twice
     the outputs, so ask before you create the model that you train. Since 0.2.
+
+    BDL_STUDENT_T takes the place of BDL_HETEROSCEDASTIC if a target is more than 1000 robust standard deviations
+    from the median of its column: such a target would hide all others. A robust standard deviation is 1.4826
+    times the median absolute deviation; columns in which that is 0 do not count.
     :type optimizer: bdl_optimizer
     :param optimizer:        of a Gaussian model with the same hidden layers, with your options
     :type in_blocks: int32_t
@@ -1390,10 +1394,16 @@ def bdl_noise_suggest(optimizer, in_blocks, prior_parameters):
     :param prior_parameters: parameters of the posterior that is to be the prior, 0 without one. It decides alone:
                                 the noise is that of the optimizer's model if that has as many, else
                                 heteroscedastic
+    :type y: bdl_matrix
+    :param y:                rows x targets, NaN where a target is missing; bdl_none(): they are not known, and the
+                                noise is not Student-t
     :type noise: int
     :param noise:            receives the likelihood
+    :type distance: float
+    :param distance:         receives how many robust standard deviations the farthest target is from the median if
+                                this makes the noise BDL_STUDENT_T, else 0; may be NULL
     """
-    return _lowlevel.bdl_noise_suggest(optimizer, in_blocks, prior_parameters)
+    return _lowlevel.bdl_noise_suggest(optimizer, in_blocks, prior_parameters, y)
 
 def bdl_preset_count():
     r""" Number of presets. Since 0.2."""
@@ -1881,8 +1891,8 @@ def bdl_optimizer_diagnose_answers(optimizer, x, y):
     :param y:         targets
     :type spread: float
     :param spread:    receives the largest standard deviation over rows of a class's probability, or of a mean in standard
-                         deviations of its target; infinity for models without hidden units, for fewer than ten rows, and if
-                         no target varies
+                         deviations of its target (with Student-t noise robust ones); infinity for models without hidden
+                         units, for fewer than ten rows, and if no target varies
     :type message: string
     :param message:   receives a static sentence if the spread is below 0.01: what to change if there is something to learn;
                          else "". Either out-pointer may be NULL
@@ -2342,8 +2352,8 @@ def bdl_predictor_create_ensemble(models, method, samples, seed):
 
     It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
     :type models: bdl_model
-    :param models:     `count` models of one dtype with equal numbers of inputs and outputs, one kind of
-                          likelihood, and equal degrees of freedom; else BDL_ERROR_SHAPE. Errors name the member
+    :param models:     `count` models of one dtype with equal numbers of inputs and outputs, and one kind of
+                          likelihood; else BDL_ERROR_SHAPE. Errors name the member
     :type posteriors: bdl_posterior
     :param posteriors: as many, one for each model
     :type count: int64_t

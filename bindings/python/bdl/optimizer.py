@@ -389,19 +389,29 @@ def suggest_training(
     return Training(*lowlevel.bdl_training_suggest(of_model, examples, in_blocks, method, family))
 
 
-def suggest_noise(optimizer: Optimizer, in_blocks: bool = False, prior: Posterior | None = None) -> str:
+def suggest_noise(optimizer: Optimizer, in_blocks: bool = False, prior: Posterior | None = None, y: Any = None) -> str:
     """Suggests the noise of a regression, from an optimizer of the model with Gaussian noise: "heteroscedastic" if fits learn
-    scales by the evidence, else "gaussian". A ``prior`` says by its number of parameters of which it is.
+    scales by the evidence, else "gaussian"; "student_t" in place of "heteroscedastic" if a target of ``y`` is more than 1000 robust
+    standard deviations from the median. A ``prior`` says by its number of parameters of which it is.
 
     >>> import bdl
     >>> model = bdl.Model.mlp([2, 10, 1])
     >>> optimizer = bdl.Optimizer(model, bdl.Posterior.low_rank(model.parameters, 5), "slang-ggn", 100)
     >>> bdl.suggest_noise(optimizer), bdl.suggest_noise(optimizer, in_blocks=True)
     ('heteroscedastic', 'gaussian')
+    >>> bdl.suggest_noise(optimizer, y=[0.1, 0.4, 0.3, 1e4])
+    'student_t'
     """
+    return _noise_and_outlier(optimizer, in_blocks, prior, y)[0]
+
+
+def _noise_and_outlier(optimizer: Optimizer, in_blocks: bool, prior: Posterior | None, y: Any) -> tuple[str, float]:
+    """The noise, and the distance of the outlier that makes it "student_t", else 0."""
     of_optimizer = capsule_of(optimizer, Optimizer, "optimizer")
     parameters = 0 if prior is None else prior.dimension
-    return names.likelihoods.word(lowlevel.bdl_noise_suggest(of_optimizer, in_blocks, parameters))
+    targets = None if y is None else arrays.matrix(y, "y")
+    noise, distance = lowlevel.bdl_noise_suggest(of_optimizer, in_blocks, parameters, targets)
+    return names.likelihoods.word(noise), distance
 
 
 def _word(name: str, value: Any) -> str:

@@ -55,9 +55,9 @@ class _Facts(NamedTuple):
     has_variance: bool
 
     @classmethod
-    def of(cls, model: Model) -> _Facts:
+    def of(cls, model: Model, *others: Model) -> _Facts:
         likelihood = model.likelihood
-        has_variance = likelihood != "student_t" or model.degrees_of_freedom > 2
+        has_variance = likelihood != "student_t" or all(member.degrees_of_freedom > 2 for member in (model, *others))
         return cls(model.means, model.outputs, model.targets, likelihood, has_variance)
 
 
@@ -195,7 +195,7 @@ class Predictor(Handle, _Predictions):
             self._capsule = lowlevel.bdl_predictor_create(*members[0], number, samples, seed)
         else:
             self._capsule = lowlevel.bdl_predictor_create_ensemble(members, number, samples, seed)
-        self._facts, self._method, self._samples = _Facts.of(models[0]), method, samples * len(models)
+        self._facts, self._method, self._samples = _Facts.of(*models), method, samples * len(models)
         self._members = len(models)
 
     def _ask(self, what: str, data: tuple[np.ndarray, ...], *rest: Any) -> None:

@@ -8810,19 +8810,28 @@ SWIGINTERN PyObject *_wrap_bdl_noise_suggest(PyObject *self, PyObject *args) {
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   int32_t arg2 ;
   int64_t arg3 ;
-  bdl_likelihood *arg4 = (bdl_likelihood *) 0 ;
+  bdl_matrix arg4 ;
+  bdl_likelihood *arg5 = (bdl_likelihood *) 0 ;
+  double *arg6 = (double *) 0 ;
   Argument argument1 = {
     0
   } ;
   int64_t number2 ;
-  bdl_likelihood value4 ;
-  PyObject *swig_obj[3] ;
+  View view4 = {
+    0
+  } ;
+  bdl_likelihood value5 ;
+  double value6 ;
+  PyObject *swig_obj[4] ;
   bdl_status result;
   
   {
-    arg4 = &value4; 
+    arg5 = &value5; 
   }
-  if (!SWIG_Python_UnpackTuple(args, "bdl_noise_suggest", 3, 3, swig_obj)) SWIG_fail;
+  {
+    arg6 = &value6; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_noise_suggest", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
     if (handle_argument(swig_obj[0], "bdl_noise_suggest: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
@@ -8836,10 +8845,14 @@ SWIGINTERN PyObject *_wrap_bdl_noise_suggest(PyObject *self, PyObject *args) {
     if (int64_argument(swig_obj[2], "bdl_noise_suggest: prior_parameters", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
+    if (view_argument(swig_obj[3], "bdl_noise_suggest: y", 0, &view4) < 0) SWIG_fail;
+    arg4 = view4.matrix;
+  }
+  {
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_noise_suggest((struct bdl_optimizer const *)arg1,arg2,arg3,arg4);
+      result = (bdl_status)bdl_noise_suggest((struct bdl_optimizer const *)arg1,arg2,arg3,arg4,arg5,arg6);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -8850,15 +8863,24 @@ SWIGINTERN PyObject *_wrap_bdl_noise_suggest(PyObject *self, PyObject *args) {
     resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
   }
   {
-    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg4)); 
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyLong_FromLong(*arg5)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg6)); 
   }
   {
     handle_release(&argument1); 
+  }
+  {
+    view_release(&view4); 
   }
   return resultobj;
 fail:
   {
     handle_release(&argument1); 
+  }
+  {
+    view_release(&view4); 
   }
   return NULL;
 }
@@ -17975,6 +17997,10 @@ static PyMethodDef SwigMethods[] = {
 		"data say otherwise; else BDL_GAUSSIAN. So it is Gaussian for streams, linear models, dropout posteriors,\n"
 		"layers that look at the whole minibatch, and if the options fix the noise. A heteroscedastic model has twice\n"
 		"the outputs, so ask before you create the model that you train. Since 0.2.\n"
+		"\n"
+		"BDL_STUDENT_T takes the place of BDL_HETEROSCEDASTIC if a target is more than 1000 robust standard deviations\n"
+		"from the median of its column: such a target would hide all others. A robust standard deviation is 1.4826\n"
+		"times the median absolute deviation; columns in which that is 0 do not count.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer:        of a Gaussian model with the same hidden layers, with your options\n"
 		":type in_blocks: int32_t\n"
@@ -17983,8 +18009,14 @@ static PyMethodDef SwigMethods[] = {
 		":param prior_parameters: parameters of the posterior that is to be the prior, 0 without one. It decides alone:\n"
 		"                            the noise is that of the optimizer's model if that has as many, else\n"
 		"                            heteroscedastic\n"
+		":type y: bdl_matrix\n"
+		":param y:                rows x targets, NaN where a target is missing; bdl_none(): they are not known, and the\n"
+		"                            noise is not Student-t\n"
 		":type noise: int\n"
 		":param noise:            receives the likelihood\n"
+		":type distance: float\n"
+		":param distance:         receives how many robust standard deviations the farthest target is from the median if\n"
+		"                            this makes the noise BDL_STUDENT_T, else 0; may be NULL\n"
 		""},
 	 { "bdl_preset_count", _wrap_bdl_preset_count, METH_NOARGS, " Number of presets. Since 0.2."},
 	 { "bdl_preset_name", _wrap_bdl_preset_name, METH_O, " Returns the i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2."},
@@ -18354,8 +18386,8 @@ static PyMethodDef SwigMethods[] = {
 		":param y:         targets\n"
 		":type spread: float\n"
 		":param spread:    receives the largest standard deviation over rows of a class's probability, or of a mean in standard\n"
-		"                     deviations of its target; infinity for models without hidden units, for fewer than ten rows, and if\n"
-		"                     no target varies\n"
+		"                     deviations of its target (with Student-t noise robust ones); infinity for models without hidden\n"
+		"                     units, for fewer than ten rows, and if no target varies\n"
 		":type message: string\n"
 		":param message:   receives a static sentence if the spread is below 0.01: what to change if there is something to learn;\n"
 		"                     else \"\". Either out-pointer may be NULL\n"
@@ -18703,8 +18735,8 @@ static PyMethodDef SwigMethods[] = {
 		"\n"
 		"It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.\n"
 		":type models: bdl_model\n"
-		":param models:     `count` models of one dtype with equal numbers of inputs and outputs, one kind of\n"
-		"                      likelihood, and equal degrees of freedom; else BDL_ERROR_SHAPE. Errors name the member\n"
+		":param models:     `count` models of one dtype with equal numbers of inputs and outputs, and one kind of\n"
+		"                      likelihood; else BDL_ERROR_SHAPE. Errors name the member\n"
 		":type posteriors: bdl_posterior\n"
 		":param posteriors: as many, one for each model\n"
 		":type count: int64_t\n"

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -178,7 +180,7 @@ def test_heteroscedastic_targets_have_a_noise_each(fan):
     assert regressor.model_.outputs == 4 and regressor.model_.noise_precision.shape == (2,)
 
 
-HETEROSCEDASTIC, GAUSSIAN = "heteroscedastic", "gaussian"
+HETEROSCEDASTIC, GAUSSIAN, STUDENT_T = "heteroscedastic", "gaussian", "student_t"
 
 
 @pytest.mark.parametrize("noise, parameters", [
@@ -238,12 +240,59 @@ def test_unknown_noise_is_refused(curve):
         bdl.BayesianMLPRegressor(noise="loud").fit(*curve)
 
 
-@pytest.mark.parametrize("as_dataset", [False, True])
-def test_student_t_learns_beside_a_huge_outlier(rng, as_dataset):
+def plane_with_outlier(rng):
     x = rng.normal(size=(200, 2))
     f = x @ [1.0, -2.0]
     y = f + 0.2 * rng.normal(size=200)
     y[0] = 1e4
+    return x, f, y
+
+
+def test_auto_noise_of_a_huge_outlier(rng, tmp_path):
+    x, f, y = plane_with_outlier(rng)
+    regressor = bdl.BayesianMLPRegressor((20,), members=2)
+    expected = r"a target is 4\d{3}.* robust standard deviations from the median, .* set noise='heteroscedastic' or 'gaussian'"
+    with pytest.warns(UserWarning, match=expected) as said:
+        regressor.fit(x, y)
+    assert [warning.filename for warning in said] == [__file__]  # once, and of this call
+    assert [member.model_.likelihood for member in (regressor, *regressor.others_)] == [STUDENT_T, STUDENT_T]
+    assert regressor.noise == "auto" and np.sqrt(np.mean((regressor.predict(x) - f) ** 2)) < 0.2
+    lower, upper = regressor.predict(x, interval=0.5)
+    assert 0.4 < np.mean((lower < y) & (y < upper)) < 0.65
+    copy = pickle.loads(pickle.dumps(regressor))
+    assert np.array_equal(copy.predict(x), regressor.predict(x))
+    copy.partial_fit(x, f)
+    assert (copy.model_.likelihood, copy.optimizer_.method) == (STUDENT_T, "lo-fi")
+    assert np.sqrt(np.mean((copy.predict(x) - f) ** 2)) < 0.3
+    one = regressor.set_params(members=1, warm_start=True, epochs=1).fit(x, f)
+    assert one.model_.likelihood == STUDENT_T
+    one.save(tmp_path / "fit")
+    assert bdl.BayesianMLPRegressor.load(tmp_path / "fit").noise == STUDENT_T
+
+
+@pytest.mark.parametrize("parameters", [{"method": "slang"}, {"method": "vogn"}, {"posterior": "full"}, {"early_stopping": True}])
+def test_methods_take_the_noise_of_a_huge_outlier(rng, parameters):
+    x, _, y = plane_with_outlier(rng)
+    with pytest.warns(UserWarning, match="robust standard deviations"):
+        regressor = bdl.BayesianMLPRegressor((4,), epochs=20, **parameters).fit(x, y)
+    assert regressor.model_.likelihood == STUDENT_T
+
+
+def test_noise_that_an_outlier_does_not_change(rng):
+    x, _, y = plane_with_outlier(rng)
+    before = bdl.BayesianMLPRegressor((4,), noise=HETEROSCEDASTIC, epochs=3).fit(x, y)
+    after = bdl.BayesianMLPRegressor((4,), epochs=3, prior=before.posterior_).fit(x, y)
+    data = bdl.BayesianMLPRegressor((4,), epochs=3).fit(bdl.Dataset(x, y))
+    assert before.model_.likelihood == after.model_.likelihood == data.model_.likelihood == HETEROSCEDASTIC
+    assert bdl.BayesianMLPRegressor((4,)).partial_fit(x, y).model_.likelihood == GAUSSIAN
+    assert bdl.BayesianMLPRegressor(()).fit(x, y).model_.likelihood == GAUSSIAN
+    skewed = np.exp(2 * rng.normal(size=200))
+    assert bdl.BayesianMLPRegressor((4,), epochs=3).fit(x, skewed).model_.likelihood == HETEROSCEDASTIC
+
+
+@pytest.mark.parametrize("as_dataset", [False, True])
+def test_student_t_learns_beside_a_huge_outlier(rng, as_dataset):
+    x, f, y = plane_with_outlier(rng)
     regressor = bdl.BayesianMLPRegressor((20,), noise="student_t")
     regressor.fit(bdl.Dataset(x, y)) if as_dataset else regressor.fit(x, y)
     assert np.sqrt(np.mean((regressor.predict(x) - f) ** 2)) < 0.2

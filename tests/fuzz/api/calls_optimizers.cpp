@@ -85,8 +85,10 @@ BDL_CALLS(bdl_training_suggest) {
 }
 
 BDL_CALLS(bdl_noise_suggest) {
-  s.reads(bdl_noise_suggest, With{s.optimizer().handle, static_cast<std::int32_t>(s.bytes.below(3)),
-                                  s.index(40), s.arrays.any<bdl_likelihood>()});
+  auto& o = s.optimizer();
+  const bdl_matrix y = s.bytes.below(2) ? bdl_none() : s.y(o.shape, s.bytes.below(5));
+  s.reads(bdl_noise_suggest, With{o.handle, static_cast<std::int32_t>(s.bytes.below(3)), s.index(40), y,
+                                  s.arrays.any<bdl_likelihood>(), s.real(Finite::or_not)});
 }
 
 BDL_CALLS(bdl_preset_count) {

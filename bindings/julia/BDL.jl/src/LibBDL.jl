@@ -1779,16 +1779,24 @@ data say otherwise; else BDL_GAUSSIAN. So it is Gaussian for streams, linear mod
 layers that look at the whole minibatch, and if the options fix the noise. A heteroscedastic model has twice
 the outputs, so ask before you create the model that you train. Since 0.2.
 
+BDL_STUDENT_T takes the place of BDL_HETEROSCEDASTIC if a target is more than 1000 robust standard deviations
+from the median of its column: such a target would hide all others. A robust standard deviation is 1.4826
+times the median absolute deviation; columns in which that is 0 do not count.
+
 # Arguments
 - `optimizer`: of a Gaussian model with the same hidden layers, with your options
 - `in_blocks`: as of bdl_training_suggest(); 1: Gaussian
 - `prior_parameters`: parameters of the posterior that is to be the prior, 0 without one. It decides alone:
   the noise is that of the optimizer's model if that has as many, else
   heteroscedastic
+- `y`: rows x targets, NaN where a target is missing; bdl_none(): they are not known, and the
+  noise is not Student-t
 - `noise`: receives the likelihood
+- `distance`: receives how many robust standard deviations the farthest target is from the median if
+  this makes the noise BDL_STUDENT_T, else 0; may be NULL
 """
-function bdl_noise_suggest(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, in_blocks::Integer, prior_parameters::Integer, noise::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}})
-    return ccall((:bdl_noise_suggest, libbdl), Cint, (Ptr{bdl_optimizer}, Int32, Int64, Ptr{Cint},), optimizer, in_blocks, prior_parameters, noise)
+function bdl_noise_suggest(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, in_blocks::Integer, prior_parameters::Integer, y::Union{bdl_matrix,MatrixView}, noise::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}}, distance::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_noise_suggest, libbdl), Cint, (Ptr{bdl_optimizer}, Int32, Int64, bdl_matrix, Ptr{Cint}, Ptr{Cdouble},), optimizer, in_blocks, prior_parameters, y, noise, distance)
 end
 
 """
@@ -2322,8 +2330,8 @@ method's predictions average over draws, on average over 20 of them too. Since 0
 - `x`: inputs, for example those of training; of more than 100 rows 100 evenly spaced ones count
 - `y`: targets
 - `spread`: receives the largest standard deviation over rows of a class's probability, or of a mean in standard
-  deviations of its target; infinity for models without hidden units, for fewer than ten rows, and if
-  no target varies
+  deviations of its target (with Student-t noise robust ones); infinity for models without hidden
+  units, for fewer than ten rows, and if no target varies
 - `message`: receives a static sentence if the spread is below 0.01: what to change if there is something to learn;
   else "". Either out-pointer may be NULL
 """
@@ -2880,8 +2888,8 @@ identical to those of bdl_predictor_create(). What the functions below give for 
 It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
 
 # Arguments
-- `models`: `count` models of one dtype with equal numbers of inputs and outputs, one kind of
-  likelihood, and equal degrees of freedom; else BDL_ERROR_SHAPE. Errors name the member
+- `models`: `count` models of one dtype with equal numbers of inputs and outputs, and one kind of
+  likelihood; else BDL_ERROR_SHAPE. Errors name the member
 - `posteriors`: as many, one for each model
 - `count`: J >= 1
 - `predictor`: receives the predictor, to be freed with bdl_predictor_free()

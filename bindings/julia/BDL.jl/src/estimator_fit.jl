@@ -73,12 +73,15 @@ function train_others!(train, m::BayesianNetwork, fresh)
     fresh && empty!(m.others)
     for j in 1:m.settings.members-1
         known = j <= length(m.others)
-        other = known ? m.others[j] : typeof(m)(merge(m.settings, (members = 1, seed = m.settings.seed + j)))
+        other = known ? m.others[j] : typeof(m)(merge(m.settings, (members = 1, noise = noise_of(m), seed = m.settings.seed + j)))
         train(other)
         known || push!(m.others, other)
     end
     return m
 end
+
+"The noise of a fitted estimator, which has been chosen for all members."
+noise_of(m) = has_scale(likelihood(m.model)) ? likelihood(m.model) : m.settings.noise
 
 "Model and posterior, or those of all members."
 handles_of(m::BayesianNetwork) = isempty(m.others) ? (fitted(m).model, m.posterior) :
@@ -177,7 +180,7 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image; with_noise::B
     word = s.likelihood === :auto ? automatic_likelihood(y) : s.likelihood
     found = classes_for(word, y, likelihood_keyword(m))
     targets = word === :categorical ? class_count(found, y) : size(y, 2)
-    likelihood = noisy(word, chosen_noise(m, word, size(X, 1), size(X, 2), targets, image))
+    likelihood = noisy(word, chosen_noise(m, word, size(X, 1), size(X, 2), targets, image, y))
     model = model_for(m, likelihood, size(X, 2), targets, image)
     s.standardize && !learns_scales(model, size(X, 1), s) && standardize_as!(model, s.prior, X, has_scale(likelihood) ? y : nothing)
     optimizer = optimizer_for(model, size(X, 1), s)
@@ -197,7 +200,7 @@ function build!(m::BayesianNetwork, data::Dataset)
     found = word in (:bernoulli, :categorical) && ntargets(data) == 1 ? numbered_classes(word, data) : nothing
     targets = word === :categorical ? class_count(found, data) : ntargets(data)
     image = images_of(m, data)
-    noise = chosen_noise(m, word, nrows(data), ninputs(data), targets, image)
+    noise = chosen_noise(m, word, nrows(data), ninputs(data), targets, image, nothing)
     model = model_for(m, noisy(word, noise), ninputs(data), targets, image)
     s.standardize && !learns_scales(model, nrows(data), s) && standardize_as!(model, s.prior, data)
     optimizer = optimizer_for(model, nrows(data), s)
@@ -238,13 +241,19 @@ function wanted_family(s)
     return found === nothing ? :low_rank : RANKED[found]
 end
 
-"The noise that the library suggests where the settings leave it open. A whole network has the outputs of its means."
-function chosen_noise(m, likelihood, n, inputs, targets, image)
+"""
+The noise that the library suggests where the settings leave it open, with a warning of the outlier that makes it Student's t. A
+whole network has the outputs of its means.
+"""
+function chosen_noise(m, likelihood, n, inputs, targets, image, y)
     s = m.settings
     s.noise === :auto || return s.noise
     likelihood === :gaussian && !(m isa BayesianConv && is_whole(s.network)) || return :gaussian
     optimizer = optimizer_for(model_for(m, :gaussian, inputs, targets, image), n, merge(s, (prior = nothing,)))
-    return suggest_noise(optimizer; prior = s.prior === nothing ? nothing : posterior_of(s.prior))
+    noise, distance = noise_and_outlier(optimizer, false, s.prior === nothing ? nothing : posterior_of(s.prior), y)
+    distance > 0 && @warn string("a target is ", rounded(distance), " robust standard deviations from the median, so the noise is ",
+        "Student's t, in which outliers count little: if the target is right, set noise = :heteroscedastic or :gaussian")
+    return noise
 end
 
 "The likelihood of real numbers with another noise than the Gaussian."

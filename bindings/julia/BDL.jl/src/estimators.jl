@@ -29,7 +29,8 @@ predictions are in their own units: with `standardize` the network sees standard
   `:gaussian`, and labels (`Bool`, strings, symbols, ...) as `:bernoulli` if there are two, else `:categorical`
 - `noise`: of real numbers, `:gaussian` (equal everywhere), `:heteroscedastic` (Gaussian with a variance that the network
   learns as a function of the inputs) or `:student_t` (learned degrees of freedom, for outliers); `:auto` is `:heteroscedastic` with
-  hidden units, and `:gaussian` for linear models, methods for streams, dropout, batch norm, a whole network from `input` on, and
+  hidden units, but `:student_t`, with a warning, if a target is more than 1000 robust standard deviations from the median, and
+  `:gaussian` for linear models, methods for streams, dropout, batch norm, a whole network from `input` on, and
   where options fix the noise; with a `prior` as that has it
 - `method`: one of [`training_methods`](@ref); by default "slang" for classes and "slang-ggn" for numbers
   ([`suggest_training`](@ref)). Those for streams see each row once, in order, also block by block in calls of `fit!`

@@ -108,20 +108,26 @@ function suggest_training(model::Model, n::Integer; in_blocks::Bool = false, met
 end
 
 """
-    suggest_noise(optimizer; in_blocks = false, prior = nothing)
+    suggest_noise(optimizer; in_blocks = false, prior = nothing, y = nothing)
 
 The noise of a regression that the estimators take, from an optimizer of the model with Gaussian noise: `:heteroscedastic` if fits
-learn scales by the evidence, else `:gaussian`. A `prior`, a `Posterior`, says by its number of parameters of which it is.
+learn scales by the evidence, else `:gaussian`; `:student_t` in place of `:heteroscedastic` if a target of `y` is more than 1000 robust
+standard deviations from the median. A `prior`, a `Posterior`, says by its number of parameters of which it is.
 
 # Examples
 ```julia
 suggest_noise(optimizer)  # :heteroscedastic
 ```
 """
-function suggest_noise(optimizer::Optimizer; in_blocks::Bool = false, prior::Union{Posterior,Nothing} = nothing)
-    found = Ref{Cint}()
-    check(LibBDL.bdl_noise_suggest(handle(optimizer), in_blocks, prior === nothing ? 0 : length(prior), found))
-    return symbol(LIKELIHOODS, found[])
+suggest_noise(optimizer::Optimizer; in_blocks::Bool = false, prior::Union{Posterior,Nothing} = nothing, y = nothing) =
+    first(noise_and_outlier(optimizer, in_blocks, prior, y))
+
+"The noise, and the distance of the outlier that makes it `:student_t`, else 0."
+function noise_and_outlier(optimizer, in_blocks, prior, y)
+    noise, distance = Ref{Cint}(), Ref{Float64}()
+    parameters = prior === nothing ? 0 : length(prior)
+    check(LibBDL.bdl_noise_suggest(handle(optimizer), in_blocks, parameters, look_or_none(y), noise, distance))
+    return symbol(LIKELIHOODS, noise[]), distance[]
 end
 
 "How the optimizer's model predicts best when its method has trained it."

@@ -10,8 +10,8 @@ struct Facts
     has_variance::Bool
 end
 
-Facts(model::Model) = Facts(likelihood(model), nmeans(model), noutputs(model), ntargets(model),
-    likelihood(model) !== :student_t || degrees_of_freedom(model) > 2)
+Facts(model::Model, others::Model...) = Facts(likelihood(model), nmeans(model), noutputs(model), ntargets(model),
+    likelihood(model) !== :student_t || all(member -> degrees_of_freedom(member) > 2, (model, others...)))
 
 "A single prediction of model and posterior as they are."
 struct Once
@@ -89,7 +89,7 @@ function Predictor(models::AbstractVector{Model}, posteriors::AbstractVector{<:P
         uninterrupted(status)
         status
     end
-    return Predictor(made, Facts(first(models)), how, samples * length(models), length(models))
+    return Predictor(made, Facts(models...), how, samples * length(models), length(models))
 end
 
 describe(io::IO, p::Predictor) = print(io, "Predictor(", symbol(PREDICT_METHODS, p.method), ", ", p.samples ÷ p.members,

@@ -161,6 +161,25 @@ let taken(T = BayesianMLP; settings...) = likelihood(fit(T, X, y; epochs = 3, pr
     @test likelihood(data.model) === :heteroscedastic && BayesianMLP().settings.noise === :auto
 end
 
+# A huge outlier makes it Student's t, and a warning says so once.
+let x = range(-1, 1; length = 200)[:, :], line = 2 .* x[:, 1], y = line .+ 0.1 .* sin.(1:200)
+    y[7] = 1e4
+    expected = r"a target is [\d.]+ robust standard deviations from the median, .* set noise = :heteroscedastic"
+    disable_logging(Logging.BelowMinLevel)
+    m = @test_logs (:warn, expected) fit(BayesianMLP, x, y; hidden = 10, members = 2, progress = false)
+    disable_logging(Logging.Warn)
+    @test likelihood(m.model) === likelihood(only(m.others).model) === :student_t && m.settings.noise === :auto
+    p = predict(m, x; interval = 0.95)
+    @test rmse(p.mean, line) < 0.2 && 0.9 < mean(p.lower .< y .< p.upper) <= 1
+    @test predict(deepcopy(m), x).mean == p.mean && occursin("student_t", sprint(show, MIME("text/plain"), m))
+    fit!(m, x, line; epochs = 1, progress = false)
+    @test likelihood(m.model) === :student_t
+    for (data, noise) in (((x, y), :heteroscedastic), ((Dataset(x, y),), :auto))
+        other = fit(BayesianMLP, data...; hidden = 4, epochs = 3, noise = noise, progress = false)
+        @test likelihood(other.model) === :heteroscedastic
+    end
+end
+
 # Heteroscedastic noise is that of the example.
 let x = range(-1, 1; length = 400)[:, :], y = 2 .* x[:, 1] .+ exp.(x[:, 1]) .* sin.(1:400) .* sqrt(2)
     m = fit(BayesianMLP, x, y; noise = :heteroscedastic, hidden = (10,), epochs = 200, progress = false)

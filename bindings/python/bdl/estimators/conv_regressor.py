@@ -25,8 +25,8 @@ class BayesianConvRegressor(NetworkRegressor, BayesianConv):
         super().__init__(network, **parameters)
         self.noise = noise
 
-    def _chosen_noise(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
+    def _chosen_noise(self, x: Any, targets: np.ndarray, stepwise: bool) -> tuple[str, float]:
         """A whole network has the outputs of its means."""
-        return "gaussian" if self._is_whole() else super()._chosen_noise(x, targets, stepwise)
+        return ("gaussian", 0.0) if self._is_whole() else super()._chosen_noise(x, targets, stepwise)
 
     __init__.__signature__ = with_noise(BayesianConv.__init__)  # type: ignore[attr-defined]

@@ -84,7 +84,7 @@ class Learns:
         """Trains the members of an ensemble after the first, which the estimator itself is."""
         if self.members == 1 and not self.others_:
             return
-        shared = {name: value for name, value in self.get_params(deep=False).items() if name not in ("members", "random_state")}
+        shared = self._parameters_of_members()
         known, self.others_ = self.others_, ()
         for j in range(1, self.members):
             if j <= len(known):
@@ -92,6 +92,10 @@ class Learns:
             else:
                 member = type(self)(**shared, random_state=self.optimizer_["seed"] + j)
             self.others_ = (*self.others_, train(member))
+
+    def _parameters_of_members(self) -> dict[str, Any]:
+        """Parameters of an ensemble's members, which differ in their seeds."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in ("members", "random_state")}
 
     def _say_what_is_wrong(self, x: Any, targets: Any) -> None:
         message = self.optimizer_.diagnosis.message

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from ..dataset import Dataset
 from ..errors import InvalidArgumentError, brief
 from ..model import Model
-from ..optimizer import Optimizer, suggest_noise
+from ..optimizer import Optimizer, _noise_and_outlier, suggest_noise
 from ..predict import Prediction
 from . import construction
 from .base import PREDICTION_SEED
@@ -21,7 +23,8 @@ _NOISES = ("auto", "gaussian", "heteroscedastic", "student_t")
 NOISE = """noise : str, default="auto"
         Of y around its mean: "gaussian", equal everywhere, "heteroscedastic", Gaussian with a variance that the
         network learns as a function of the inputs, or "student_t", with learned degrees of freedom, for outliers. "auto" is
-        "heteroscedastic" in ``fit`` and "gaussian" in ``partial_fit``; docs/likelihoods.md has the exceptions.
+        "heteroscedastic" in ``fit`` and "gaussian" in ``partial_fit``, but "student_t" if a target is more than 1000 robust
+        standard deviations from the median; docs/likelihoods.md has the exceptions.
     """
 
 
@@ -43,14 +46,28 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
     def _likelihood(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
         if self.noise not in _NOISES:
             raise InvalidArgumentError(f"noise is {brief(self.noise)}, expected one of: {', '.join(_NOISES)}")
-        return self._chosen_noise(x, targets, stepwise) if self.noise == "auto" else self.noise
+        if self.noise != "auto":
+            return self.noise
+        noise, distance = self._chosen_noise(x, targets, stepwise)
+        if distance > 0:
+            warnings.warn(
+                f"a target is {distance:.5g} robust standard deviations from the median, so the noise is Student's t, in which "
+                f"outliers count little: if the target is right, set noise='heteroscedastic' or 'gaussian'",
+                stacklevel=6,
+            )
+        return noise
 
-    def _chosen_noise(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
-        """The noise that the library suggests for these parameters."""
+    def _chosen_noise(self, x: Any, targets: np.ndarray, stepwise: bool) -> tuple[str, float]:
+        """The noise that the library suggests for these parameters, and the distance of the outlier that it is for, or 0."""
         model = self._blank_model(x, targets, "gaussian")
         optimizer = Optimizer(model, *self._blank_posterior(model, len(x), stepwise), len(x))
         self._set_options(optimizer)
-        return suggest_noise(optimizer, stepwise, construction.prior_of(self.prior))
+        known = None if isinstance(x, Dataset) else targets
+        return _noise_and_outlier(optimizer, stepwise, construction.prior_of(self.prior), known)
+
+    def _parameters_of_members(self) -> dict[str, Any]:
+        """The noise has been chosen, and said, for all of them."""
+        return {**super()._parameters_of_members(), "noise": self.model_.likelihood}
 
     def _outputs(self, targets: np.ndarray) -> int:
         return construction.targets_of(targets)

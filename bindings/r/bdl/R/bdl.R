@@ -480,9 +480,9 @@ bdl_training_suggest <- function(model, examples, in_blocks, method, family)
   .Call('R_swig_bdl_training_suggest', model, examples, in_blocks, method, family, FALSE, PACKAGE='bdl')
 }
 
-bdl_noise_suggest <- function(optimizer, in_blocks, prior_parameters)
+bdl_noise_suggest <- function(optimizer, in_blocks, prior_parameters, y)
 {
-  .Call('R_swig_bdl_noise_suggest', optimizer, in_blocks, prior_parameters, FALSE, PACKAGE='bdl')
+  .Call('R_swig_bdl_noise_suggest', optimizer, in_blocks, prior_parameters, y, FALSE, PACKAGE='bdl')
 }
 
 bdl_preset_count <- function()

@@ -22,8 +22,9 @@ fit_members <- function(x, response, family, asked, seeds, verbose) {
   if (count > 1 && is_linear) {
     refuse("a generalised linear model has one optimum for all seeds: members must be 1", call = sys.call(-2))
   }
+  noise <- chosen_noise(x, response, family, asked)
   fits <- lapply(seq_len(count), function(j) {
-    fit_learner(x, response, family, asked, seeds + c(j - 1, 0), verbose)
+    fit_learner(x, response, family, asked, noise, seeds + c(j - 1, 0), verbose)
   })
   fit <- fits[[1]]
   if (count > 1) fit$members <- fits
@@ -39,9 +40,9 @@ one_posterior <- function(object, what) {
   object
 }
 
-# `asked`: settings and control as the caller has them.
-fit_learner <- function(x, response, family, asked, seeds, verbose) {
-  learner <- blank_learner(x, response, family, asked, seeds[1])
+# `asked`: settings and control as the caller has them; `noise`: the chosen one.
+fit_learner <- function(x, response, family, asked, noise, seeds, verbose) {
+  learner <- blank_learner(x, response, family, asked, noise, seeds[1])
   optimizer <- learner$optimizer
   settings <- learner$settings
   warn_of_baseline(settings$method)
@@ -87,9 +88,9 @@ warn_of_baseline <- function(method) {
 }
 
 # Handles that have learned nothing.
-blank_learner <- function(x, response, family, asked, seed, start_noise = TRUE) {
+blank_learner <- function(x, response, family, asked, noise, seed, start_noise = TRUE) {
   settings <- asked$settings
-  settings$noise <- chosen_noise(x, response, family, asked)
+  settings$noise <- noise
   model <- blank_model(x, response, settings, likelihood_name(family, settings))
   if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias, settings$prior)
   options <- c(list(seed = seed)[!"seed" %in% names(asked$control)], asked$control)
@@ -109,14 +110,22 @@ blank_model <- function(x, response, settings, likelihood) {
   bdl_model(c(columns_in(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
 }
 
-# The noise that the library suggests where the caller has no wish. A whole network has the outputs of its means.
+# The noise that the library suggests where the caller has no wish, with a warning of the outlier that makes it Student's t.
+# A whole network has the outputs of its means.
 chosen_noise <- function(x, response, family, asked) {
   settings <- asked$settings
   if (settings$noise != "auto") return(settings$noise)
   if (family != "gaussian" || is_whole(settings$network)) return("gaussian")
   optimizer <- learner_for(blank_model(x, response, settings, "gaussian"), rows_in(x), settings, asked$control)$optimizer
   prior <- posterior_of(settings$prior)
-  word_of(bdl_noise_suggest(optimizer, 0, if (inherits(prior, "bdl_posterior")) bdl_posterior_dimension(prior) else 0), noises)
+  parameters <- if (inherits(prior, "bdl_posterior")) bdl_posterior_dimension(prior) else 0
+  found <- bdl_noise_suggest(optimizer, 0, parameters, if (!is_dataset(x)) response$y)
+  if (found$distance > 0) {
+    warn_of(paste0("a target is ", format(found$distance, digits = 5), " robust standard deviations from the median, so the ",
+                   "noise is Student's t, in which outliers count little: if the target is right, set ",
+                   'noise = "heteroscedastic" or "gaussian"'))
+  }
+  word_of(found$noise, noises)
 }
 
 with_names <- function(y, rows, cols) {

@@ -3,23 +3,23 @@
 bdl_predictor <- function(model, posterior, method = "monte_carlo", samples = bdl_default("samples"),
                           seed = bdl_default("seed")) {
   number <- number_of(method, prediction_methods, "method")
-  members <- 1
+  models <- list(model)
   if (inherits(model, "bdl_model")) {
     predictor <- bdl_predictor_create(model, posterior, number, samples, seed)
   } else {
     if (!is.list(model) || length(model) == 0 || !is.list(posterior) || length(posterior) != length(model))
       refuse("model and posterior must be handles, or lists of as many handles, one or more")
     predictor <- bdl_predictor_create_ensemble(Map(list, unname(model), unname(posterior)), number, samples, seed)
-    members <- length(model)
-    model <- model[[1]]
+    models <- model
+    model <- models[[1]]
   }
   likelihood <- word_of(bdl_model_likelihood(model), likelihoods)
   outputs <- bdl_model_outputs(model)
   targets <- bdl_model_targets(model)
   attr(predictor, "facts") <- list(
-    method = method, samples = samples * members, outputs = outputs, targets = targets,
+    method = method, samples = samples * length(models), outputs = outputs, targets = targets,
     means = if (likelihood == "heteroscedastic") targets else outputs,
-    has_variance = likelihood != "student_t" || bdl_model_get_degrees_of_freedom(model) > 2,
+    has_variance = likelihood != "student_t" || all(vapply(models, bdl_model_get_degrees_of_freedom, 0) > 2),
     has_information = likelihood != "categorical" || method != "linearized"
   )
   predictor

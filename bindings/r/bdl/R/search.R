@@ -84,8 +84,8 @@ search_of <- function(object, ranges, folds, parallel_trials) {
   if (!inherits(object, "bdl")) refuse("object must be a fit of bdl()", call = sys.call(-1))
   if (!is.null(object$rows)) refuse("a search takes arrays, the fit is of a data set", call = sys.call(-1))
   if (is.null(object$asked)) refuse("the fit was saved by an older version: fit it again", call = sys.call(-1))
-  learner <- blank_learner(object$x, object$response, object$family, object$asked, object$seed,
-                           !"initial_noise_precision" %in% names(ranges))
+  learner <- blank_learner(object$x, object$response, object$family, object$asked, object$settings$noise,
+                           object$seed, !"initial_noise_precision" %in% names(ranges))
   new_search(learner$optimizer, lapply(ranges, words_of), folds, learner$settings$epochs, prediction_method(object),
              learner$settings$samples, object$seed, parallel_trials)
 }

@@ -6681,22 +6681,28 @@ R_swig_bdl_training_suggest ( SEXP model, SEXP examples, SEXP in_blocks, SEXP me
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_noise_suggest ( SEXP optimizer, SEXP in_blocks, SEXP prior_parameters, SEXP s_swig_copy)
+R_swig_bdl_noise_suggest ( SEXP optimizer, SEXP in_blocks, SEXP prior_parameters, SEXP y, SEXP s_swig_copy)
 {
   bdl_status result;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
   int32_t arg2 ;
   int64_t arg3 ;
-  bdl_likelihood *arg4 = (bdl_likelihood *) 0 ;
+  bdl_matrix arg4 ;
+  bdl_likelihood *arg5 = (bdl_likelihood *) 0 ;
+  double *arg6 = (double *) 0 ;
   SEXP given1 ;
-  bdl_likelihood output4 ;
+  bdl_likelihood output5 ;
+  double output6 ;
   unsigned int r_nprotect = 0;
   SEXP r_ans = R_NilValue ;
   VMAXTYPE r_vmax = vmaxget() ;
   SEXP R_OutputValues;
 
   {
-    arg4 = &output4;
+    arg5 = &output5;
+  }
+  {
+    arg6 = &output6;
   }
   {
     given1 = optimizer;
@@ -6710,21 +6716,27 @@ R_swig_bdl_noise_suggest ( SEXP optimizer, SEXP in_blocks, SEXP prior_parameters
     arg3 = (int64_t)bdlr_int64(prior_parameters, "bdl_noise_suggest", "prior_parameters");
   }
   {
+    arg4 = bdlr_matrix(y, 0, "bdl_noise_suggest", "y");
+  }
+  {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = (bdl_status)bdl_noise_suggest((struct bdl_optimizer const *)arg1,arg2,arg3,arg4);
+    result = (bdl_status)bdl_noise_suggest((struct bdl_optimizer const *)arg1,arg2,arg3,arg4,arg5,arg6);
     bdlr_call_end(&call);
   }
   {
     bdlr_check(result); r_ans = R_NilValue;
   }
   Rf_protect(r_ans);
-  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
   r_nprotect += 2;
   SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
   r_ans = R_OutputValues;
   {
-    r_ans = bdlr_output(r_ans, 1, "noise", Rf_ScalarInteger(*arg4));
+    r_ans = bdlr_output(r_ans, 1, "noise", Rf_ScalarInteger(*arg5));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "distance", Rf_ScalarReal(*arg6));
   }
   {
     bdlr_inherit(r_ans, given1);
@@ -14700,7 +14712,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_metric_accuracy", (DL_FUNC) &R_swig_bdl_metric_accuracy, 3},
    {"R_swig_bdl_metric_coverage", (DL_FUNC) &R_swig_bdl_metric_coverage, 4},
    {"R_swig_bdl_optimizer_diagnose_answers", (DL_FUNC) &R_swig_bdl_optimizer_diagnose_answers, 4},
-   {"R_swig_bdl_noise_suggest", (DL_FUNC) &R_swig_bdl_noise_suggest, 4},
+   {"R_swig_bdl_noise_suggest", (DL_FUNC) &R_swig_bdl_noise_suggest, 5},
    {"R_swig_bdl_optimizer_set_choice", (DL_FUNC) &R_swig_bdl_optimizer_set_choice, 4},
    {"R_swig_bdl_method_count", (DL_FUNC) &R_swig_bdl_method_count, 1},
    {"R_swig_bdl_posterior_mean", (DL_FUNC) &R_swig_bdl_posterior_mean, 3},

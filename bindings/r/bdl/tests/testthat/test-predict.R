@@ -135,6 +135,31 @@ test_that("Student-t noise is not drawn by outliers", {
   expect_error(bdl(x, y > 0, noise = "student_t", verbose = FALSE), "gaussian family")
 })
 
+test_that("a huge outlier makes the noise by default Student's t", {
+  set.seed(3)
+  x <- matrix(runif(200, -1, 1))
+  line <- 2 * x[, 1]
+  y <- line + 0.1 * rnorm(200)
+  y[7] <- 1e4
+  said <- character()
+  fit <- withCallingHandlers(bdl(x, y, hidden = 10, members = 2, seed = 1, verbose = FALSE), warning = function(w) {
+    said <<- c(said, conditionMessage(w))
+    invokeRestart("muffleWarning")
+  })
+  expect_identical(grepl("^a target is [0-9.]+ robust standard deviations from the median, .* noise = \"heteroscedastic\"", said), TRUE)
+  expect_identical(sapply(fit$members, function(member) member$settings$noise), c("student_t", "student_t"))
+  expect_lt(sqrt(mean((predict(fit) - line)^2)), 0.2)
+  interval <- predict(fit, x, type = "interval")
+  expect_true(all(is.finite(unlist(interval))))
+  expect_output(print(fit$members[[1]]), "student_t likelihood")
+  again <- unserialize(serialize(fit, NULL))
+  expect_identical(predict(again, x), predict(fit, x))
+  expect_silent(named <- suppressWarnings(bdl(x, y, hidden = 4, epochs = 3, noise = "heteroscedastic", verbose = FALSE)))
+  expect_identical(named$settings$noise, "heteroscedastic")
+  from_data_set <- suppressWarnings(bdl(bdl_dataset(x, y), hidden = 4, epochs = 3, verbose = FALSE))
+  expect_identical(from_data_set$settings$noise, "heteroscedastic")
+})
+
 test_that("the noise by default is what suits the fit", {
   set.seed(1)
   x <- matrix(rnorm(120), 60)
