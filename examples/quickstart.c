@@ -51,8 +51,8 @@ int main(int argc, char** argv) {
   double *mean = malloc((size_t)m * 5 * sizeof *mean), *lower = mean + m, *upper = mean + 2 * m,
          *log_density = mean + 3 * m, *noise = mean + 4 * m;
   double rmse, log_likelihood, coverage;
-  check(bdl_predict(model, posterior, x_test, BDL_LINEARIZED, 500, 1, bdl_f64_out(mean, m, 1),
-                    bdl_none_out(), bdl_f64_out(noise, m, 1)));
+  check(bdl_predict(model, posterior, x_test, BDL_LINEARIZED, 500, 1, bdl_f64_out(mean, m, 1), bdl_none_out(),
+                    bdl_f64_out(noise, m, 1)));
   check(bdl_predict_log_density(model, posterior, x_test, y_test, BDL_LINEARIZED, 500, 1,
                                 bdl_f64_out(log_density, m, 1)));
   check(bdl_metric_rmse(bdl_f64(mean, m, 1), y_test, &rmse));

@@ -58,8 +58,8 @@ bool is_read(Index wanted, const Combination& c) {
   const bool may_use_evidence =
                  fits && c.method.kind == MethodKind::batch && learns_by_evidence(with_evidence, m),
              by_evidence = may_use_evidence && learns_by_evidence(o, m);
-  const bool is_mode = mean && !c.is(Families::dropout) && m.has_hidden && m.has_matrices && m.likelihood == BDL_GAUSSIAN &&
-                       (o.laplace == 0 || o.evidence != EvidenceUse::none);
+  const bool is_mode = mean && !c.is(Families::dropout) && m.has_hidden && m.has_matrices &&
+                       m.likelihood == BDL_GAUSSIAN && (o.laplace == 0 || o.evidence != EvidenceUse::none);
   const bool is_plain = o.rule == Rule::bog || o.rule == Rule::bbb;
   const bool by_eigenpairs = (natural && !is_plain) || (fits && mean) ||
                              (stream && !is_plain && o.mean_update == MeanUpdateOption::projected);

@@ -65,8 +65,9 @@ Learner::Learner(const Network& network, const Algorithm& algorithm, const char*
   set("guard", 0);  // the published algorithms: no line search, one prior precision for all
   set("prior_precision", algorithm.prior_precision);
   check(bdl_optimizer_set_choice(optimizer, "prior_scaling", "unit"));
-  check(bdl_optimizer_set_int(optimizer, "iterations", algorithm.iterations));
-  check(bdl_optimizer_set_int(optimizer, "samples", algorithm.samples));
+  if (algorithm.iterations > 1) check(bdl_optimizer_set_int(optimizer, "iterations", algorithm.iterations));
+  if (algorithm.curvature.starts_with("mc-"))
+    check(bdl_optimizer_set_int(optimizer, "samples", algorithm.samples));
   check(bdl_optimizer_set_int(optimizer, "seed", algorithm.seed));
   check(bdl_optimizer_set_int(optimizer, "threads", 1));
   check(bdl_optimizer_set_int(optimizer, "learn_noise", 0));

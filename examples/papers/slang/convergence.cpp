@@ -158,7 +158,8 @@ void run(const Settings& settings, const Course& course, Table& traces, Table& s
   bdl_optimizer* const optimizer = learner.optimizer.get();
   check(bdl_optimizer_set_int(optimizer, "minibatch", course.set->minibatch));
   check(bdl_optimizer_set_double(optimizer, "learning_rate", course.rate));
-  check(bdl_optimizer_set_double(optimizer, "curvature_rate", course.rate));
+  if (std::string(course.method.name) != "bbb")
+    check(bdl_optimizer_set_double(optimizer, "curvature_rate", course.rate));
   Watch seen{&learner, &data, network ? 20 : 0, network ? 0 : bias_normaliser(data.train), {}, {}};
   check(bdl_optimizer_fit(optimizer, data.train.all_inputs(), data.train.all_targets(), course.epochs, watch,
                           &seen));

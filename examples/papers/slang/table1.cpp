@@ -50,7 +50,8 @@ int64_t train(const Learner& learner, const DataSet& set, const Method& method, 
   const bool stochastic = method.iterations == 0;
   const int64_t epochs = quick ? 3 : stochastic ? 10000 : method.iterations;
   const int64_t minibatch = stochastic ? set.minibatch : data.rows();
-  check(bdl_optimizer_set_int(optimizer, "minibatch", minibatch));
+  const bool is_exact = std::string(method.name).starts_with("exact");
+  if (!is_exact) check(bdl_optimizer_set_int(optimizer, "minibatch", minibatch));
   check(
       bdl_optimizer_set_int(optimizer, "progress_every", stochastic ? epochs * data.rows() / minibatch : 1));
   // Methods without options stop by themselves.

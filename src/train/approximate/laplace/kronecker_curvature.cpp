@@ -46,13 +46,13 @@ KroneckerCurvature<T>::KroneckerCurvature(const Model<T>& model, const Posterior
 template <class T>
 template <class Fill>
 ConstSpan<double> KroneckerCurvature<T>::add_shards(const Pass& pass, Index numbers, Fill&& fill) {
-  const auto& [data, size, team, shards] = pass.shared;
-  sums_.reserve(team.rank(), team.size(), shards, numbers, 0);
-  add_up(team, sums_, [&](Index shard, std::span<double> out) {
-    const ShardRange examples = part_of(shard, shards, data.rows());
+  const SharedData& shared = pass.shared;
+  sums_.reserve(shared.team.rank(), shared.team.size(), shared.shards, numbers, 0);
+  add_up(shared.team, sums_, [&](Index shard, std::span<double> out) {
+    const ShardRange examples = part_of(shard, shared.shards, shared.data.rows());
     std::ranges::fill(out, 0.0);
     if (examples.count() == 0) return;
-    RowRange own(data, examples.first, examples.count());
+    RowRange own(shared.data, examples.first, examples.count());
     const Posterior<T>& q = *h_;
     SeedSpec seeds = curvature_seeds(pass.form, q, pass.shared.weight(), examples.first);
     seeds.apart = true;
