@@ -26,5 +26,5 @@ for percent in (50, 90, 95)
     p = predict(m, X_test; interval = percent / 100)
     @printf("%d %% intervals hold %.0f %% of the test targets\n", percent, 100 * coverage(p.lower, p.upper, y_test))
 end
-noise = sqrt.(predict(m.model, m.posterior, X_test; samples = 500).noise_variance)
+noise = sqrt.(predict(m.model, m.posterior, X_test; method = :linearized).noise_variance)
 @printf("learned noise: standard deviations from %.3f to %.3f\n", minimum(noise), maximum(noise))
