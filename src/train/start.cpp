@@ -118,7 +118,9 @@ class Start {
     return options_.initial_precision >= 1e-30;
   }  // smaller numbers, which a float hardly holds, count as 0: not given
   double isotropic() const {
-    const double times = options_.start_share > 0 ? 0.1 : 10;
+    // Draws of deep networks must stay nearer to the mean, or their classes are never learned.
+    const double of_classes = optimizer_.context().is_deep ? 1 : 0.1,
+                 times = options_.start_share > 0 ? of_classes : 10;
     return is_given() ? options_.initial_precision : times * static_cast<double>(optimizer_.data_size());
   }
   std::span<T> precision_to_fill() { return precision_.first(posterior->dimension()); }
