@@ -122,7 +122,8 @@ Optimizer network_optimizer(const Record& parameters, const Model& model, const 
   check(bdl_optimizer_create(model.get(), posterior.get(), parameters.text("method").c_str(), 50000,
                              &optimizer));
   Optimizer created(optimizer);
-  check(bdl_optimizer_set_int(optimizer, "samples", parameters.integer("S")));
+  if (parameters.text("method") != "map")  // whose gradients are those at its mean
+    check(bdl_optimizer_set_int(optimizer, "samples", parameters.integer("S")));
   if (parameters.has("guard"))
     check(bdl_optimizer_set_double(optimizer, "guard", parameters.number("guard")));
   return created;

@@ -61,8 +61,8 @@ void cost(const Settings& settings) {
           const Row key = {rule, curvature, family, std::to_string(parameters)};
           if (table.done(key)) continue;
           const Network network{{inputs, hidden, 1}, BDL_GAUSSIAN, 1, BDL_F64};
-          // Steps too short to diverge: the work is the same.
-          const double rate = std::string(rule) == "blr" ? 0.5 : 1e-8;
+          // Steps too short to diverge: the work is the same. bong has no rate.
+          const double rate = std::string(rule) == "bong" ? 1 : std::string(rule) == "blr" ? 0.5 : 1e-8;
           const Learner learner(network, {rule, curvature, family, rate, 1, 10, 100, 1}, "none");
           Row row = key;
           row.push_back(number(settings.quick ? seconds_per_observation(learner, data, 1e-4, 1)

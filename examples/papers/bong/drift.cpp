@@ -137,7 +137,7 @@ Windows batch(const Stream& stream, const Method& method) {
   for (int64_t now = refit_every; now < data.rows(); now += refit_every) {
     const int64_t first = method.dynamics == "all" ? 0 : std::max<int64_t>(0, now - recent);
     Algorithm algorithm{"slang-ggn", "mc-ggn", method.family, 0.03, 1, 4, stream.prior_precision, now};
-    const Learner learner(stream.network, algorithm, "none", now - first);
+    const Learner learner(stream.network, algorithm, nullptr, now - first);
     check(bdl_optimizer_fit(learner.optimizer(), data.inputs_of(first, now - first),
                             data.targets_of(first, now - first), 60, nullptr, nullptr));
     for (int64_t next = now; next < now + refit_every; next += window) {

@@ -60,12 +60,13 @@ Learner::Learner(const Network& network, const Algorithm& algorithm, const char*
   check(bdl_optimizer_create(model, belief_.get(), method, data_size, &optimizer));
   optimizer_.reset(optimizer);
   check(bdl_optimizer_set_choice(optimizer, "curvature", algorithm.curvature.c_str()));
-  check(bdl_optimizer_set_choice(optimizer, "score", score));
+  if (score) check(bdl_optimizer_set_choice(optimizer, "score", score));
   set("learning_rate", algorithm.rate);
   set("guard", 0);  // the published algorithms: no line search, one prior precision for all
   set("prior_precision", algorithm.prior_precision);
   check(bdl_optimizer_set_choice(optimizer, "prior_scaling", "unit"));
-  if (algorithm.iterations > 1) check(bdl_optimizer_set_int(optimizer, "iterations", algorithm.iterations));
+  if (algorithm.rule == "blr" || algorithm.rule == "bbb")
+    check(bdl_optimizer_set_int(optimizer, "iterations", algorithm.iterations));
   if (algorithm.curvature.starts_with("mc-"))
     check(bdl_optimizer_set_int(optimizer, "samples", algorithm.samples));
   check(bdl_optimizer_set_int(optimizer, "seed", algorithm.seed));

@@ -23,7 +23,8 @@ struct Network {
 };
 
 /// One of the paper's algorithms. Family: "diagonal", "diagonal-moment", "full", "full-moment" or
-/// "low-rank-R". The rule may be any method of the library.
+/// "low-rank-R". The rule may be any method of the library; iterations are those of blr and bbb, samples
+/// those of mc-ef and mc-ggn.
 struct Algorithm {
   std::string rule, curvature, family;
   double rate = 1;
@@ -34,7 +35,7 @@ struct Algorithm {
 
 class Learner {
  public:
-  /// data_size matters to batch methods only.
+  /// data_size matters to batch methods only, which have no score: null.
   Learner(const Network& network, const Algorithm& algorithm, const char* score, int64_t data_size = 1);
 
   bdl_model* model() const { return model_.get(); }

@@ -72,9 +72,10 @@ const Experiment experiments[] = {
      "resnet18",
      256,
      2,
-     "prior_scaling=elrg prior_precision=1 final_rate=1 learning_rate=5e-4 initial_precision=162754.79 "
+     "prior_scaling=elrg prior_precision=1 final_rate=1 learning_rate=5e-4 "
      "augment_pad=4 augment_flip=1 augment_fill=reflect initialization=he_fan_out kl_weight=0.125",
-     {"map", "mf-vi", "elrg K=1", "elrg K=2", "elrg K=3", "elrg K=4"}},
+     {"map", "mf-vi", "elrg K=1", "elrg K=2", "elrg K=3", "elrg K=4"},
+     "initial_precision=162754.79"},
     {"estimators",
      "mnist",
      "lenet5",

@@ -21,8 +21,9 @@ struct Method {
 struct Experiment {
   const char *name, *set, *network;
   int64_t minibatch, epochs;
-  const char* options;           ///< of the methods by Adam
-  std::vector<const char*> run;  ///< labels
+  const char* options;            ///< of the methods by Adam
+  std::vector<const char*> run;   ///< labels
+  const char* of_variances = "";  ///< options of those methods by Adam that learn variances
 };
 
 /// They end the program where there is none.

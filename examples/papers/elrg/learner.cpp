@@ -43,6 +43,8 @@ Learner begin(const Experiment& experiment, const Method& method, const Images& 
     check(bdl_optimizer_set_text(optimizer, "learning_rate=1e-3"));
     check(bdl_optimizer_set_text(optimizer, experiment.options));
   }
+  if (method.family == Family::low_rank_moment)
+    check(bdl_optimizer_set_text(optimizer, experiment.of_variances));
   check(bdl_optimizer_set_text(optimizer, method.options));
   check(bdl_optimizer_set_int(optimizer, "minibatch", std::min(experiment.minibatch, train.count())));
   check(bdl_optimizer_set_int(optimizer, "seed", seed));
