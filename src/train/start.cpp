@@ -13,6 +13,9 @@ namespace bdl {
 namespace {
 
 constexpr double of_biases = 0.01;  // standard deviation of V in biases
+// Precision with which draws of deep networks for classes stay near enough to the mean that they learn from
+// few rows.
+constexpr double least_of_deep = 200;
 
 template <class T>
 double deviation(ConstSpan<T> values) {
@@ -118,10 +121,11 @@ class Start {
     return options_.initial_precision >= 1e-30;
   }  // smaller numbers, which a float hardly holds, count as 0: not given
   double isotropic() const {
-    // Draws of deep networks must stay nearer to the mean, or their classes are never learned.
-    const double of_classes = optimizer_.context().is_deep ? 1 : 0.1,
-                 times = options_.start_share > 0 ? of_classes : 10;
-    return is_given() ? options_.initial_precision : times * static_cast<double>(optimizer_.data_size());
+    if (is_given()) return options_.initial_precision;
+    const MethodContext& context = optimizer_.context();
+    const auto rows = static_cast<double>(optimizer_.data_size());
+    if (options_.start_share > 0) return std::max(0.1 * rows, context.is_deep ? least_of_deep : 0.0);
+    return context.is_deep && learns_by_evidence(options_, context) ? rows : 10 * rows;
   }
   std::span<T> precision_to_fill() { return precision_.first(posterior->dimension()); }
 

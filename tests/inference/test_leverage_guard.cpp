@@ -212,6 +212,7 @@ struct Course {
     options.guard = guard;
     options.learning_rate = 0.8;
     options.curvature_rate = 0.001;
+    options.initial_precision = 1200;
     options.prior_scaling = PriorScaling::unit;
     optimizer->set_options(options);
   }

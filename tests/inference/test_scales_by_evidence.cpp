@@ -2,6 +2,7 @@
 // against dense matrices and Laplace's; what a fit does when it falls; the refined posterior with which it
 // ends.
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "data/data_set.hpp"
@@ -74,6 +75,39 @@ void sums_over_rows_are_those_over_parameters(void**) {
     for (Index i = 0; i < 7; ++i) row(i, 0) = b(i, r);
     assert_near("leverage", evidence.leverage(r), dot(row, sigma * row), 1e-12);
   }
+}
+
+/// Sums the log densities of values z ~ N(0, A), each given the others: A without its row and column.
+double left_out_by_definition(const Dense& a, const std::vector<double>& z) {
+  const Index others = a.rows - 1;
+  double sum = 0;
+  for (Index r = 0; r < a.rows; ++r) {
+    const auto other = [r](Index i) { return i < r ? i : i + 1; };
+    Dense covariance(others, others), values(others, 1), products(others, 1);
+    for (Index i = 0; i < others; ++i) {
+      values(i, 0) = z[static_cast<std::size_t>(other(i))];
+      products(i, 0) = a(other(i), r);
+      for (Index j = 0; j < others; ++j) covariance(i, j) = a(other(i), other(j));
+    }
+    const Dense weights = inverse_of(covariance) * products;
+    const double error = z[static_cast<std::size_t>(r)] - dot(weights, values),
+                 variance = a(r, r) - dot(weights, products);
+    sum -= (std::log(2 * std::numbers::pi * variance) + error * error / variance) / 2;
+  }
+  return sum;
+}
+
+void values_left_out_are_predicted_from_the_others(void**) {
+  const Rows rows;
+  GramEvidence evidence = rows.evidence();
+  assert_true(evidence.evaluate(rows.precisions, rows.factors));
+  Dense a = identity(6);
+  for (Index g = 0; g < 2; ++g)
+    a = a +
+        (1 / rows.precisions[static_cast<std::size_t>(g)]) * (transposed(rows.scaled(g)) * rows.scaled(g));
+  auto z = Random(13).normal(6, 1).values;
+  const double wanted = left_out_by_definition(a, z);
+  assert_near("log density", evidence.left_out_log_density(z), wanted, 1e-12);
 }
 
 /// P = (H + lambda)^-1 H of a group alone.
@@ -166,6 +200,31 @@ void it_is_laplaces_evidence(void**) {
   }
 }
 
+/// In a linear model rows left out are predicted by the exact posterior of the others, wherever the mean is.
+void rows_left_out_of_a_line_are_predicted_exactly(void**) {
+  Regression of("laplace", Family::full, {3, 1}, 12, 1);
+  of.y[4] = std::nan("");
+  std::ranges::copy(Random(5).normal(4, 1).values, of.q->mean().begin());
+  of.q->set_blank(false);
+  of.network->likelihood.set_noise_precision(std::vector<double>{1.7});
+  const auto sample = of.sample();
+  LinearizedEvidence<double> evidence(*of.optimizer, sample);
+  const double precision = of.optimizer->prior().precision()[0];
+  std::vector<Index> known;
+  for (Index i = 0; i < 12; ++i)
+    if (i != 4) known.push_back(i);
+  Dense covariance(11, 11);
+  std::vector<double> y;
+  for (Index r = 0; r < 11; ++r) {
+    const auto row = [&](Index i) { return of.x.data() + 3 * known[static_cast<std::size_t>(i)]; };
+    y.push_back(of.y[static_cast<std::size_t>(known[static_cast<std::size_t>(r)])]);
+    for (Index s = 0; s < 11; ++s)
+      covariance(r, s) =
+          (std::inner_product(row(r), row(r) + 3, row(s), 1.0)) / precision + (r == s ? 1 / 1.7 : 0);
+  }
+  assert_near("log density", evidence.left_out(), left_out_by_definition(covariance, y), 1e-11);
+}
+
 /// MacKay's steps end where the slopes of Laplace's evidence are 0.
 void its_search_ends_at_the_optimum(void**) {
   Regression of("laplace", Family::full, {3, 5, 1}, 40, 3);
@@ -218,8 +277,10 @@ void a_fit_ends_with_a_refined_posterior(void**) {
 int test_scales_by_evidence() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(sums_over_rows_are_those_over_parameters),
+      cmocka_unit_test(values_left_out_are_predicted_from_the_others),
       cmocka_unit_test(determined_parts_are_soft_projections),
       cmocka_unit_test(it_is_laplaces_evidence),
+      cmocka_unit_test(rows_left_out_of_a_line_are_predicted_exactly),
       cmocka_unit_test(its_search_ends_at_the_optimum),
       cmocka_unit_test(noise_alone_is_found_to_be_noise),
       cmocka_unit_test(a_fit_ends_with_a_refined_posterior),

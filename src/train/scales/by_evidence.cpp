@@ -15,6 +15,7 @@ constexpr double looks[] = {1 / 60., 1 / 24., 1 / 12., 1 / 6., 1 / 4., 1 / 3.,
                             1 / 2.,  5 / 8.,  3 / 4.,  7 / 8., 1};
 constexpr double worst_fall = 0.2;              // nats per example
 constexpr double time_to_move = 0.1;            // fraction of the course
+constexpr double time_to_judge = 1 / 6.;        // the same
 constexpr int first_steps = 2, more_steps = 1;  // of the search
 
 Index step_at(const Plan& plan, double fraction) {
@@ -65,6 +66,11 @@ LooksAtEvidence<T>::LooksAtEvidence(Optimizer<T>& optimizer, DataSet& data, Inde
     : optimizer_(optimizer), data_(data), sample_(optimizer, data, shards), evidence_(optimizer, sample_) {}
 
 template <class T>
+double LooksAtEvidence<T>::fraction() const {
+  return plan_fraction(optimizer_.state.plan, optimizer_.state.step + 1);
+}
+
+template <class T>
 void LooksAtEvidence<T>::look() {
   TrainingState& state = optimizer_.state;
   if (!is_look(state.plan, state.step)) return;
@@ -81,15 +87,27 @@ void LooksAtEvidence<T>::look() {
     evidence_.begin_afresh();
     evidence_.search({}, first_steps);
     const bool falls = has_fallen(optimizer_, evidence_.value(), examples);
-    if (!falls && plan_fraction(state.plan, state.step + 1) < optimizer_.options().learn_from) return;
+    const Doubt doubt = doubt_of(falls);
+    if (doubt == Doubt::open) return;
+    if (doubt == Doubt::none && !falls && fraction() < optimizer_.options().learn_from) return;
     state.learning_step = state.step;
-    if (falls && state.best_evidence < evidence_.noise().of_constant() && state.may_begin_anew)
-      return begin_anew();
+    if (doubt == Doubt::confirmed) return begin_anew();
   }
   state.convergence = {};
   if (moved.prior) optimizer_.prior().set_groups(evidence_.prior());
   optimizer_.model()->likelihood.learn_noise_precision(evidence_.noise().precisions());
   if (may_scale_draws(optimizer_.options().curvature)) state.draw_scale = evidence_.draw_scale();
+}
+
+/// Doubts that there is anything to learn while the evidence was never that of a constant. A mean that has
+/// just begun to fit has such an evidence too; after a while, predictions of rows left out decide.
+template <class T>
+auto LooksAtEvidence<T>::doubt_of(bool falls) -> Doubt {
+  const double of_constant = evidence_.noise().of_constant();
+  if (!optimizer_.state.may_begin_anew || optimizer_.state.best_evidence >= of_constant) return Doubt::none;
+  if (!evidence_.knows_left_out()) return falls ? Doubt::confirmed : Doubt::none;
+  if (fraction() < time_to_judge) return Doubt::open;
+  return evidence_.left_out() < of_constant ? Doubt::confirmed : Doubt::none;
 }
 
 /// Begins training anew with the noise of a constant. The course goes on: the rates begin anew, and fall over

@@ -1,8 +1,8 @@
 // Learning the scales of a regression by the evidence (docs/mathematics/scales.md, "By the evidence"). A fit
 // begins with optimistic noise, so that the mean fits before its errors are explained by noise. It looks at
 // the evidence 11 times. When the evidence has fallen, or at the fraction learn_from of the course,
-// optimism ends: each further look sets prior and noise. If the evidence was never that of a constant,
-// training begins anew with the noise of a constant.
+// optimism ends: each further look sets prior and noise. If the evidence was never that of a constant, and
+// rows left out are predicted worse than by it, training begins anew with the noise of a constant.
 #pragma once
 
 #include "train/scales/linearized_evidence.hpp"
@@ -28,6 +28,11 @@ class LooksAtEvidence {
   LinearizedEvidence<T>& evidence() { return evidence_; }
 
  private:
+  /// Doubt that there is anything to learn.
+  enum class Doubt { none, open, confirmed };
+
+  double fraction() const;
+  Doubt doubt_of(bool falls);
   void begin_anew();
 
   Optimizer<T>& optimizer_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "linalg/dense/cholesky.hpp"
 
@@ -51,6 +52,18 @@ bool GramEvidence::evaluate(ConstSpan<double> precisions, ConstSpan<double> fact
     effective_[g] = std::max(0.0, trace / precisions[g]);
   }
   return std::isfinite(log_det_);
+}
+
+/// Given the others, z_r has the mean z_r - a_r / d_r and the variance 1 / d_r, where a = A^-1 z and d is the
+/// diagonal of A^-1 (Sundararajan and Keerthi 2001).
+double GramEvidence::left_out_log_density(std::span<double> z) const {
+  cholesky_solve(lower_.matrix(rows_, rows_), {z.data(), rows_, 1});
+  double sum = 0;
+  for (Index r = 0; r < rows_; ++r) {
+    const double d = inverse_.matrix(rows_, rows_)(r, r), a = z[at(r)];
+    sum += (std::log(d / (2 * std::numbers::pi)) - a * a / d) / 2;
+  }
+  return sum;
 }
 
 /// With the rows B F of the group, H = (B F)(B F)^T, and P u = B F v / lambda where v = A_g^-1 (B F)^T u, so

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "base/error.hpp"
 #include "curvature/blocked_rows.hpp"
@@ -12,6 +13,8 @@ namespace {
 constexpr Index rows_at_a_time = 64;              // that are written out
 constexpr double longest_move = 5;                // largest factor on a precision in a step of the search
 constexpr double smallest = 1e-8, largest = 1e8;  // prior precisions
+// Parameters of which the data determine less than one have no weaker prior than usual: they would wander.
+constexpr double fewest = 1, usual = 1;
 
 }  // namespace
 
@@ -41,6 +44,8 @@ void LinearizedEvidence<T>::hold_parts() {
   const Index means = likelihood.means(), others = likelihood.outputs() - means,
               curved = sample_.curved_rows();
   row_factors_.resize(at((means + others) * curved));
+  errors_.resize(at(means * curved));
+  z_.resize(errors_.size());
   parts_.resize(others > 0 ? 2 : 1);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     Part& part = parts_[p];
@@ -68,7 +73,22 @@ void LinearizedEvidence<T>::compute() {
   const Estimate<T> estimate = estimator_->estimate(mean, sample_.curved_x(), sample_.curved_y(), seeds);
   const double weight = static_cast<double>(sample_.data_rows()) / static_cast<double>(sample_.curved_rows());
   add_layers(estimate, weight);
+  compute_errors();
   add_variances(estimate, weight);
+}
+
+template <class T>
+void LinearizedEvidence<T>::compute_errors() {
+  const Model<T>& model = *optimizer_.model();
+  const Posterior<T>& q = *optimizer_.posterior();
+  const Index curved = sample_.curved_rows();
+  const auto f = outputs_.matrix(model.outputs(), curved);
+  model.forward(q.mean(), sample_.curved_x(), f, scratch_, q.statistics());
+  const auto y = sample_.curved_y();
+  for (std::size_t r = 0; r < errors_.size(); ++r) {
+    const Index c = static_cast<Index>(r) / curved, i = static_cast<Index>(r) % curved;
+    errors_[r] = static_cast<double>(y(c, i)) - static_cast<double>(f(c, i));
+  }
 }
 
 template <class T>
@@ -177,12 +197,13 @@ void LinearizedEvidence<T>::move(const MovedScales& moves, ConstSpan<double> squ
       double effective = 0;
       for (const Part& part : parts()) effective += part.gram.effective_parameters(static_cast<Index>(g));
       const bool is_free = moves.noise_outputs || gives_means_[g];
-      if (!is_free || effective <= 0 || squares[g] <= 0) continue;
-      const double from = prior_.values[g],
-                   to = std::clamp(effective / squares[g], from / longest_move, from * longest_move);
+      if (!is_free || squares[g] <= 0) continue;
+      const double from = prior_.values[g], found = effective / squares[g],
+                   wanted = effective < fewest ? std::max(found, usual) : found,
+                   to = std::clamp(wanted, from / longest_move, from * longest_move);
       prior_.values[g] = std::clamp(to, smallest, largest);
     }
-  if (moves.noise) noise_.move(determined_, parts_.size() > 1);
+  if (moves.noise) noise_.move(determined_, parts().size() > 1);
 }
 
 /// Guesses that half of what the rows can determine is determined.
@@ -215,6 +236,33 @@ template <class T>
 double LinearizedEvidence<T>::value() {
   evaluate();
   return value_;
+}
+
+template <class T>
+bool LinearizedEvidence<T>::knows_left_out() const {
+  return optimizer_.model()->likelihood.kind() != BDL_STUDENT_T &&
+         sample_.curved_rows() == sample_.data_rows();
+}
+
+/// A target is its error plus what the mean contributes to its linearised output, in units of the noise.
+template <class T>
+double LinearizedEvidence<T>::left_out() {
+  evaluate();
+  const Part& part = parts_[0];
+  const auto curved = static_cast<std::size_t>(sample_.curved_rows());
+  double sum = 0;
+  for (std::size_t r = 0; r < z_.size(); ++r) {
+    z_[r] = 0;
+    if (std::isnan(errors_[r])) {
+      sum += std::log(2 * std::numbers::pi) / 2;  // which the row of a missing target takes away
+      continue;
+    }
+    const double precision = noise_.precision(r / curved);
+    z_[r] = std::sqrt(precision) * errors_[r];
+    for (const auto& products : part.products) z_[r] += part.factors[r] * products[r];
+    sum += std::log(precision) / 2;
+  }
+  return sum + part.gram.left_out_log_density(z_);
 }
 
 template <class T>

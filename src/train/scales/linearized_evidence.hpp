@@ -37,6 +37,11 @@ class LinearizedEvidence {
 
   /// Returns the evidence at the present scales, scaled to all data.
   double value();
+  /// Returns the log density of each target given the others, summed: the linearised model's at the present
+  /// scales. Its optimum counts, not the mean at which it is linearised.
+  double left_out();
+  /// True if left_out() means something: noise is Gaussian, and the sample holds the curvature of all rows.
+  bool knows_left_out() const;
   /// Returns the precisions of the prior's groups.
   ConstSpan<double> prior() const { return prior_.values; }
   TargetNoise<T>& noise() { return noise_; }
@@ -60,6 +65,7 @@ class LinearizedEvidence {
   void add_layers(const Estimate<T>& estimate, double weight);
   void add_layer(std::size_t part, Index parameter, ConstMatrixView<double> gram);
   void add_variances(const Estimate<T>& estimate, double weight);
+  void compute_errors();
   void compute_squares();
   void evaluate();
   void find_determined();
@@ -75,12 +81,12 @@ class LinearizedEvidence {
   GroupedPrecisions prior_;
   std::vector<bool> gives_means_;  // by groups; false if they give log noise precisions only
   std::vector<double> sizes_, squares_, determined_squares_;  // of groups
-  std::vector<double> determined_, drawn_;  // effective parameters by targets: of the model, of draws
-  std::vector<double> row_factors_;
+  std::vector<double> determined_, drawn_;        // effective parameters by targets: of the model, of draws
+  std::vector<double> row_factors_, errors_, z_;  // errors of means, by rows of the first part; memory
   double value_ = 0;
   Scratch scratch_;
   Buffer<double> gram_, variances_;
-  Buffer<T> products_, written_;
+  Buffer<T> products_, written_, outputs_;
 };
 
 }  // namespace bdl

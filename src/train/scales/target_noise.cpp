@@ -118,7 +118,7 @@ double TargetNoise<T>::of_constant() const {
 
 template <class T>
 ConstSpan<double> TargetNoise<T>::precisions() {
-  for (std::size_t p = 0; p < precisions_.size(); ++p) precisions_[p] = present(p) * factors_[p];
+  for (std::size_t p = 0; p < precisions_.size(); ++p) precisions_[p] = precision(p);
   return precisions_;
 }
 

@@ -27,7 +27,8 @@ class TargetNoise {
   /// Returns the log likelihood of a constant, with its best noise.
   double of_constant() const;
   std::size_t targets() const { return targets_.size(); }
-  /// Returns the factor on a target's present noise precision.
+  /// Returns a target's noise precision, and its factor on the present one.
+  double precision(std::size_t target) const { return present(target) * factors_[target]; }
   double factor(std::size_t target) const { return factors_[target]; }
   /// Returns the noise precisions as the likelihood holds them, and those of a constant, until the next call.
   ConstSpan<double> precisions();
