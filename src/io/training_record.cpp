@@ -33,6 +33,7 @@ void visit_later_state(Fields& fields, State& state) {
     fields.flag("state.may_begin_anew", state.may_begin_anew);
     fields.real("state.draw_scale", state.draw_scale);
   }
+  if (fields.has("state.is_in_doubt")) fields.flag("state.is_in_doubt", state.is_in_doubt);
   if (fields.has("state.distance")) fields.sum("state.distance", state.distance);
 }
 

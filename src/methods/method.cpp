@@ -88,7 +88,8 @@ void online(Options& options, const MethodContext& context) {
 }
 
 /// Classifiers start with long steps, lose their initial precision just by the end of the plan, and do not
-/// learn their prior: the one that the ELBO would choose costs accuracy (docs/defaults.md).
+/// learn their prior unless in doubt: the one that the ELBO would choose costs accuracy (docs/defaults.md).
+/// Deep ones, which doubt too early, need none.
 template <EstimateKind kind>
 void batch(Options& options, const MethodContext& context) {
   set_in_batches(options, context, Rule::blr, kind);
@@ -102,7 +103,7 @@ void batch(Options& options, const MethodContext& context) {
   options.learning_rate = 0.05;
   options.start_share = 0.01;
   options.minibatches = 20;
-  options.learn_prior = 0;
+  options.learn_prior = context.is_deep ? 0 : learn_in_doubt;
 }
 
 /// Empirical-Fisher rows grow with the residuals and keep steps short while a regression does not fit yet, so

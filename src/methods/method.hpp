@@ -122,6 +122,8 @@ std::string caution_of(const Method& method);
 /// (train/scales/by_evidence.hpp), unless prior or noise are fixed.
 bool learns_by_evidence(const Options& options, const MethodContext& model);
 
+constexpr int learn_in_doubt = 2;  ///< value of option learn_prior
+
 std::span<const Method> method_table();
 
 /// Fails with ERROR_INVALID_ARGUMENT listing the names.

@@ -12,6 +12,10 @@ double plan_fraction(const Plan& plan, Index t) {
                     1.0);
 }
 
+Index step_at(const Plan& plan, double fraction) {
+  return plan.begin + static_cast<Index>(std::ceil(fraction * static_cast<double>(plan.end - plan.begin)));
+}
+
 double planned_curvature_rate(const Options& options, const Plan& plan) {
   const auto steps = static_cast<double>(plan.end - plan.begin);
   if (options.start_share == 0 || options.schedule != ScheduleKind::cosine || !(steps > 0))

@@ -29,6 +29,9 @@ struct Plan {
 /// Returns the fraction of the plan done before step t (counted from 1), in [0, 1]; 0 without a plan.
 double plan_fraction(const Plan& plan, Index t);
 
+/// Returns the number of the step after which a fraction of the plan is done.
+Index step_at(const Plan& plan, double fraction);
+
 /// Returns the step after which SWAG collects parameters, at rates that stay as they are.
 Index swag_begin(const Options& options, const Plan& plan);
 

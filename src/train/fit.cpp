@@ -11,6 +11,7 @@
 #include "train/approximate/swag.hpp"
 #include "train/exact/exact_fit.hpp"
 #include "train/scales/by_evidence.hpp"
+#include "train/scales/doubt.hpp"
 #include "train/sharding.hpp"
 #include "train/start.hpp"
 #include "train/step.hpp"
@@ -200,12 +201,18 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
     team.attempt([&] { looks.emplace(optimizer, data, shards); });
     team.vote();  // all ranks have the memory, or none trains
   }
+  std::optional<Doubt<T>> doubt;
+  if (may_doubt(optimizer)) {
+    team.attempt([&] { doubt.emplace(optimizer, data, shards); });
+    team.vote();
+  }
   while (state.epoch < state.fit_end_epoch) {
     bool asked = false;
     const bool steps = state.batch < state.batches;
     if (steps) asked = advance(optimizer, *seen, *strata, *undo);
     undo->keep();
     if (steps && looks) team.telling([&] { looks->look(); });
+    if (steps && doubt) team.telling([&] { doubt->look(); });
     if (state.batch == state.batches) end_epoch(optimizer, data, *strata, looks);
     if (should_stop(optimizer, progress, asked) && state.epoch < state.fit_end_epoch) return Status::STOPPED;
   }

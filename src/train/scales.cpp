@@ -33,10 +33,11 @@ LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps) {
   LearnedScales learned;
   learned.is_due = is_due(state, options.learn_from, epoch_steps);
   const bool by_steps = !state.by_evidence,
+             learns_prior =
+                 options.learn_prior == learn_in_doubt ? state.is_in_doubt : options.learn_prior == 1,
              at_ends_of_epochs = state.epoch < state.fit_end_epoch && evidence_learns_noise(optimizer),
              learns_noise = options.learn_noise && likelihood.has_noise_precision() && !at_ends_of_epochs;
-  learned.prior =
-      by_steps && options.learn_prior && !optimizer.prior().is_fixed() && options.rule != Rule::map;
+  learned.prior = by_steps && learns_prior && !optimizer.prior().is_fixed() && options.rule != Rule::map;
   learned.noise = by_steps && learns_noise;
   learned.degrees = learns_noise && options.learn_degrees_of_freedom && likelihood.kind() == BDL_STUDENT_T &&
                     is_due(state, options.heteroscedastic_from, epoch_steps);

@@ -59,6 +59,7 @@ struct TrainingState {
   double best_evidence = -std::numeric_limits<double>::infinity();
   double draw_scale = 1;        ///< factor on the deviations of draws from the mean
   bool by_evidence = false;     ///< true within a fit that learns scales by the evidence
+  bool is_in_doubt = false;     ///< true if class frequencies have more evidence than the network (doubt.hpp)
   bool may_begin_anew = false;  ///< true if the course began with a blank posterior
   /// Distance from the optimum at which a fit with exact-* ended, in posterior standard deviations.
   double distance = 0;

@@ -128,7 +128,7 @@ void determined_parts_are_soft_projections(void**) {
               1e-12);
 }
 
-/// A regression with an optimizer; the data are rows of the caller's arrays.
+/// A regression, or classes, with an optimizer; the data are rows of the caller's arrays.
 struct Regression {
   Index examples;
   std::vector<double> x, y;
@@ -143,8 +143,12 @@ struct Regression {
     const Index targets = network->likelihood.targets();
     for (Index i = 0; i < count; ++i) {
       for (Index j = 0; j < sizes.front(); ++j) x.push_back(random.normal());
-      for (Index c = 0; c < targets; ++c)
-        y.push_back(signal * std::sin(2 * x[x.size() - 1]) + random.normal());
+      for (Index c = 0; c < targets; ++c) {
+        const double value = signal * std::sin(2 * x[x.size() - 1]) + random.normal();
+        y.push_back(kind == BDL_BERNOULLI     ? value > 0
+                    : kind == BDL_CATEGORICAL ? (value > 0) + (value > 1)
+                                              : value);
+      }
     }
     q = create_posterior<double>({family, network->parameters(), family == Family::low_rank ? 3 : 0});
     optimizer = std::make_unique<Optimizer<double>>(network, q, find_method(method), count);
@@ -197,6 +201,37 @@ void it_is_laplaces_evidence(void**) {
     const LogEvidence wanted = evidence_of(*of.optimizer, of.optimizer->prior().grouped(), 1);
     assert_near("evidence", evidence.value(), wanted.value, 1e-11);
     assert_near("effective", evidence.effective_parameters(), wanted.effective_parameters, 1e-11);
+  }
+}
+
+/// Of classes there is no noise to learn; the rows are those of all logits.
+void it_is_laplaces_evidence_of_classes(void**) {
+  for (const bdl_likelihood kind : {BDL_BERNOULLI, BDL_CATEGORICAL}) {
+    Regression of("laplace", Family::full, {3, 5, kind == BDL_BERNOULLI ? 1 : 3}, 40, 1, kind);
+    of.set("evidence=none");
+    std::ranges::copy(Random(5).normal(of.network->parameters(), 1, 0.5).values, of.q->mean().begin());
+    of.q->set_blank(false);
+    of.optimizer->prior().set_groups(std::vector<double>{0.4, 2.5});
+    laplace(*of.optimizer, of.inputs(), of.targets());
+    const auto sample = of.sample();
+    LinearizedEvidence<double> evidence(*of.optimizer, sample);
+    const LogEvidence wanted = evidence_of(*of.optimizer, of.optimizer->prior().grouped(), 1);
+    assert_near("evidence", evidence.value(), wanted.value, 1e-11);
+    assert_near("effective", evidence.effective_parameters(), wanted.effective_parameters, 1e-11);
+  }
+}
+
+/// Labels of noise bring doubt, by which the prior is learned; others do not.
+void labels_of_noise_bring_doubt(void**) {
+  for (const double signal : {0.0, 3.0}) {
+    const Index inputs = signal == 0 ? 10 : 2;
+    Regression of("slang", Family::low_rank, {inputs, 50, 1}, 150, signal, BDL_BERNOULLI);
+    assert_true(of.optimizer->options().learn_prior == learn_in_doubt);
+    const double before = of.optimizer->prior().groups()[0];
+    of.train(60);
+    const double after = of.optimizer->prior().groups()[0];
+    assert_true(of.optimizer->state.is_in_doubt == (signal == 0));
+    assert_true(signal == 0 ? after > 1.3 * before : after == before);
   }
 }
 
@@ -280,6 +315,8 @@ int test_scales_by_evidence() {
       cmocka_unit_test(values_left_out_are_predicted_from_the_others),
       cmocka_unit_test(determined_parts_are_soft_projections),
       cmocka_unit_test(it_is_laplaces_evidence),
+      cmocka_unit_test(it_is_laplaces_evidence_of_classes),
+      cmocka_unit_test(labels_of_noise_bring_doubt),
       cmocka_unit_test(rows_left_out_of_a_line_are_predicted_exactly),
       cmocka_unit_test(its_search_ends_at_the_optimum),
       cmocka_unit_test(noise_alone_is_found_to_be_noise),

@@ -18,10 +18,6 @@ constexpr double time_to_move = 0.1;            // fraction of the course
 constexpr double time_to_judge = 1 / 6.;        // the same
 constexpr int first_steps = 2, more_steps = 1;  // of the search
 
-Index step_at(const Plan& plan, double fraction) {
-  return plan.begin + static_cast<Index>(std::ceil(fraction * static_cast<double>(plan.end - plan.begin)));
-}
-
 bool is_look(const Plan& plan, Index step) {
   if (plan.end <= plan.begin || step > plan.end) return false;
   return std::ranges::any_of(looks, [&](double fraction) { return step == step_at(plan, fraction); });

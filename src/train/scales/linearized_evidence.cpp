@@ -44,7 +44,7 @@ void LinearizedEvidence<T>::hold_parts() {
   const Index means = likelihood.means(), others = likelihood.outputs() - means,
               curved = sample_.curved_rows();
   row_factors_.resize(at((means + others) * curved));
-  errors_.resize(at(means * curved));
+  errors_.resize(noise_.targets() * at(curved));
   z_.resize(errors_.size());
   parts_.resize(others > 0 ? 2 : 1);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -79,6 +79,7 @@ void LinearizedEvidence<T>::compute() {
 
 template <class T>
 void LinearizedEvidence<T>::compute_errors() {
+  if (errors_.empty()) return;
   const Model<T>& model = *optimizer_.model();
   const Posterior<T>& q = *optimizer_.posterior();
   const Index curved = sample_.curved_rows();

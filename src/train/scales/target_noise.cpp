@@ -31,7 +31,7 @@ TargetNoise<T>::TargetNoise(const Optimizer<T>& optimizer, const EvidenceSample<
     : optimizer_(optimizer),
       sample_(sample),
       likelihood_(optimizer.model()->likelihood),
-      targets_(static_cast<std::size_t>(likelihood_.targets())),
+      targets_(static_cast<std::size_t>(optimizer.context().has_noise() ? likelihood_.targets() : 0)),
       factors_(targets_.size()),
       errors_(targets_.size()),
       precisions_(likelihood_.noise_precision().size()),
@@ -55,6 +55,7 @@ void TargetNoise<T>::compute() {
     model.forward(q.mean(), sample_.x().columns(first, count), f, scratch_, q.statistics());
     check_outputs_finite<T>(f);
     log_likelihood_ += weight * expected_log_likelihood<T>(likelihood_, f, y);
+    if (targets_.empty()) continue;
     sum_squared_errors<T>(likelihood_, f, y, errors_);
     add(y, weight);
   }

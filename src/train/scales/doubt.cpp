@@ -1,0 +1,62 @@
+#include "train/scales/doubt.hpp"
+
+#include <cmath>
+#include <map>
+
+namespace bdl {
+namespace {
+
+constexpr int steps = 5;  // of the search
+
+/// Returns the log likelihood of the frequencies of the labels, per example.
+template <class T>
+double log_likelihood_of_frequencies(ConstMatrixView<T> y) {
+  double sum = 0;
+  for (Index c = 0; c < y.rows; ++c) {
+    std::map<T, double> counts;
+    double all = 0;
+    for (Index i = 0; i < y.cols; ++i) {
+      if (std::isnan(y(c, i))) continue;
+      ++counts[y(c, i)];
+      ++all;
+    }
+    for (const auto& [label, count] : counts) sum += count * std::log(count / all);
+  }
+  return sum / static_cast<double>(y.cols);
+}
+
+}  // namespace
+
+template <class T>
+bool may_doubt(const Optimizer<T>& optimizer) {
+  const MethodContext& context = optimizer.context();
+  return optimizer.method().kind == MethodKind::batch && optimizer.options().learn_prior == learn_in_doubt &&
+         context.is_network && context.has_classes() && context.without_separate_examples.empty() &&
+         !optimizer.prior().is_fixed() && optimizer.posterior()->is_gaussian();
+}
+
+template <class T>
+Doubt<T>::Doubt(Optimizer<T>& optimizer, DataSet& data, Index shards)
+    : optimizer_(optimizer),
+      sample_(optimizer, data, shards),
+      evidence_(optimizer, sample_),
+      of_frequencies_(log_likelihood_of_frequencies(sample_.y())) {}
+
+template <class T>
+void Doubt<T>::look() {
+  TrainingState& state = optimizer_.state;
+  if (state.step != step_at(state.plan, optimizer_.options().learn_from)) return;
+  evidence_.compute();
+  evidence_.begin_afresh();
+  evidence_.search({true, false, false}, steps);
+  state.is_in_doubt = evidence_.value() < of_frequencies_ * static_cast<double>(sample_.data_rows());
+}
+
+#define BDL_INSTANTIATE(T)                      \
+  template bool may_doubt(const Optimizer<T>&); \
+  template class Doubt<T>;
+BDL_INSTANTIATE(float)
+BDL_INSTANTIATE(double)
+#undef BDL_INSTANTIATE
+
+}  // namespace bdl
