@@ -57,7 +57,9 @@ std::shared_ptr<const LaplaceApproximation<T>> approximation_at(Optimizer<T>& op
 template <class T>
 EvidenceSearch learned_by_evidence(const Optimizer<T>& optimizer) {
   EvidenceSearch search;
-  search.prior = !optimizer.prior().is_fixed() && !is_mode(optimizer);
+  const PriorGroups groups = optimizer.options().prior_groups;
+  const bool by_layers = groups == PriorGroups::layers || groups == PriorGroups::shared;
+  search.prior = !optimizer.prior().is_fixed() && (by_layers || !is_mode(optimizer));
   search.noise = evidence_learns_noise(optimizer);
   return search;
 }
@@ -193,6 +195,7 @@ void learn_by_evidence(Optimizer<T>& optimizer, DataSet& data, Index shards) {
   }
   optimizer.team.vote();
   noise.keep();
+  if (is_mode(optimizer)) search.prior = false;  // the mode keeps its own, beside which noise explains all
   commit(optimizer, search, optimum);
 }
 

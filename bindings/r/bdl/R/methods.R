@@ -106,19 +106,30 @@ residuals.bdl <- function(object, type = c("response", "pearson"), ...) {
   stats::naresid(object$na.action, result)
 }
 
-# At the posterior mean. The degrees of freedom are the effective number of parameters, sum_j 1 - lambda_j Sigma_jj
-# with the prior precisions lambda (MacKay 1992), and one for each noise variance that was learned.
+# At the posterior mean. The degrees of freedom are the effective number of parameters (MacKay 1992), and one for each
+# noise variance that was learned.
 logLik.bdl <- function(object, ...) {
   kept(one_posterior(object, "logLik()"))
   handles <- handles_of(object)
   parameters <- mean(handles$posterior)
   values <- bdl_model_log_likelihood(handles$model, parameters, object$x, object$response$y, c(nobs(object), 1))
-  variance <- if (is_point(object)) 0 else bdl_posterior_marginal_variance(handles$posterior, c(1, object$parameters))
-  effective <- sum(1 - inverse.rle(object$prior) * drop(variance))
+  effective <- effective_parameters(object, handles)
   noise <- switch(likelihood_name(object$family, object$settings),
                   gaussian = length(unique(noise_sd(object))), heteroscedastic = object$response$outputs,
                   student_t = object$response$outputs + 1, 0)
   structure(sum(values), df = effective + noise, nobs = nobs(object), class = "logLik")
+}
+
+# sum_j 1 - lambda_j Sigma_jj with the prior precisions lambda; of a network the sum of the leverages of its rows, since
+# without the correlations of parameters the former may exceed the number of rows.
+effective_parameters <- function(object, handles) {
+  if (is_point(object)) return(object$parameters)
+  if (!is_linear(object)) {
+    leverages <- leverages_of(object, object$x)
+    return(object$response$outputs * sum(1 - leverages[, "leverage"] / leverages[, "left_out"]))
+  }
+  variance <- bdl_posterior_marginal_variance(handles$posterior, c(1, object$parameters))
+  sum(1 - inverse.rle(object$prior) * drop(variance))
 }
 
 # As of lm(): a data frame for one response, and the state of R's generator as attribute "seed".
