@@ -158,6 +158,12 @@ auto LinearizedEvidence<T>::parts() -> std::span<Part> {
 }
 
 template <class T>
+void LinearizedEvidence<T>::evaluate(Part& part) {
+  if (!part.gram.evaluate(prior_.values, part.factors))
+    fail(Status::ERROR_DIVERGED, "the evidence by which scales are learned is not finite");
+}
+
+template <class T>
 void LinearizedEvidence<T>::evaluate() {
   const Index curved = sample_.curved_rows();
   for (std::size_t c = 0; c < noise_.targets(); ++c)
@@ -166,8 +172,7 @@ void LinearizedEvidence<T>::evaluate() {
   value_ = noise_.log_likelihood();
   for (std::size_t g = 0; g < squares_.size(); ++g) value_ -= prior_.values[g] * squares_[g] / 2;
   for (Part& part : parts()) {
-    if (!part.gram.evaluate(prior_.values, part.factors))
-      fail(Status::ERROR_DIVERGED, "the evidence by which scales are learned is not finite");
+    evaluate(part);
     value_ -= part.gram.log_det() / 2;
   }
   for (std::size_t c = 0; c < determined_.size(); ++c) {
@@ -241,15 +246,18 @@ double LinearizedEvidence<T>::value() {
 
 template <class T>
 bool LinearizedEvidence<T>::knows_left_out() const {
-  return optimizer_.model()->likelihood.kind() != BDL_STUDENT_T &&
-         sample_.curved_rows() == sample_.data_rows();
+  return optimizer_.model()->likelihood.kind() != BDL_STUDENT_T;
 }
 
-/// A target is its error plus what the mean contributes to its linearised output, in units of the noise.
+/// A target is its error plus what the mean contributes to its linearised output, in units of the noise. Each
+/// row counts once: of larger data, the sample alone predicts its rows.
 template <class T>
 double LinearizedEvidence<T>::left_out() {
+  Part& part = parts_[0];
   evaluate();
-  const Part& part = parts_[0];
+  const double weight = static_cast<double>(sample_.data_rows()) / static_cast<double>(sample_.curved_rows());
+  for (double& factor : part.factors) factor /= std::sqrt(weight);
+  evaluate(part);
   const auto curved = static_cast<std::size_t>(sample_.curved_rows());
   double sum = 0;
   for (std::size_t r = 0; r < z_.size(); ++r) {
@@ -263,7 +271,7 @@ double LinearizedEvidence<T>::left_out() {
     for (const auto& products : part.products) z_[r] += part.factors[r] * products[r];
     sum += std::log(precision) / 2;
   }
-  return sum + part.gram.left_out_log_density(z_);
+  return weight * (sum + part.gram.left_out_log_density(z_));
 }
 
 template <class T>

@@ -38,9 +38,9 @@ class LinearizedEvidence {
   /// Returns the evidence at the present scales, scaled to all data.
   double value();
   /// Returns the log density of each target given the others, summed: the linearised model's at the present
-  /// scales. Its optimum counts, not the mean at which it is linearised.
+  /// scales, scaled to all data. Its optimum counts, not the mean at which it is linearised.
   double left_out();
-  /// True if left_out() means something: noise is Gaussian, and the sample holds the curvature of all rows.
+  /// True if left_out() means something: noise is Gaussian.
   bool knows_left_out() const;
   /// Returns the precisions of the prior's groups.
   ConstSpan<double> prior() const { return prior_.values; }
@@ -67,6 +67,7 @@ class LinearizedEvidence {
   void add_variances(const Estimate<T>& estimate, double weight);
   void compute_errors();
   void compute_squares();
+  void evaluate(Part& part);
   void evaluate();
   void find_determined();
   void move(const MovedScales& moved, ConstSpan<double> squares);
