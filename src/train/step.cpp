@@ -119,6 +119,22 @@ class StepInProgress {
         optimizer_.options(),      rates_of(optimizer_),      static_cast<double>(optimizer_.data_size()),
         optimizer_.state.step + 1, optimizer_.state.is_fresh, memory().scratch};
     result_ = take_step(optimizer_.step_kind(), in, evidence, optimizer_.averages, next.get());
+    if (likelihood && likelihood->kind() == BDL_HETEROSCEDASTIC && !likelihood->log_precision_is_free())
+      hold_log_precision();
+  }
+
+  /// Takes back what the step did to the means of parameters that give log noise precisions, while these are
+  /// held: the covariance would carry them along with the others.
+  void hold_log_precision() {
+    const auto before = optimizer_.posterior()->mean();
+    const bool is_mean = optimizer_.step_kind() == StepKind::mean;
+    const std::span<T> after =
+        is_mean ? optimizer_.averages.mean.first(std::ssize(before)) : memory().next->mean();
+    for (const ParameterBlock& block : optimizer_.blocks())
+      if (block.of_means > 0)
+        std::copy(before.begin() + block.offset + block.of_means,
+                  before.begin() + block.offset + block.size(),
+                  after.begin() + block.offset + block.of_means);
   }
 
   /// Commits the posterior and the averages of the step; nothing fails here.

@@ -189,7 +189,7 @@ calls = {
     "integer option of a float": lambda: optimizer().set(minibatch=2.5),
     "choice of a number": lambda: optimizer().set(schedule=1),
     "choice": lambda: optimizer().set(schedule="linear"),
-    "switch 2": lambda: optimizer().set(learn_prior=2),
+    "switch 2": lambda: optimizer().set(learn_noise=2),
     "prior 0": lambda: assign(optimizer(), "prior_precision", 0.0),
     "prior count": lambda: assign(optimizer(), "prior_precision", [1, 2]),
     "fit: no rows": lambda: optimizer().fit(X[:0], Y[:0], 1),

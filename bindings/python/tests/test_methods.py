@@ -106,7 +106,7 @@ def test_the_first_fit_by_a_baseline_says_what_it_is_for(data, monkeypatch):
     assert message.startswith("bbb is a baseline of Blundell et al. 2015, for comparisons: its 95 % intervals held ")
     assert message.endswith("take method laplace or the default.")
     assert not said_of_baselines(lambda: network.fit(*data))
-    [(_, file)] = said_of_baselines(lambda: bdl.BayesianMLPRegressor(hidden=3, method="rvga").partial_fit(*data))
+    [(_, file)] = said_of_baselines(lambda: bdl.BayesianMLPRegressor(hidden=3, method="bog").partial_fit(*data))
     assert file == __file__
     [(message, _)] = said_of_baselines(lambda: bdl.BayesianMLPRegressor(hidden=3, posterior="dropout", epochs=1).fit(*data))
     assert message.startswith("mc-dropout")

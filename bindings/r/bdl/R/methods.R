@@ -124,7 +124,7 @@ logLik.bdl <- function(object, ...) {
 # without the correlations of parameters the former may exceed the number of rows.
 effective_parameters <- function(object, handles) {
   if (is_point(object)) return(object$parameters)
-  if (!is_linear(object)) {
+  if (!is_linear(object) && !identical(object$settings$rank, "dropout")) {
     leverages <- leverages_of(object, object$x)
     return(object$response$outputs * sum(1 - leverages[, "leverage"] / leverages[, "left_out"]))
   }
