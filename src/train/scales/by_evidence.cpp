@@ -83,11 +83,11 @@ void LooksAtEvidence<T>::look() {
     evidence_.begin_afresh();
     evidence_.search({}, first_steps);
     const bool falls = has_fallen(optimizer_, evidence_.value(), examples);
-    const Doubt doubt = doubt_of(falls);
-    if (doubt == Doubt::open) return;
-    if (doubt == Doubt::none && !falls && fraction() < optimizer_.options().learn_from) return;
+    const Signal found = signal(falls);
+    if (found == Signal::unclear) return;
+    if (found == Signal::seen && !falls && fraction() < optimizer_.options().learn_from) return;
     state.learning_step = state.step;
-    if (doubt == Doubt::confirmed) return begin_anew();
+    if (found == Signal::absent) return begin_anew();
   }
   state.convergence = {};
   if (moved.prior) optimizer_.prior().set_groups(evidence_.prior());
@@ -95,15 +95,15 @@ void LooksAtEvidence<T>::look() {
   if (may_scale_draws(optimizer_.options().curvature)) state.draw_scale = evidence_.draw_scale();
 }
 
-/// Doubts that there is anything to learn while the evidence was never that of a constant. A mean that has
-/// just begun to fit has such an evidence too; after a while, predictions of rows left out decide.
+/// Nothing seems to be there to learn while the evidence was never that of a constant. A mean that has just
+/// begun to fit has such an evidence too; after a while, predictions of rows left out decide.
 template <class T>
-auto LooksAtEvidence<T>::doubt_of(bool falls) -> Doubt {
+auto LooksAtEvidence<T>::signal(bool falls) -> Signal {
   const double of_constant = evidence_.noise().of_constant();
-  if (!optimizer_.state.may_begin_anew || optimizer_.state.best_evidence >= of_constant) return Doubt::none;
-  if (!evidence_.knows_left_out()) return falls ? Doubt::confirmed : Doubt::none;
-  if (fraction() < time_to_judge) return Doubt::open;
-  return evidence_.left_out() < of_constant ? Doubt::confirmed : Doubt::none;
+  if (!optimizer_.state.may_begin_anew || optimizer_.state.best_evidence >= of_constant) return Signal::seen;
+  if (!evidence_.knows_left_out()) return falls ? Signal::absent : Signal::seen;
+  if (fraction() < time_to_judge) return Signal::unclear;
+  return evidence_.left_out() < of_constant ? Signal::absent : Signal::seen;
 }
 
 /// Begins training anew with the noise of a constant. The course goes on: the rates begin anew, and fall over

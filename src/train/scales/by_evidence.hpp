@@ -28,11 +28,11 @@ class LooksAtEvidence {
   LinearizedEvidence<T>& evidence() { return evidence_; }
 
  private:
-  /// Doubt that there is anything to learn.
-  enum class Doubt { none, open, confirmed };
+  /// What the data seem to say of the targets.
+  enum class Signal { seen, unclear, absent };
 
   double fraction() const;
-  Doubt doubt_of(bool falls);
+  Signal signal(bool falls);
   void begin_anew();
 
   Optimizer<T>& optimizer_;

@@ -246,7 +246,9 @@ double LinearizedEvidence<T>::value() {
 
 template <class T>
 bool LinearizedEvidence<T>::knows_left_out() const {
-  return optimizer_.model()->likelihood.kind() != BDL_STUDENT_T;
+  const Likelihood& likelihood = optimizer_.model()->likelihood;
+  return likelihood.kind() == BDL_GAUSSIAN ||
+         (likelihood.kind() == BDL_HETEROSCEDASTIC && !likelihood.log_precision_is_free());
 }
 
 /// A target is its error plus what the mean contributes to its linearised output, in units of the noise. Each

@@ -40,7 +40,7 @@ class LinearizedEvidence {
   /// Returns the log density of each target given the others, summed: the linearised model's at the present
   /// scales, scaled to all data. Its optimum counts, not the mean at which it is linearised.
   double left_out();
-  /// True if left_out() means something: noise is Gaussian.
+  /// True if left_out() means something: the noise is Gaussian, and the same for all rows.
   bool knows_left_out() const;
   /// Returns the precisions of the prior's groups.
   ConstSpan<double> prior() const { return prior_.values; }
