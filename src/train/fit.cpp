@@ -150,6 +150,24 @@ void check_is_whole(const Optimizer<T>& optimizer, Index rows) {
          optimizer.method().name, static_cast<long long>(optimizer.data_size()));
 }
 
+/// Holds the memory of the looks of a fit: all ranks have it, or none trains.
+template <class Look, class T>
+void hold(std::optional<Look>& look, Optimizer<T>& optimizer, DataSet& data, Index shards) {
+  optimizer.team.attempt([&] { look.emplace(optimizer, data, shards); });
+  optimizer.team.vote();
+}
+
+template <class T>
+Status train_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress,
+                     Index shards) {
+  const auto agree_again = [&] {
+    agree(optimizer, Call::epoch, data.rows(), optimizer.state.fit_end_epoch, shards);
+  };
+  return optimizer.team.telling([&] {
+    return fit_exactly(optimizer, data, epochs, {shards, agree_again, progress});
+  });
+}
+
 template <class T>
 Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progress& progress) {
   Team& team = optimizer.team;
@@ -170,14 +188,8 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
     seen.emplace(optimizer, data);
   });
   agree(optimizer, Call::fit, data.rows(), epochs, shards, data.blocks);
-  if (optimizer.method().kind == MethodKind::exact) {
-    const auto agree_again = [&] {
-      agree(optimizer, Call::epoch, data.rows(), optimizer.state.fit_end_epoch, shards);
-    };
-    return team.telling([&] {
-      return fit_exactly(optimizer, data, epochs, {shards, agree_again, progress});
-    });
-  }
+  if (optimizer.method().kind == MethodKind::exact)
+    return train_exactly(optimizer, data, epochs, progress, shards);
   std::optional<Undo<T>> undo;
   team.attempt([&] {
     {
@@ -197,15 +209,9 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   TrainingState& state = optimizer.state;
   std::optional<LooksAtEvidence<T>> looks;
   state.by_evidence = learns_by_evidence(optimizer);
-  if (state.by_evidence) {
-    team.attempt([&] { looks.emplace(optimizer, data, shards); });
-    team.vote();  // all ranks have the memory, or none trains
-  }
+  if (state.by_evidence) hold(looks, optimizer, data, shards);
   std::optional<Doubt<T>> doubt;
-  if (may_doubt(optimizer)) {
-    team.attempt([&] { doubt.emplace(optimizer, data, shards); });
-    team.vote();
-  }
+  if (may_doubt(optimizer)) hold(doubt, optimizer, data, shards);
   while (state.epoch < state.fit_end_epoch) {
     bool asked = false;
     const bool steps = state.batch < state.batches;
