@@ -279,6 +279,16 @@ void noise_alone_is_found_to_be_noise(void**) {
   assert_true(signal.optimizer->state.plan.begin == 0);
 }
 
+/// Beside its own prior a mode of a few rows would count nearly all of them as determined, and the noise
+/// would be all that the targets vary. Its prior stays.
+void a_mode_states_the_noise(void**) {
+  Regression of("map", Family::low_rank, {20, 50, 1}, 150, 4);
+  of.train(200);
+  const double variance = sum_of_squares(of.y) / 150, noise = 1 / of.network->likelihood.noise_precision(0);
+  assert_true(noise > 0.1 * variance && noise < 0.8 * variance);
+  for (const double precision : of.optimizer->prior().groups()) assert_true(precision == 1);
+}
+
 /// While log noise precisions are held, the means that give them stay where they began, also where the
 /// curvature couples them to the others.
 void held_log_precisions_do_not_move(void**) {
@@ -330,6 +340,7 @@ int test_scales_by_evidence() {
       cmocka_unit_test(rows_left_out_of_a_line_are_predicted_exactly),
       cmocka_unit_test(its_search_ends_at_the_optimum),
       cmocka_unit_test(noise_alone_is_found_to_be_noise),
+      cmocka_unit_test(a_mode_states_the_noise),
       cmocka_unit_test(held_log_precisions_do_not_move),
       cmocka_unit_test(a_fit_ends_with_a_refined_posterior),
   };
