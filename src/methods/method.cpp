@@ -110,7 +110,7 @@ void batch(Options& options, const MethodContext& context) {
 /// its learning rate may be higher.
 void slang(Options& options, const MethodContext& context) {
   batch<EstimateKind::mc_ef>(options, context);
-  if (context.has_hidden && context.likelihood == BDL_GAUSSIAN) options.learning_rate = 0.1;
+  if (context.has_hidden && context.has_noise()) options.learning_rate = 0.2;
 }
 
 /// The optimum is that of the ELBO for a given prior and a given noise.

@@ -105,7 +105,7 @@ constexpr EstimatorDefault all_defaults[] = {
 
 }  // namespace
 
-const Method& suggested_method(const MethodContext& model, Families family, bool is_stream) {
+const Method& suggested_method(const MethodContext&, Families family, bool is_stream) {
   if (is_stream) {
     if (family == Families::dropout || family == Families::kronecker ||
         contains(Families::low_rank_moments, family))
@@ -115,7 +115,7 @@ const Method& suggested_method(const MethodContext& model, Families family, bool
   if (family == Families::dropout) return find_method("mc-dropout");
   if (contains(Families::low_rank_moments, family)) return find_method("elrg-d");
   if (family == Families::kronecker) return find_method("laplace");
-  return find_method(model.has_classes() ? "slang" : "slang-ggn");
+  return find_method("slang");
 }
 
 Training suggested_training(const MethodContext& model, const TrainingWish& wish) {
