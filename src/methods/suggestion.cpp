@@ -105,7 +105,7 @@ constexpr EstimatorDefault all_defaults[] = {
 
 }  // namespace
 
-const Method& suggested_method(const MethodContext&, Families family, bool is_stream) {
+const Method& suggested_method(const MethodContext& model, Families family, bool is_stream) {
   if (is_stream) {
     if (family == Families::dropout || family == Families::kronecker ||
         contains(Families::low_rank_moments, family))
@@ -115,7 +115,9 @@ const Method& suggested_method(const MethodContext&, Families family, bool is_st
   if (family == Families::dropout) return find_method("mc-dropout");
   if (contains(Families::low_rank_moments, family)) return find_method("elrg-d");
   if (family == Families::kronecker) return find_method("laplace");
-  return find_method("slang");
+  // The empirical Fisher of counts, whose residuals may be any size, is too rough.
+  const bool suits_fisher = model.has_classes() || (model.has_hidden && model.has_noise());
+  return find_method(suits_fisher ? "slang" : "slang-ggn");
 }
 
 Training suggested_training(const MethodContext& model, const TrainingWish& wish) {

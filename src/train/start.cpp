@@ -124,8 +124,9 @@ class Start {
     if (is_given()) return options_.initial_precision;
     const MethodContext& context = optimizer_.context();
     const auto rows = static_cast<double>(optimizer_.data_size());
+    if (context.is_deep && learns_by_evidence(options_, context)) return rows;
     if (options_.start_share > 0) return std::max(0.1 * rows, context.is_deep ? least_of_deep : 0.0);
-    return context.is_deep && learns_by_evidence(options_, context) ? rows : 10 * rows;
+    return 10 * rows;
   }
   std::span<T> precision_to_fill() { return precision_.first(posterior->dimension()); }
 

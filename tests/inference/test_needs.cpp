@@ -139,6 +139,7 @@ void each_need_is_told(void**) {
                            "learning_rate=2",
                            "mean_update=unprojected curvature=mc-hess",
                            "learn_prior=1",
+                           "learn_prior=2",
                            "low_rank_update=moving_average",
                            "rule=map learn_prior=1",
                            "fisher=sampled",

@@ -1332,8 +1332,8 @@ def bdl_method_suggest(model, posterior, is_stream):
     :type posterior: bdl_posterior
     :param posterior: the posterior to learn
     :type is_stream: int32_t
-    :param is_stream: 0: "slang" for classes (its curvature costs one row an example, however many classes there
-                         are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
+    :param is_stream: 0: "slang" for networks (its curvature costs one row an example, however many outputs there
+                         are), "slang-ggn" for counts and linear models, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
                          (rank 0), "ekf" (full) or "bong" (moment parameters); dropout fails with
                          BDL_ERROR_UNSUPPORTED
     :type name: string

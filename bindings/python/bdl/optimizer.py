@@ -359,7 +359,7 @@ def suggest_method(model: Model, posterior: Posterior, is_stream: bool = False) 
     >>> model = bdl.Model.mlp([2, 10, 1])
     >>> q = bdl.Posterior.low_rank(model.parameters, 5)
     >>> bdl.suggest_method(model, q), bdl.suggest_method(model, q, is_stream=True)
-    ('slang-ggn', 'lo-fi')
+    ('slang', 'lo-fi')
     """
     of_model, of_posterior = capsule_of(model, Model, "model"), capsule_of(posterior, Posterior, "posterior")
     return lowlevel.bdl_method_suggest(of_model, of_posterior, is_stream)

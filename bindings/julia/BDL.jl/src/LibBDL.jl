@@ -1734,8 +1734,8 @@ Suggests a method. Since 0.1.
 # Arguments
 - `model`: the network; for generalised linear models of one output "exact-full" is better
 - `posterior`: the posterior to learn
-- `is_stream`: 0: "slang" for classes (its curvature costs one row an example, however many classes there
-  are), "slang-ggn" for numbers, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
+- `is_stream`: 0: "slang" for networks (its curvature costs one row an example, however many outputs there
+  are), "slang-ggn" for counts and linear models, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
   (rank 0), "ekf" (full) or "bong" (moment parameters); dropout fails with
   BDL_ERROR_UNSUPPORTED
 - `name`: receives the method's name, static

@@ -100,7 +100,7 @@ for (name, usual) in (("map", :plug_in), ("laplace", :linearized), ("vogn", :lin
     @test size(predict(m, X; kind = :draws)) == (60, 20)
 end
 let m = fit(BayesianMLP, X, y; hidden = (4,), epochs = 1, progress = false)
-    @test method(m.optimizer) == suggest_method(m.model, m.posterior) == "slang-ggn"
+    @test method(m.optimizer) == suggest_method(m.model, m.posterior) == "slang"
     @test suggest_method(m.model, m.posterior; stream = true) == "lo-fi"
     @test method(fit(BayesianMLP, X, X[:, 1] .> 0; epochs = 1, progress = false).optimizer) == "slang"
     lofi = describe_method("lo-fi")

@@ -113,7 +113,7 @@ test_that("predictions suit the method, and methods bring their posterior", {
     expect_identical(dim(predict(fit, d, type = "draws", samples = 3)), c(nrow(d), 3L))
   }
   expect_identical(quick(y ~ a + b, d, hidden = 4, method = "vogn")$settings$rank, 0)
-  expect_identical(quick(y ~ a + b, d, hidden = 4)$settings$method, "slang-ggn")
+  expect_identical(quick(y ~ a + b, d, hidden = 4)$settings$method, "slang")
   expect_identical(quick(g ~ a + b, d, hidden = 4)$settings$method, "slang")
   expect_error(quick(y ~ a, d, hidden = 4, method = "slangs"), class = "bdl_error_invalid_argument")
   expect_identical(bdl_method_describe("lo-fi")$families, "low_rank")
