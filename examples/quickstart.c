@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   check(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_HETEROSCEDASTIC, &model));
   check(bdl_model_standardize(model, x, y)); /* in and out of the model everything keeps its units */
   check(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 5, &posterior));
-  check(bdl_optimizer_create(model, posterior, "slang-ggn", n, &opt));
+  check(bdl_optimizer_create(model, posterior, "slang", n, &opt));
   check(bdl_optimizer_fit(opt, x, y, 100, show_progress, NULL));
 
   double *mean = malloc((size_t)m * 5 * sizeof *mean), *lower = mean + m, *upper = mean + 2 * m,

@@ -18,7 +18,7 @@
  *   bdl_model *model; bdl_posterior *q; bdl_optimizer *opt;
  *   bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model);
  *   bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 5, &q);
- *   bdl_optimizer_create(model, q, "slang-ggn", n, &opt);
+ *   bdl_optimizer_create(model, q, "slang", n, &opt);
  *   bdl_model_standardize(model, bdl_f64(x, n, 6), bdl_f64(y, n, 1)); // all else stays in your units
  *   bdl_optimizer_fit(opt, bdl_f64(x, n, 6), bdl_f64(y, n, 1), 120, NULL, NULL);
  *   bdl_predict(model, q, bdl_f64(x_new, m, 6), BDL_MONTE_CARLO, 500, 1,

@@ -67,7 +67,7 @@ static void example_what_methods_are_for(void** state) {
   assert_true(is_baseline);
   assert_non_null(strstr(caution, "is a baseline of Blundell et al. 2015, for comparisons"));
   OK(bdl_method_suggest(l.model, l.posterior, 0, &name));
-  assert_string_equal(name, "slang-ggn"); /* of linear models; networks get "slang" */
+  assert_string_equal(name, "slang-ggn");                /* of linear models; networks get "slang" */
   OK(bdl_method_prediction(name, l.model, &prediction)); /* exactly: a line with Gaussian noise */
   assert_int_equal(prediction, BDL_LINEARIZED);
   learner_free(&l);
