@@ -192,6 +192,7 @@ HETEROSCEDASTIC, GAUSSIAN, STUDENT_T = "heteroscedastic", "gaussian", "student_t
     (GAUSSIAN, {"hidden": ()}),
     (GAUSSIAN, {"posterior": "dropout"}),
     (GAUSSIAN, {"options": {"learn_noise": 0}}),
+    (HETEROSCEDASTIC, {"options": {"heteroscedastic_from": 0.9}}),
 ])  # fmt: skip
 def test_auto_noise(noise, parameters, curve, tmp_path):
     """A fit, a clone of it, and a file of it have the same noise."""

@@ -249,6 +249,7 @@ function chosen_noise(m, likelihood, n, inputs, targets, image, y)
     s = m.settings
     s.noise === :auto || return s.noise
     likelihood === :gaussian && !(m isa BayesianConv && is_whole(s.network)) || return :gaussian
+    haskey(s.options, :heteroscedastic_from) && return :heteroscedastic  # it has no other meaning
     optimizer = optimizer_for(model_for(m, :gaussian, inputs, targets, image), n, merge(s, (prior = nothing,)))
     noise, distance = noise_and_outlier(optimizer, false, s.prior === nothing ? nothing : posterior_of(s.prior), y)
     distance > 0 && @warn string("a target is ", rounded(distance), " robust standard deviations from the median, so the noise is ",

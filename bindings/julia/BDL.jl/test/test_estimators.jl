@@ -150,6 +150,7 @@ end
 let taken(T = BayesianMLP; settings...) = likelihood(fit(T, X, y; epochs = 3, progress = false, settings...).model)
     @test taken(; hidden = 4) === taken(; hidden = 4, method = "vogn") === taken(BayesianConv; network = "dense 4; relu") === :heteroscedastic
     @test taken(; hidden = 4, method = "laplace") === :gaussian
+    @test taken(; hidden = 4, heteroscedastic_from = 0.9) === :heteroscedastic
     @test taken(; hidden = ()) === taken(; hidden = 4, method = "lo-fi") === taken(; hidden = 4, method = "mc-dropout") === :gaussian
     @test taken(; hidden = 4, learn_noise = 0) === taken(BayesianConv; network = "dense 4; batchnorm; relu", method = "vogn") === :gaussian
     @test taken(BayesianConv; network = "input $(size(X, 2)); dense 4; relu; dense 1") === taken(BayesianGLM) === :gaussian

@@ -59,6 +59,8 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
 
     def _chosen_noise(self, x: Any, targets: np.ndarray, stepwise: bool) -> tuple[str, float]:
         """The noise that the library suggests for these parameters, and the distance of the outlier that it is for, or 0."""
+        if "heteroscedastic_from" in (self.options or {}):  # it has no other meaning
+            return "heteroscedastic", 0.0
         model = self._blank_model(x, targets, "gaussian")
         optimizer = Optimizer(model, *self._blank_posterior(model, len(x), stepwise), len(x))
         self._set_options(optimizer)

@@ -116,6 +116,7 @@ chosen_noise <- function(x, response, family, asked) {
   settings <- asked$settings
   if (settings$noise != "auto") return(settings$noise)
   if (family != "gaussian" || is_whole(settings$network)) return("gaussian")
+  if ("heteroscedastic_from" %in% names(asked$control)) return("heteroscedastic") # it has no other meaning
   optimizer <- learner_for(blank_model(x, response, settings, "gaussian"), rows_in(x), settings, asked$control)$optimizer
   prior <- posterior_of(settings$prior)
   parameters <- if (inherits(prior, "bdl_posterior")) bdl_posterior_dimension(prior) else 0

@@ -166,6 +166,7 @@ test_that("the noise by default is what suits the fit", {
   y <- x[, 1] + 0.1 * rnorm(60)
   taken <- function(...) suppressWarnings(bdl(x, y, epochs = 3, seed = 1, verbose = FALSE, ...))$settings$noise
   expect_identical(taken(hidden = 4), "heteroscedastic")
+  expect_identical(taken(hidden = 4, heteroscedastic_from = 0.9), "heteroscedastic")
   expect_identical(taken(hidden = 4, method = "laplace"), "gaussian")
   expect_identical(taken(network = "dense 4; relu"), "heteroscedastic")
   gaussian <- list(list(hidden = integer(0)), list(hidden = 4, method = "lo-fi"), list(hidden = 4, rank = "dropout"),
