@@ -85,9 +85,9 @@ BDL_API bdl_status bdl_method_prediction(const char* name, const bdl_model* mode
  * @param model     the network; for generalised linear models of one output "exact-full" is better
  * @param posterior the posterior to learn
  * @param is_stream 0: "slang" for networks (its curvature costs one row an example, however many outputs there
- *                  are), "slang-ggn" for counts and linear models, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
- *                  (rank 0), "ekf" (full) or "bong" (moment parameters); dropout fails with
- *                  BDL_ERROR_UNSUPPORTED
+ *                  are), "slang-ggn" for counts, numbers of images and linear models, "mc-dropout" for dropout.
+ *                  Else "lo-fi" (low rank), "vd-ekf" (rank 0), "ekf" (full) or "bong" (moment parameters);
+ *                  dropout fails with BDL_ERROR_UNSUPPORTED
  * @param name      receives the method's name, static
  */
 BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterior* posterior,

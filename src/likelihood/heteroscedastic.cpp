@@ -5,6 +5,8 @@
 namespace bdl::heteroscedastic {
 namespace {
 
+constexpr double most_log_precision = 10;  // that training finds
+
 /// Returns half the log of tau e^h / (2 pi).
 double half_log_scale(const Likelihood& likelihood, double h, Index c) {
   const double log_tau = std::log(likelihood.noise_precision(c) / (2 * std::numbers::pi));
@@ -18,6 +20,13 @@ double root_precision(const Likelihood& likelihood, const T* f, Index c) {
   if (!likelihood.log_precision_is_free()) return root;
   const auto h = static_cast<double>(f[likelihood.targets() + c]);
   return root * std::exp(limited_log_precision(likelihood, h, c) / 2);
+}
+
+/// Returns the derivative of -log p(y | f) with respect to h, where the residual has z standard deviations.
+/// Targets without noise would raise h for ever: beyond the most it is pulled back.
+double slope_of_log_precision(const Likelihood& likelihood, double z, double h, Index c) {
+  const double slope = (z * z - 1) / 2 * log_precision_bend(likelihood, h, c).slope;
+  return h > most_log_precision ? std::max(slope, (h - most_log_precision) / 2) : slope;
 }
 
 /// Returns the residual f - y in standard deviations of the noise, NaN if y is missing.
@@ -62,8 +71,8 @@ void gradient(const Likelihood& likelihood, const T* f, const T* y, T* seed) {
     const double z = whitened(likelihood, f, y, c);
     const bool missing = std::isnan(y[c]), free = likelihood.log_precision_is_free();
     seed[c] = missing ? T(0) : static_cast<T>(root_precision(likelihood, f, c) * z);
-    const double bend = log_precision_bend(likelihood, static_cast<double>(f[targets + c]), c).slope;
-    seed[targets + c] = missing || !free ? T(0) : static_cast<T>((z * z - 1) / 2 * bend);
+    const auto h = static_cast<double>(f[targets + c]);
+    seed[targets + c] = missing || !free ? T(0) : static_cast<T>(slope_of_log_precision(likelihood, z, h, c));
   }
 }
 
@@ -86,7 +95,7 @@ void information_root(const Likelihood& likelihood, const T* f, const T* y, Inde
   const double bend = free ? log_precision_bend(likelihood, static_cast<double>(f[k]), c).slope : 1,
                root = std::max(std::sqrt((free ? std::max(1.0, z * z) : 1) / 2) * bend, 1e-15);
   seed[k] = static_cast<T>(root);
-  if (free) *coefficient = (z * z - 1) * bend / (2 * root);
+  if (free) *coefficient = slope_of_log_precision(likelihood, z, static_cast<double>(f[k]), c) / root;
 }
 
 template <class T>

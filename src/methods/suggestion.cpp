@@ -115,8 +115,8 @@ const Method& suggested_method(const MethodContext& model, Families family, bool
   if (family == Families::dropout) return find_method("mc-dropout");
   if (contains(Families::low_rank_moments, family)) return find_method("elrg-d");
   if (family == Families::kronecker) return find_method("laplace");
-  // The empirical Fisher of counts, whose residuals may be any size, is too rough.
-  const bool suits_fisher = model.has_classes() || (model.has_hidden && model.has_noise());
+  // The empirical Fisher is too rough for counts, whose residuals may be any size, and for numbers of images.
+  const bool suits_fisher = model.has_classes() || (model.has_hidden && model.has_noise() && !model.has_maps);
   return find_method(suits_fisher ? "slang" : "slang-ggn");
 }
 

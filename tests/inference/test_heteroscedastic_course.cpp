@@ -187,6 +187,32 @@ void deep_networks_learn(void**) {
   for (const char* method : {"von", "vogn", "bbb"}) run(method, 0);
 }
 
+/// A line without noise: the noise becomes small, but not so small that nothing can be computed.
+void targets_without_noise_are_learned(void**) {
+  Data data;
+  data.y.values = data.x.values;
+  for (const char* method : {"slang", "slang-ggn"})
+    for (const std::int64_t seed : {1, 2, 3}) {
+      const auto model = make_network<double>({1, 10, 2}, Likelihood(BDL_HETEROSCEDASTIC, 2));
+      Optimizer<double> optimizer(model, make_posterior<double>(model->parameters(), 5), find_method(method),
+                                  examples);
+      Options options = optimizer.options();
+      options.seed = seed;
+      optimizer.set_options(options);
+      assert_true(fit(optimizer, data.inputs(), data.targets(), 40, silent) == Status::OK);
+      Dense f(2, examples);
+      Scratch scratch;
+      model->forward(std::as_const(*optimizer.posterior()).mean(), {data.x.values.data(), 1, examples},
+                     {f.values.data(), 2, examples}, scratch);
+      double square = 0;
+      for (Index i = 0; i < examples; ++i) {
+        square += std::pow(f(0, i) - data.y(0, i), 2);
+        assert_true(f(1, i) < 20);
+      }
+      assert_true(std::sqrt(square / examples) < 1e-3);
+    }
+}
+
 /// In a stream they are free from the first observation; missing targets say nothing.
 void streams_learn_them(void**) {
   Data data;
@@ -250,6 +276,7 @@ int test_heteroscedastic_course() {
       cmocka_unit_test(noise_is_learned_where_it_is),
       cmocka_unit_test(deep_networks_learn<float>),
       cmocka_unit_test(deep_networks_learn<double>),
+      cmocka_unit_test(targets_without_noise_are_learned),
       cmocka_unit_test(streams_learn_them),
       cmocka_unit_test(exact_expectations_are_refused),
       cmocka_unit_test(files_hold_whether_they_are_free),

@@ -77,6 +77,21 @@ void sums_over_rows_are_those_over_parameters(void**) {
   }
 }
 
+/// Equal rows with hardly any noise: A is I plus 1e17 times ones, not positive definite to rounding.
+void rows_without_noise_have_an_evidence(void**) {
+  constexpr Index rows = 40;
+  GramEvidence evidence;
+  evidence.begin(rows, 1);
+  const std::vector<double> ones(rows * rows, 1.0);
+  evidence.add(0, 1, {ones.data(), rows, rows}, std::vector<double>(rows, 1e7));
+  const std::vector<double> precisions{1e-3}, factors(rows, 1.0);
+  assert_true(evidence.evaluate(precisions, factors));
+  assert_near("parameters", evidence.effective_parameters(0), 1, 0.02);
+  assert_true(std::isfinite(evidence.log_det()) && evidence.log_det() > std::log(1e17));
+  assert_false(
+      evidence.evaluate(precisions, std::vector<double>(rows, std::numeric_limits<double>::infinity())));
+}
+
 /// Sums the log densities of values z ~ N(0, A), each given the others: A without its row and column.
 double left_out_by_definition(const Dense& a, const std::vector<double>& z) {
   const Index others = a.rows - 1;
@@ -333,6 +348,7 @@ void a_fit_ends_with_a_refined_posterior(void**) {
 int test_scales_by_evidence() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(sums_over_rows_are_those_over_parameters),
+      cmocka_unit_test(rows_without_noise_have_an_evidence),
       cmocka_unit_test(values_left_out_are_predicted_from_the_others),
       cmocka_unit_test(determined_parts_are_soft_projections),
       cmocka_unit_test(it_is_laplaces_evidence),

@@ -120,6 +120,21 @@ void roots_are_those_of_the_expected_hessian(void**) {
   });
 }
 
+/// Targets without noise would raise h for ever.
+void log_precisions_beyond_the_most_are_pulled_back(void**) {
+  const Likelihood likelihood = heteroscedastic_noise({2.5}, true);
+  Dense f(2, 1), y(1, 1);
+  f(1, 0) = 9.9;
+  assert_near("below it", gradient<double>(likelihood, f, y)(1, 0), -0.5, 1e-15);
+  f(1, 0) = 13;
+  assert_near("beyond it", gradient<double>(likelihood, f, y)(1, 0), 1.5, 1e-15);
+  const auto [columns, coefficients] = root(likelihood, f, y);
+  assert_near("row", columns(1, 1) * coefficients(1, 0), 1.5, 1e-15);
+  y(0, 0) = 1;  // at this h, so many standard deviations off that it is pulled more by itself
+  const double z2 = 2.5 * std::exp(13);
+  assert_near("a residual", gradient<double>(likelihood, f, y)(1, 0), (z2 - 1) / 2, 1e-15 * z2);
+}
+
 void missing_targets_say_nothing(void**) {
   for (const bool free : {false, true}) {
     const Likelihood both = heteroscedastic_noise({2, 3}, free), one = heteroscedastic_noise({3}, free);
@@ -253,6 +268,7 @@ int test_heteroscedastic() {
       cmocka_unit_test(densities_and_moments_are_the_formulas),
       cmocka_unit_test(derivatives_are_the_finite_differences),
       cmocka_unit_test(roots_are_those_of_the_expected_hessian),
+      cmocka_unit_test(log_precisions_beyond_the_most_are_pulled_back),
       cmocka_unit_test(missing_targets_say_nothing),
       cmocka_unit_test(predictive_densities_are_integrals_over_both_outputs),
       cmocka_unit_test(wide_log_precisions_have_densities),

@@ -1333,9 +1333,9 @@ def bdl_method_suggest(model, posterior, is_stream):
     :param posterior: the posterior to learn
     :type is_stream: int32_t
     :param is_stream: 0: "slang" for networks (its curvature costs one row an example, however many outputs there
-                         are), "slang-ggn" for counts and linear models, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
-                         (rank 0), "ekf" (full) or "bong" (moment parameters); dropout fails with
-                         BDL_ERROR_UNSUPPORTED
+                         are), "slang-ggn" for counts, numbers of images and linear models, "mc-dropout" for dropout.
+                         Else "lo-fi" (low rank), "vd-ekf" (rank 0), "ekf" (full) or "bong" (moment parameters);
+                         dropout fails with BDL_ERROR_UNSUPPORTED
     :type name: string
     :param name:      receives the method's name, static
     """

@@ -17954,9 +17954,9 @@ static PyMethodDef SwigMethods[] = {
 		":param posterior: the posterior to learn\n"
 		":type is_stream: int32_t\n"
 		":param is_stream: 0: \"slang\" for networks (its curvature costs one row an example, however many outputs there\n"
-		"                     are), \"slang-ggn\" for counts and linear models, \"mc-dropout\" for dropout. Else \"lo-fi\" (low rank), \"vd-ekf\"\n"
-		"                     (rank 0), \"ekf\" (full) or \"bong\" (moment parameters); dropout fails with\n"
-		"                     BDL_ERROR_UNSUPPORTED\n"
+		"                     are), \"slang-ggn\" for counts, numbers of images and linear models, \"mc-dropout\" for dropout.\n"
+		"                     Else \"lo-fi\" (low rank), \"vd-ekf\" (rank 0), \"ekf\" (full) or \"bong\" (moment parameters);\n"
+		"                     dropout fails with BDL_ERROR_UNSUPPORTED\n"
 		":type name: string\n"
 		":param name:      receives the method's name, static\n"
 		""},

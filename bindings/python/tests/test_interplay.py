@@ -24,9 +24,9 @@ def test_pipeline(curve):
 
 
 def test_grid_search(plane):
-    grid = {"hidden": [(2,), (10,)], "options": [{"learning_rate": 0.02}, {"learning_rate": 1e-6}]}
+    grid = {"hidden": [(2,), (10,)], "options": [{"learning_rate": 0.2}, {"learning_rate": 1e-6}]}
     search = GridSearchCV(bdl.BayesianMLPRegressor(epochs=20), grid, cv=3).fit(*plane)
-    assert search.best_params_["options"] == {"learning_rate": 0.02}
+    assert search.best_params_["options"] == {"learning_rate": 0.2}
     assert search.best_estimator_.score(*plane) > 0.5
 
 

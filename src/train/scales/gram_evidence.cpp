@@ -7,6 +7,11 @@
 #include "linalg/dense/cholesky.hpp"
 
 namespace bdl {
+namespace {
+
+constexpr double roundings[] = {0, 1e-12, 1e-10};  // the first that is enough
+
+}  // namespace
 
 void GramEvidence::begin(Index rows, Index groups) {
   rows_ = rows;
@@ -27,8 +32,10 @@ void GramEvidence::add(Index group, double scale, ConstMatrixView<double> of_row
     for (Index r = s; r < rows_; ++r) to(r, s) += scale * factors[at(s)] * factors[at(r)] * of_rows(r, s);
 }
 
-bool GramEvidence::evaluate(ConstSpan<double> precisions, ConstSpan<double> factors) {
-  const auto lower = lower_.matrix(rows_, rows_), inverse = inverse_.matrix(rows_, rows_);
+/// Forms A. `rounding` is relative noise of the rows: where data have hardly any noise, A is so large beside
+/// its ones that it is not positive definite without.
+void GramEvidence::form(ConstSpan<double> precisions, ConstSpan<double> factors, double rounding) {
+  const auto lower = lower_.matrix(rows_, rows_);
   std::ranges::fill(lower_.first(rows_ * rows_), 0.0);
   for (std::size_t g = 0; g < grams_.size(); ++g) {
     const auto k = gram(static_cast<Index>(g));
@@ -37,8 +44,18 @@ bool GramEvidence::evaluate(ConstSpan<double> precisions, ConstSpan<double> fact
       for (Index r = s; r < rows_; ++r) lower(r, s) += factor * factors[at(r)] * k(r, s);
     }
   }
-  for (Index r = 0; r < rows_; ++r) lower(r, r) += 1;
-  if (!cholesky(lower)) return false;
+  double most = 0;
+  for (Index r = 0; r < rows_; ++r) most = std::max(most, lower(r, r));
+  for (Index r = 0; r < rows_; ++r) lower(r, r) += 1 + rounding * most;
+}
+
+bool GramEvidence::evaluate(ConstSpan<double> precisions, ConstSpan<double> factors) {
+  const auto lower = lower_.matrix(rows_, rows_), inverse = inverse_.matrix(rows_, rows_);
+  const auto succeeds = [&](double rounding) {
+    form(precisions, factors, rounding);
+    return cholesky(lower);
+  };
+  if (std::ranges::none_of(roundings, succeeds)) return false;
   log_det_ = log_det_from_cholesky(lower);
   cholesky_inverse(lower, inverse);
   for (std::size_t g = 0; g < grams_.size(); ++g) {
@@ -49,7 +66,7 @@ bool GramEvidence::evaluate(ConstSpan<double> precisions, ConstSpan<double> fact
       for (Index r = s + 1; r < rows_; ++r) column += inverse(r, s) * factors[at(r)] * k(r, s);
       trace += 2 * factors[at(s)] * column;
     }
-    effective_[g] = std::max(0.0, trace / precisions[g]);
+    effective_[g] = std::clamp(trace / precisions[g], 0.0, static_cast<double>(rows_));
   }
   return std::isfinite(log_det_);
 }

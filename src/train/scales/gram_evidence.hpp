@@ -34,6 +34,7 @@ class GramEvidence {
   double determined_square(Index group, double precision, ConstSpan<double> factors, ConstSpan<double> bu);
 
  private:
+  void form(ConstSpan<double> precisions, ConstSpan<double> factors, double rounding);
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
   MatrixView<double> gram(Index group) { return grams_[at(group)].matrix(rows_, rows_); }
   ConstMatrixView<double> gram(Index group) const { return grams_[at(group)].matrix(rows_, rows_); }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index chunk = 256;            // examples of a forward pass
 constexpr double fewest_values = 1e-8;  // that are left beside those determined
-constexpr double most_precise = 1e10;   // noise precision over that of a constant
+constexpr double most_precise = 1e8;    // noise precision over that of a constant
 constexpr double least_precise = 1e-2;  // the same, where noise depends on x
 
 }  // namespace

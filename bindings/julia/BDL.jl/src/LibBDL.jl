@@ -1735,9 +1735,9 @@ Suggests a method. Since 0.1.
 - `model`: the network; for generalised linear models of one output "exact-full" is better
 - `posterior`: the posterior to learn
 - `is_stream`: 0: "slang" for networks (its curvature costs one row an example, however many outputs there
-  are), "slang-ggn" for counts and linear models, "mc-dropout" for dropout. Else "lo-fi" (low rank), "vd-ekf"
-  (rank 0), "ekf" (full) or "bong" (moment parameters); dropout fails with
-  BDL_ERROR_UNSUPPORTED
+  are), "slang-ggn" for counts, numbers of images and linear models, "mc-dropout" for dropout.
+  Else "lo-fi" (low rank), "vd-ekf" (rank 0), "ekf" (full) or "bong" (moment parameters);
+  dropout fails with BDL_ERROR_UNSUPPORTED
 - `name`: receives the method's name, static
 """
 function bdl_method_suggest(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, is_stream::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})

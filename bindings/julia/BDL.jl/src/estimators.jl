@@ -32,7 +32,7 @@ predictions are in their own units: with `standardize` the network sees standard
   hidden units, but `:student_t`, with a warning, if a target is more than 1000 robust standard deviations from the median, and
   `:gaussian` for linear models, methods for streams, dropout, batch norm, a whole network from `input` on, and
   where options fix the noise; with a `prior` as that has it
-- `method`: one of [`training_methods`](@ref); by default "slang", and "slang-ggn" for counts
+- `method`: one of [`training_methods`](@ref); by default "slang", and "slang-ggn" for counts and numbers of images
   ([`suggest_training`](@ref)). Those for streams see each row once, in order, also block by block in calls of `fit!`
 - `hidden`: widths of the hidden layers, or one number
 - `rank`: of the posterior's precision, 5 unless it is given; `posterior` names another family ([`describe_method`](@ref)) than

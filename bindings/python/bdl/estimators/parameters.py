@@ -2,8 +2,8 @@
 
 LEARNING = """method : str, default="auto"
         How the posterior is learned, one of ``bdl.methods()``. Those for streams learn each row once, in order,
-        whatever ``epochs`` is. "auto" is what ``bdl.suggest_training()`` says: in ``fit`` a method for batches ("slang",
-        for counts "slang-ggn"), in ``partial_fit`` one for streams ("lo-fi" for posteriors of low rank). A
+        whatever ``epochs`` is. "auto" is what ``bdl.suggest_training()`` says: in ``fit`` a method for batches ("slang";
+        for numbers of images "slang-ggn"), in ``partial_fit`` one for streams ("lo-fi" for posteriors of low rank). A
         network without hidden units is a generalised linear model (``BayesianGLM``).
     posterior : str, default="auto"
         Its family: "low_rank", "diagonal", "full", "full_moment", "diagonal_moment", "layerwise_full",
