@@ -16,7 +16,7 @@ let (x, target, x_test, y_test) = yacht()
 
     # Training by handles gives equal results: the defaults agree.
     model = standardize!(Model((6, 50, 2); likelihood = :heteroscedastic), x, target)
-    optimizer = fit!(Optimizer(model, Posterior(model; rank = 5), "slang-ggn", 277; seed = 1), x, target)
+    optimizer = fit!(Optimizer(model, Posterior(model; rank = 5), "slang", 277; seed = 1), x, target)
     @test vec(predict(model, optimizer.posterior, x_test; method = :linearized).mean) == predict(m, x_test)
 
     # Copies and serialized ones go on as the original does.
