@@ -1,12 +1,14 @@
 #include "train/scales/doubt.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
 namespace bdl {
 namespace {
 
-constexpr int steps = 5;  // of the search
+constexpr int steps = 5;                  // of the search
+constexpr double time_to_doubt = 2 / 3.;  // of the course: some signals are seen late
 
 /// Returns the log likelihood of the frequencies of the labels, per example.
 template <class T>
@@ -45,7 +47,7 @@ Doubt<T>::Doubt(Optimizer<T>& optimizer, DataSet& data, Index shards)
 template <class T>
 void Doubt<T>::look() {
   TrainingState& state = optimizer_.state;
-  if (state.step != step_at(state.plan, optimizer_.options().learn_from)) return;
+  if (state.step != step_at(state.plan, std::max(optimizer_.options().learn_from, time_to_doubt))) return;
   evidence_.compute();
   evidence_.begin_afresh();
   evidence_.search({true, false, false}, steps);

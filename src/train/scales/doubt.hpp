@@ -1,6 +1,7 @@
 // Doubt in a network for classes (docs/mathematics/scales.md, "Where there is nothing to learn"). Its prior
-// is not learned, since the ELBO would choose one that costs accuracy. But where its evidence half way is
-// below that of the frequencies of the classes, it has learned noise, and the prior is learned from there on.
+// is not learned, since the ELBO would choose one that costs accuracy. But where its evidence after two
+// thirds of the course is below that of the frequencies of the classes, it has learned noise, and the prior
+// is learned from there on.
 #pragma once
 
 #include "train/scales/linearized_evidence.hpp"
