@@ -249,6 +249,23 @@ def plane_with_outlier(rng):
     return x, f, y
 
 
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e9])
+def test_an_outlier_of_any_size_counts_little(size, rng):
+    x, f, y = plane_with_outlier(rng)
+    y[0] = size
+    regressor = bdl.BayesianMLPRegressor((20,), noise="student_t").fit(x, y)
+    assert np.sqrt(np.mean((regressor.predict(x) - f) ** 2)) < 0.2
+
+
+@pytest.mark.parametrize("noise", ["auto", "gaussian", "student_t"])
+def test_targets_without_noise(noise, rng):
+    x = rng.uniform(-1, 1, size=(200, 2))
+    y = np.column_stack([np.sin(3 * x[:, 0]), 100 * x[:, 1]])
+    for seed in range(3):
+        regressor = bdl.BayesianMLPRegressor((10,), noise=noise, random_state=seed).fit(x, y)
+        assert regressor.score(x, y) > 0.99
+
+
 def test_auto_noise_of_a_huge_outlier(rng, tmp_path):
     x, f, y = plane_with_outlier(rng)
     regressor = bdl.BayesianMLPRegressor((20,), members=2)

@@ -12,8 +12,8 @@ namespace {
 
 constexpr Index chunk = 256;            // examples of a forward pass
 constexpr double fewest_values = 1e-8;  // that are left beside those determined
-constexpr double most_precise = 1e8;    // noise precision over that of a constant
-constexpr double least_precise = 1e-2;  // the same, where noise depends on x
+// Noise precisions over that of a constant, which training finds at most and at least.
+constexpr double most_precise = 1e10, most_precise_by_x = 1e6, least_precise = 1, least_precise_by_x = 1e-2;
 
 }  // namespace
 
@@ -89,14 +89,24 @@ auto TargetNoise<T>::totals_of(std::size_t precision, ConstSpan<double> determin
   return all;
 }
 
+/// Standardised targets with Student-t noise have a robust scale of 1, whatever outliers make of their
+/// variance.
+template <class T>
+double TargetNoise<T>::without_outliers(double constant) const {
+  return likelihood_.kind() == BDL_STUDENT_T ? std::max(constant, 1.0) : constant;
+}
+
 template <class T>
 void TargetNoise<T>::move(ConstSpan<double> determined, bool depends_on_x) {
   for (std::size_t c = 0; c < targets_.size(); ++c) {
     const Totals of = totals_of(c, determined);
     if (of.values == 0) continue;
-    const double least = (depends_on_x ? least_precise : 1) * of.values / of.about_mean,
+    const double constant = of.values / of.about_mean,
+                 least = (depends_on_x ? least_precise_by_x : least_precise) * constant,
+                 most =
+                     depends_on_x ? most_precise_by_x * constant : most_precise * without_outliers(constant),
                  wanted = std::max(of.values - of.determined, fewest_values) / std::max(of.errors, 1e-300);
-    factors_[c] = std::clamp(wanted, least, most_precise * least) / present(c);
+    factors_[c] = std::clamp(wanted, least, most) / present(c);
   }
 }
 

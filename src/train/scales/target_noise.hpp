@@ -46,6 +46,7 @@ class TargetNoise {
   };
   void add(ConstMatrixView<T> y, double weight);
   Totals totals_of(std::size_t precision, ConstSpan<double> determined) const;
+  double without_outliers(double constant) const;
   bool is_shared() const { return precisions_.size() == 1; }
   double present(std::size_t target) const { return likelihood_.noise_precision(static_cast<Index>(target)); }
 
