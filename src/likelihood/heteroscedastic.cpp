@@ -5,7 +5,8 @@
 namespace bdl::heteroscedastic {
 namespace {
 
-constexpr double most_log_precision = 10;  // that training finds
+// h + log tau that training finds, where targets are standardised: a noise of 1e-4 of their deviation.
+constexpr double most_log_precision = 18;
 
 /// Returns half the log of tau e^h / (2 pi).
 double half_log_scale(const Likelihood& likelihood, double h, Index c) {
@@ -23,10 +24,13 @@ double root_precision(const Likelihood& likelihood, const T* f, Index c) {
 }
 
 /// Returns the derivative of -log p(y | f) with respect to h, where the residual has z standard deviations.
-/// Targets without noise would raise h for ever: beyond the most it is pulled back.
+/// Targets without noise would raise h for ever: beyond the most it is pulled back. The limit is infinite
+/// where targets are not standardised.
 double slope_of_log_precision(const Likelihood& likelihood, double z, double h, Index c) {
   const double slope = (z * z - 1) / 2 * log_precision_bend(likelihood, h, c).slope;
-  return h > most_log_precision ? std::max(slope, (h - most_log_precision) / 2) : slope;
+  if (!std::isfinite(likelihood.limit())) return slope;
+  const double beyond = h + std::log(likelihood.noise_precision(c)) - most_log_precision;
+  return beyond > 0 ? std::max(slope, beyond / 2) : slope;
 }
 
 /// Returns the residual f - y in standard deviations of the noise, NaN if y is missing.
