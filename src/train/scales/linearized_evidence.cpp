@@ -51,6 +51,7 @@ void LinearizedEvidence<T>::hold_parts() {
     Part& part = parts_[p];
     part.first = p == 0 ? 0 : means * curved;
     part.factors.resize(at((p == 0 ? means : others) * curved));
+    part.kept.resize(part.factors.size());
     part.products.assign(prior_.values.size(), std::vector<double>(part.factors.size()));
   }
 }
@@ -71,10 +72,15 @@ void LinearizedEvidence<T>::compute() {
   seeds.statistics = {q.statistics(), {}};
   const ConstMatrixView<T> mean(q.mean().data(), q.dimension(), 1);
   const Estimate<T> estimate = estimator_->estimate(mean, sample_.curved_x(), sample_.curved_y(), seeds);
-  const double weight = static_cast<double>(sample_.data_rows()) / static_cast<double>(sample_.curved_rows());
-  add_layers(estimate, weight);
+  add_layers(estimate, weight());
   compute_errors();
-  add_variances(estimate, weight);
+  add_variances(estimate, weight());
+}
+
+/// Returns for how many examples a row counts.
+template <class T>
+double LinearizedEvidence<T>::weight() const {
+  return static_cast<double>(sample_.data_rows()) / static_cast<double>(sample_.curved_rows());
 }
 
 template <class T>
@@ -158,9 +164,47 @@ auto LinearizedEvidence<T>::parts() -> std::span<Part> {
 }
 
 template <class T>
-void LinearizedEvidence<T>::evaluate(Part& part) {
+void LinearizedEvidence<T>::evaluate_rows(Part& part) {
   if (!part.gram.evaluate(prior_.values, part.factors))
     fail(Status::ERROR_DIVERGED, "the evidence by which scales are learned is not finite");
+}
+
+template <class T>
+double LinearizedEvidence<T>::determined_by_rows(const Part& part) const {
+  double sum = 0;
+  for (Index g = 0; g < prior_.groups(); ++g) sum += part.gram.effective_parameters(g);
+  return sum;
+}
+
+/// A row that counts for w examples determines as many parameters as w equal ones, never more than one;
+/// different ones determine more. Counted once each, half of the rows and all of them tell by which power the
+/// number grows: 0 where they determine all parameters, 1 where each row determines one.
+template <class T>
+double LinearizedEvidence<T>::determined_by_all(Part& part) {
+  std::ranges::copy(part.factors, part.kept.begin());
+  for (double& factor : part.factors) factor /= std::sqrt(weight());
+  evaluate_rows(part);
+  const double all = determined_by_rows(part);
+  for (std::size_t r = 0; r < part.factors.size(); ++r)
+    if (static_cast<Index>(r) % sample_.curved_rows() % 2 == 1) part.factors[r] = 0;
+  evaluate_rows(part);
+  const double half = determined_by_rows(part);
+  std::ranges::copy(part.kept, part.factors.begin());
+  return half > 0 ? all * std::pow(weight(), std::clamp(std::log2(all / half), 0.0, 1.0)) : 0;
+}
+
+template <class T>
+void LinearizedEvidence<T>::evaluate(Part& part) {
+  const double of_all = weight() > 1 ? determined_by_all(part) : 0;
+  evaluate_rows(part);
+  const double of_rows = determined_by_rows(part);
+  part.growth = of_all > of_rows ? of_all / of_rows : 1;
+}
+
+template <class T>
+double LinearizedEvidence<T>::effective_parameters(const Part& part, Index group) const {
+  return std::min(part.growth * part.gram.effective_parameters(group),
+                  static_cast<double>(sizes_[at(group)]));
 }
 
 template <class T>
@@ -178,7 +222,7 @@ void LinearizedEvidence<T>::evaluate() {
   for (std::size_t c = 0; c < determined_.size(); ++c) {
     determined_[c] = 0;
     for (Index i = 0; i < curved; ++i)
-      determined_[c] += parts_[0].gram.leverage(static_cast<Index>(c) * curved + i);
+      determined_[c] += parts_[0].growth * parts_[0].gram.leverage(static_cast<Index>(c) * curved + i);
   }
 }
 
@@ -201,7 +245,7 @@ void LinearizedEvidence<T>::move(const MovedScales& moves, ConstSpan<double> squ
   if (moves.prior)
     for (std::size_t g = 0; g < squares.size(); ++g) {
       double effective = 0;
-      for (const Part& part : parts()) effective += part.gram.effective_parameters(static_cast<Index>(g));
+      for (const Part& part : parts()) effective += effective_parameters(part, static_cast<Index>(g));
       const bool is_free = moves.noise_outputs || gives_means_[g];
       if (!is_free || squares[g] <= 0) continue;
       const double from = prior_.values[g], found = effective / squares[g],
@@ -257,9 +301,8 @@ template <class T>
 double LinearizedEvidence<T>::left_out() {
   Part& part = parts_[0];
   evaluate();
-  const double weight = static_cast<double>(sample_.data_rows()) / static_cast<double>(sample_.curved_rows());
-  for (double& factor : part.factors) factor /= std::sqrt(weight);
-  evaluate(part);
+  for (double& factor : part.factors) factor /= std::sqrt(weight());
+  evaluate_rows(part);
   const auto curved = static_cast<std::size_t>(sample_.curved_rows());
   double sum = 0;
   for (std::size_t r = 0; r < z_.size(); ++r) {
@@ -273,7 +316,7 @@ double LinearizedEvidence<T>::left_out() {
     for (const auto& products : part.products) z_[r] += part.factors[r] * products[r];
     sum += std::log(precision) / 2;
   }
-  return weight * (sum + part.gram.left_out_log_density(z_));
+  return weight() * (sum + part.gram.left_out_log_density(z_));
 }
 
 template <class T>
@@ -291,7 +334,7 @@ template <class T>
 double LinearizedEvidence<T>::effective_parameters() const {
   double sum = 0;
   for (const Part& part : parts_)
-    for (Index g = 0; g < prior_.groups(); ++g) sum += part.gram.effective_parameters(g);
+    for (Index g = 0; g < prior_.groups(); ++g) sum += effective_parameters(part, g);
   return sum;
 }
 

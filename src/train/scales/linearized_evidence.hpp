@@ -56,8 +56,10 @@ class LinearizedEvidence {
   struct Part {
     GramEvidence gram;
     std::vector<double> factors;                // on rows, for the present noise
+    std::vector<double> kept;                   // memory for factors
     std::vector<std::vector<double>> products;  // of the rows with the parameters of each group
     Index first = 0;                            // number of the first row
+    double growth = 1;                          // of what is determined, from the rows to all data
   };
 
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -67,7 +69,12 @@ class LinearizedEvidence {
   void add_variances(const Estimate<T>& estimate, double weight);
   void compute_errors();
   void compute_squares();
+  double weight() const;
+  void evaluate_rows(Part& part);
   void evaluate(Part& part);
+  double determined_by_rows(const Part& part) const;
+  double determined_by_all(Part& part);
+  double effective_parameters(const Part& part, Index group) const;
   void evaluate();
   void find_determined();
   void move(const MovedScales& moved, ConstSpan<double> squares);
