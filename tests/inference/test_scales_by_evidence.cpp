@@ -239,6 +239,49 @@ void labels_of_noise_bring_doubt(void**) {
   }
 }
 
+/// Returns the parameters that all rows of a linear model determine, tr (H + lambda)^-1 H.
+double determined_in_a_line(const Regression& of, double lambda, double tau) {
+  const Index inputs = of.network->inputs(), parameters = inputs + 1;
+  Dense rows(parameters, of.examples, 1);
+  for (Index i = 0; i < of.examples; ++i)
+    for (Index j = 0; j < inputs; ++j) rows(j, i) = of.x[static_cast<std::size_t>(i * inputs + j)];
+  const Dense sigma = inverse_of(tau * (rows * transposed(rows)) + lambda * identity(parameters));
+  auto sum = static_cast<double>(parameters);
+  for (Index j = 0; j < parameters; ++j) sum -= lambda * sigma(j, j);
+  return sum;
+}
+
+/// At most 192 of the 600 rows are looked at. Few parameters are counted to 5 %; of many, the rows alone
+/// would find half of what all determine.
+void all_data_determine_more_than_the_rows(void**) {
+  struct Case {
+    Index inputs;
+    double least, most;
+  };
+  for (const auto& [inputs, least, most] : {Case{10, 0.98, 1.05}, Case{400, 0.95, 1.1}}) {
+    Regression of("slang", Family::low_rank, {inputs, 1}, 600, 1);
+    of.q->set_blank(false);
+    of.network->likelihood.set_noise_precision(std::vector<double>{1.7});
+    of.optimizer->prior().set_groups(std::vector<double>{30});
+    const auto sample = of.sample();
+    LinearizedEvidence<double> evidence(*of.optimizer, sample);
+    (void)evidence.value();
+    const double share = evidence.effective_parameters() / determined_in_a_line(of, 30, 1.7);
+    assert_true(share > least && share < most);
+  }
+}
+
+/// A network that can fit every row still finds the noise.
+void noise_beside_many_inputs_is_found(void**) {
+  Regression of("slang", Family::low_rank, {60, 50, 1}, 600, 0);
+  for (Index i = 0; i < of.examples; ++i)
+    for (Index j = 0; j < 60; ++j)
+      of.y[static_cast<std::size_t>(i)] += 0.3 * of.x[static_cast<std::size_t>(i * 60 + j)];
+  of.train(100);
+  const double noise = 1 / of.network->likelihood.noise_precision(0);  // 1 in truth
+  assert_true(noise > 0.6 && noise < 1.7);
+}
+
 /// In a linear model rows left out are predicted by the exact posterior of the others in the sample, wherever
 /// the mean is.
 void rows_left_out_of_a_line_are_predicted_exactly(void**) {
@@ -353,6 +396,8 @@ int test_scales_by_evidence() {
       cmocka_unit_test(determined_parts_are_soft_projections),
       cmocka_unit_test(it_is_laplaces_evidence),
       cmocka_unit_test(labels_of_noise_bring_doubt),
+      cmocka_unit_test(all_data_determine_more_than_the_rows),
+      cmocka_unit_test(noise_beside_many_inputs_is_found),
       cmocka_unit_test(rows_left_out_of_a_line_are_predicted_exactly),
       cmocka_unit_test(its_search_ends_at_the_optimum),
       cmocka_unit_test(noise_alone_is_found_to_be_noise),
