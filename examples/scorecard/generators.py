@@ -22,6 +22,12 @@ def wide(random, rows):
     return x, x[:, 0] - x[:, 1] + 0.5 * x[:, 2] + 0.5 * random.normal(size=rows)
 
 
+def many_inputs(random, rows):
+    """Sixty inputs that all matter a little: a network of 50 units can fit every row."""
+    x = random.normal(size=(rows, 60))
+    return x, x.sum(axis=1) / 60**0.5 + 0.3 * random.normal(size=rows)
+
+
 def correlated_inputs(random, rows, inputs):
     """Inputs that share one factor, with correlations of 0.96."""
     return random.normal(size=(rows, 1)) + 0.2 * random.normal(size=(rows, inputs))
