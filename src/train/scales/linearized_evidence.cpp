@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/error.hpp"
 #include "curvature/blocked_rows.hpp"
 
 namespace bdl {
@@ -46,14 +45,8 @@ void LinearizedEvidence<T>::hold_parts() {
   row_factors_.resize(at((means + others) * curved));
   errors_.resize(noise_.targets() * at(curved));
   z_.resize(errors_.size());
-  parts_.resize(others > 0 ? 2 : 1);
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    Part& part = parts_[p];
-    part.first = p == 0 ? 0 : means * curved;
-    part.factors.resize(at((p == 0 ? means : others) * curved));
-    part.kept.resize(part.factors.size());
-    part.products.assign(prior_.values.size(), std::vector<double>(part.factors.size()));
-  }
+  parts_.emplace_back(0, means, curved, prior_.groups());
+  if (others > 0) parts_.emplace_back(means * curved, others, curved, prior_.groups());
 }
 
 template <class T>
@@ -62,11 +55,7 @@ void LinearizedEvidence<T>::compute() {
   noise_.compute();
   std::ranges::copy(optimizer_.prior().groups(), prior_.values.begin());
   compute_squares();
-  for (Part& part : parts_) {
-    part.gram.begin(std::ssize(part.factors), prior_.groups());
-    std::ranges::fill(part.factors, 1.0);
-    for (auto& products : part.products) std::ranges::fill(products, 0.0);
-  }
+  for (EvidenceRows& part : parts_) part.begin();
   SeedSpec seeds{CurvatureKind::gauss_newton, 1};
   seeds.apart = true;
   seeds.statistics = {q.statistics(), {}};
@@ -129,14 +118,12 @@ void LinearizedEvidence<T>::add_layers(const Estimate<T>& estimate, double weigh
 /// Adds the rows of a part in a layer to the group of this parameter of the layer.
 template <class T>
 void LinearizedEvidence<T>::add_layer(std::size_t number, Index parameter, ConstMatrixView<double> gram) {
-  Part& part = parts_[number];
-  const Index group = prior_.group[at(parameter)], count = part.gram.rows();
-  const auto factors = ConstSpan<double>(row_factors_).subspan(at(part.first), at(count));
-  part.gram.add(group, 1 / prior_.scale[at(parameter)], gram.block(part.first, part.first, count, count),
-                factors);
-  const auto all = products_.first(part.first + count).subspan(at(part.first));
-  for (std::size_t r = 0; r < all.size(); ++r)
-    part.products[at(group)][r] += factors[r] * static_cast<double>(all[r]);
+  EvidenceRows& part = parts_[number];
+  const Index first = part.first(), count = part.count();
+  part.add(prior_.group[at(parameter)], 1 / prior_.scale[at(parameter)],
+           gram.block(first, first, count, count),
+           ConstSpan<double>(row_factors_).subspan(at(first), at(count)),
+           ConstSpan<T>(products_.first(first + count).subspan(at(first))));
 }
 
 /// Adds up w b^T Sigma b over the rows b of each target.
@@ -159,70 +146,30 @@ void LinearizedEvidence<T>::add_variances(const Estimate<T>& estimate, double we
 }
 
 template <class T>
-auto LinearizedEvidence<T>::parts() -> std::span<Part> {
+std::span<EvidenceRows> LinearizedEvidence<T>::parts() {
   return std::span(parts_).first(optimizer_.model()->likelihood.log_precision_is_free() ? parts_.size() : 1);
 }
 
 template <class T>
-void LinearizedEvidence<T>::evaluate_rows(Part& part) {
-  if (!part.gram.evaluate(prior_.values, part.factors))
-    fail(Status::ERROR_DIVERGED, "the evidence by which scales are learned is not finite");
-}
-
-template <class T>
-double LinearizedEvidence<T>::determined_by_rows(const Part& part) const {
-  double sum = 0;
-  for (Index g = 0; g < prior_.groups(); ++g) sum += part.gram.effective_parameters(g);
-  return sum;
-}
-
-/// A row that counts for w examples determines as many parameters as w equal ones, never more than one;
-/// different ones determine more. Counted once each, half of the rows and all of them tell by which power the
-/// number grows: 0 where they determine all parameters, 1 where each row determines one.
-template <class T>
-double LinearizedEvidence<T>::determined_by_all(Part& part) {
-  std::ranges::copy(part.factors, part.kept.begin());
-  for (double& factor : part.factors) factor /= std::sqrt(weight());
-  evaluate_rows(part);
-  const double all = determined_by_rows(part);
-  for (std::size_t r = 0; r < part.factors.size(); ++r)
-    if (static_cast<Index>(r) % sample_.curved_rows() % 2 == 1) part.factors[r] = 0;
-  evaluate_rows(part);
-  const double half = determined_by_rows(part);
-  std::ranges::copy(part.kept, part.factors.begin());
-  return half > 0 ? all * std::pow(weight(), std::clamp(std::log2(all / half), 0.0, 1.0)) : 0;
-}
-
-template <class T>
-void LinearizedEvidence<T>::evaluate(Part& part) {
-  const double of_all = weight() > 1 ? determined_by_all(part) : 0;
-  evaluate_rows(part);
-  const double of_rows = determined_by_rows(part);
-  part.growth = of_all > of_rows ? of_all / of_rows : 1;
-}
-
-template <class T>
-double LinearizedEvidence<T>::effective_parameters(const Part& part, Index group) const {
-  return std::min(part.growth * part.gram.effective_parameters(group),
-                  static_cast<double>(sizes_[at(group)]));
+double LinearizedEvidence<T>::effective_parameters(const EvidenceRows& part, Index group) const {
+  return std::min(part.effective_parameters(group), static_cast<double>(sizes_[at(group)]));
 }
 
 template <class T>
 void LinearizedEvidence<T>::evaluate() {
   const Index curved = sample_.curved_rows();
   for (std::size_t c = 0; c < noise_.targets(); ++c)
-    std::fill_n(parts_[0].factors.begin() + static_cast<Index>(c) * curved, curved,
-                std::sqrt(noise_.factor(c)));
+    std::ranges::fill(parts_[0].factors().subspan(c * at(curved), at(curved)), std::sqrt(noise_.factor(c)));
   value_ = noise_.log_likelihood();
   for (std::size_t g = 0; g < squares_.size(); ++g) value_ -= prior_.values[g] * squares_[g] / 2;
-  for (Part& part : parts()) {
-    evaluate(part);
-    value_ -= part.gram.log_det() / 2;
+  for (EvidenceRows& part : parts()) {
+    part.evaluate(prior_.values, weight());
+    value_ -= part.log_det() / 2;
   }
   for (std::size_t c = 0; c < determined_.size(); ++c) {
     determined_[c] = 0;
     for (Index i = 0; i < curved; ++i)
-      determined_[c] += parts_[0].growth * parts_[0].gram.leverage(static_cast<Index>(c) * curved + i);
+      determined_[c] += parts_[0].leverage(static_cast<Index>(c) * curved + i);
   }
 }
 
@@ -231,9 +178,8 @@ template <class T>
 void LinearizedEvidence<T>::find_determined() {
   std::ranges::copy(squares_, determined_squares_.begin());
   for (std::size_t g = 0; g < squares_.size(); ++g)
-    for (Part& part : parts()) {
-      const double square = part.gram.determined_square(static_cast<Index>(g), prior_.values[g], part.factors,
-                                                        part.products[g]);
+    for (EvidenceRows& part : parts()) {
+      const double square = part.determined_square(static_cast<Index>(g), prior_.values[g]);
       if (square == 0) continue;
       determined_squares_[g] = std::min(squares_[g], square);
       break;
@@ -245,7 +191,7 @@ void LinearizedEvidence<T>::move(const MovedScales& moves, ConstSpan<double> squ
   if (moves.prior)
     for (std::size_t g = 0; g < squares.size(); ++g) {
       double effective = 0;
-      for (const Part& part : parts()) effective += effective_parameters(part, static_cast<Index>(g));
+      for (const EvidenceRows& part : parts()) effective += effective_parameters(part, static_cast<Index>(g));
       const bool is_free = moves.noise_outputs || gives_means_[g];
       if (!is_free || squares[g] <= 0) continue;
       const double from = prior_.values[g], found = effective / squares[g],
@@ -259,7 +205,7 @@ void LinearizedEvidence<T>::move(const MovedScales& moves, ConstSpan<double> squ
 /// Guesses that half of what the rows can determine is determined.
 template <class T>
 void LinearizedEvidence<T>::begin_afresh() {
-  const double each = static_cast<double>(parts_[0].gram.rows()) / static_cast<double>(squares_.size());
+  const double each = static_cast<double>(parts_[0].count()) / static_cast<double>(squares_.size());
   for (std::size_t g = 0; g < squares_.size(); ++g)
     if (squares_[g] > 0 && gives_means_[g]) prior_.values[g] = std::min(sizes_[g], each) / 2 / squares_[g];
   noise_.begin_afresh();
@@ -295,14 +241,12 @@ bool LinearizedEvidence<T>::knows_left_out() const {
          (likelihood.kind() == BDL_HETEROSCEDASTIC && !likelihood.log_precision_is_free());
 }
 
-/// A target is its error plus what the mean contributes to its linearised output, in units of the noise. Each
-/// row counts once: of larger data, the sample alone predicts its rows.
+/// A target is its error plus what the mean contributes to its linearised output, in units of the noise.
 template <class T>
 double LinearizedEvidence<T>::left_out() {
-  Part& part = parts_[0];
+  EvidenceRows& part = parts_[0];
   evaluate();
-  for (double& factor : part.factors) factor /= std::sqrt(weight());
-  evaluate_rows(part);
+  part.evaluate_once(prior_.values, weight());
   const auto curved = static_cast<std::size_t>(sample_.curved_rows());
   double sum = 0;
   for (std::size_t r = 0; r < z_.size(); ++r) {
@@ -312,11 +256,10 @@ double LinearizedEvidence<T>::left_out() {
       continue;
     }
     const double precision = noise_.precision(r / curved);
-    z_[r] = std::sqrt(precision) * errors_[r];
-    for (const auto& products : part.products) z_[r] += part.factors[r] * products[r];
+    z_[r] = std::sqrt(precision) * errors_[r] + part.output(r);
     sum += std::log(precision) / 2;
   }
-  return weight() * (sum + part.gram.left_out_log_density(z_));
+  return weight() * (sum + part.left_out_log_density(z_));
 }
 
 template <class T>
@@ -333,7 +276,7 @@ double LinearizedEvidence<T>::draw_scale() {
 template <class T>
 double LinearizedEvidence<T>::effective_parameters() const {
   double sum = 0;
-  for (const Part& part : parts_)
+  for (const EvidenceRows& part : parts_)
     for (Index g = 0; g < prior_.groups(); ++g) sum += effective_parameters(part, g);
   return sum;
 }

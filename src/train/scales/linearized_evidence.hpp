@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "curvature/estimator.hpp"
-#include "train/scales/gram_evidence.hpp"
+#include "train/scales/evidence_rows.hpp"
 #include "train/scales/target_noise.hpp"
 
 namespace bdl {
@@ -52,16 +52,6 @@ class LinearizedEvidence {
   double draw_scale();
 
  private:
-  /// Rows of one kind of outputs: means, or log noise precisions.
-  struct Part {
-    GramEvidence gram;
-    std::vector<double> factors;                // on rows, for the present noise
-    std::vector<double> kept;                   // memory for factors
-    std::vector<std::vector<double>> products;  // of the rows with the parameters of each group
-    Index first = 0;                            // number of the first row
-    double growth = 1;                          // of what is determined, from the rows to all data
-  };
-
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
   void hold_parts();
   void add_layers(const Estimate<T>& estimate, double weight);
@@ -70,22 +60,18 @@ class LinearizedEvidence {
   void compute_errors();
   void compute_squares();
   double weight() const;
-  void evaluate_rows(Part& part);
-  void evaluate(Part& part);
-  double determined_by_rows(const Part& part) const;
-  double determined_by_all(Part& part);
-  double effective_parameters(const Part& part, Index group) const;
+  double effective_parameters(const EvidenceRows& part, Index group) const;
   void evaluate();
   void find_determined();
   void move(const MovedScales& moved, ConstSpan<double> squares);
   /// Returns the parts whose outputs are free.
-  std::span<Part> parts();
+  std::span<EvidenceRows> parts();
 
   const Optimizer<T>& optimizer_;
   const EvidenceSample<T>& sample_;
   TargetNoise<T> noise_;
   std::unique_ptr<Estimator<T>> estimator_;
-  std::vector<Part> parts_;
+  std::vector<EvidenceRows> parts_;  // means, log noise precisions
   GroupedPrecisions prior_;
   std::vector<bool> gives_means_;  // by groups; false if they give log noise precisions only
   std::vector<double> sizes_, squares_, determined_squares_;  // of groups

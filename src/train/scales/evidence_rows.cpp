@@ -1,0 +1,83 @@
+#include "train/scales/evidence_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+
+namespace bdl {
+
+EvidenceRows::EvidenceRows(Index first, Index outputs, Index curved, Index groups)
+    : first_(first),
+      curved_(curved),
+      groups_(groups),
+      factors_(static_cast<std::size_t>(outputs * curved)),
+      once_(factors_.size()),
+      products_(static_cast<std::size_t>(groups), std::vector<double>(factors_.size())) {}
+
+void EvidenceRows::begin() {
+  gram_.begin(count(), groups_);
+  std::ranges::fill(factors_, 1.0);
+  for (auto& products : products_) std::ranges::fill(products, 0.0);
+}
+
+template <class T>
+void EvidenceRows::add(Index group, double scale, ConstMatrixView<double> gram, ConstSpan<double> factors,
+                       ConstSpan<T> products) {
+  gram_.add(group, scale, gram, factors);
+  auto& sums = products_[static_cast<std::size_t>(group)];
+  for (std::size_t r = 0; r < sums.size(); ++r) sums[r] += factors[r] * static_cast<double>(products[r]);
+}
+
+void EvidenceRows::evaluate_rows(ConstSpan<double> precisions, ConstSpan<double> factors) {
+  if (!gram_.evaluate(precisions, factors))
+    fail(Status::ERROR_DIVERGED, "the evidence by which scales are learned is not finite");
+}
+
+void EvidenceRows::evaluate_once(ConstSpan<double> precisions, double weight) {
+  for (std::size_t r = 0; r < once_.size(); ++r) once_[r] = factors_[r] / std::sqrt(weight);
+  evaluate_rows(precisions, once_);
+}
+
+double EvidenceRows::determined() const {
+  double sum = 0;
+  for (Index g = 0; g < groups_; ++g) sum += gram_.effective_parameters(g);
+  return sum;
+}
+
+/// A row that counts for w examples determines as many parameters as w equal ones, never more than one;
+/// different ones determine more. Counted once each, half of the rows and all of them tell by which power the
+/// number grows: 0 where they determine all parameters, 1 where each row determines one.
+double EvidenceRows::determined_by_all(ConstSpan<double> precisions, double weight) {
+  evaluate_once(precisions, weight);
+  const double all = determined();
+  for (std::size_t r = 0; r < once_.size(); ++r)
+    if (static_cast<Index>(r) % curved_ % 2 == 1) once_[r] = 0;
+  evaluate_rows(precisions, once_);
+  const double half = determined();
+  return half > 0 ? all * std::pow(weight, std::clamp(std::log2(all / half), 0.0, 1.0)) : 0;
+}
+
+void EvidenceRows::evaluate(ConstSpan<double> precisions, double weight) {
+  const double of_all = weight > 1 ? determined_by_all(precisions, weight) : 0;
+  evaluate_rows(precisions, factors_);
+  const double of_rows = determined();
+  growth_ = of_all > of_rows ? of_all / of_rows : 1;
+}
+
+double EvidenceRows::determined_square(Index group, double precision) {
+  return gram_.determined_square(group, precision, factors_, products_[static_cast<std::size_t>(group)]);
+}
+
+double EvidenceRows::output(std::size_t row) const {
+  double sum = 0;
+  for (const auto& products : products_) sum += once_[row] * products[row];
+  return sum;
+}
+
+template void EvidenceRows::add<float>(Index, double, ConstMatrixView<double>, ConstSpan<double>,
+                                       ConstSpan<float>);
+template void EvidenceRows::add<double>(Index, double, ConstMatrixView<double>, ConstSpan<double>,
+                                        ConstSpan<double>);
+
+}  // namespace bdl
