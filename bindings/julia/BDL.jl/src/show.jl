@@ -19,20 +19,22 @@ function Base.show(io::IO, ::MIME"text/plain", m::BayesianNetwork)
     println(io, "  posterior: ", family(q), family(q) === :low_rank ? ", rank $(rank(q))" : "")
     println(io, "  training:  ", method(optimizer), ", ", nobs(m), " examples, ",
         round(progress(optimizer).epoch; digits = 1), " epochs")
-    show_elbo(io, optimizer)
+    diagnosis = diagnosis_of(optimizer)
+    show_elbo(io, optimizer, diagnosis)
     show_noise(io, model)
-    show_diagnosis(io, optimizer)
+    show_diagnosis(io, diagnosis)
     is_linear(m) && length(q) <= 30 && show_coefficients(io, m)
 end
 
 activations(m::BayesianNetwork) = is_linear(m) ? " identity" : " $(m.settings.activation)"
 activations(m::BayesianConv) = ""
 
-function show_elbo(io, optimizer)
+# An ELBO says something of a model only where training has converged.
+function show_elbo(io, optimizer, diagnosis)
     try
         e = running_elbo(optimizer)
-        println(io, "  ELBO:      ", rounded(e.elbo), " = expected log likelihood ", rounded(e.expected_log_likelihood),
-            " - KL ", rounded(e.kl))
+        println(io, "  ELBO:      ", rounded(e.elbo), diagnosis == "" ? " (converged)" : " (see the diagnosis)",
+            " = expected log likelihood ", rounded(e.expected_log_likelihood), " - KL ", rounded(e.kl))
     catch e
         e isa Union{UnsupportedError,InvalidArgumentError} || rethrow()  # no KL, or no step with a model yet
     end
@@ -43,14 +45,19 @@ function show_noise(io, model)
     println(io, "  noise:     standard deviation ", join(rounded.(sqrt.(diag(noise_covariance(model)))), ", "))
 end
 
-function show_diagnosis(io, optimizer)
+# Nothing for posteriors that have none.
+function diagnosis_of(optimizer)
     try
-        d = diagnose(optimizer)
-        print(io, "  diagnosis: ", isempty(d.message) ? "mean and uncertainty have moved" : d.message)
+        diagnose(optimizer).message
     catch e
         e isa UnsupportedError || rethrow()
-        print(io, "  diagnosis: none for this posterior")
+        nothing
     end
+end
+
+function show_diagnosis(io, diagnosis)
+    print(io, "  diagnosis: ", diagnosis === nothing ? "none for this posterior" :
+        isempty(diagnosis) ? "mean and uncertainty have moved" : diagnosis)
 end
 
 function show_coefficients(io, m)

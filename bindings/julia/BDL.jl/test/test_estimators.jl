@@ -11,7 +11,7 @@ let (x, target, x_test, y_test) = yacht()
     @test (nobs(m), dof(m), classes(m)) == (277, 452, nothing)
     @test size(rand(m.posterior, 3)) == (452, 3) && length(coef(m)) == 452
     text = sprint(show, MIME("text/plain"), m)
-    @test all(part -> occursin(part, text), ("6-50-2 relu", "ELBO", "heteroscedastic", "diagnosis", "rank 5"))
+    @test all(part -> occursin(part, text), ("6-50-2 relu", "(converged) = expected log likelihood", "heteroscedastic", "diagnosis", "rank 5"))
     @test repr(m) == "BayesianMLP(6-50-2, heteroscedastic, 277 examples)"
 
     # Training by handles gives equal results: the defaults agree.
@@ -209,7 +209,8 @@ end
 # Fits that are too short say so, and healthy ones nothing.
 disable_logging(Logging.BelowMinLevel)
 let
-    @test_logs (:warn, r"train for more") fit(BayesianMLP, X, y; hidden = (4,), epochs = 1, progress = false)
+    early = @test_logs (:warn, r"train for more") fit(BayesianMLP, X, y; hidden = (4,), epochs = 1, progress = false)
+    @test occursin("(see the diagnosis)", sprint(show, MIME("text/plain"), early))
     @test_logs fit(BayesianMLP, X, y; progress = false)
     @test_logs fit(BayesianGLM, X, y; progress = false)
     disable_logging(Logging.Warn)

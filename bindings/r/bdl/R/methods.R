@@ -4,11 +4,18 @@ print.bdl <- function(x, ...) {
   cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat(headline(x), "\n", sep = "")
   last <- x$history[nrow(x$history), ]
-  cat(sprintf("ELBO %.5g: expected log likelihood %.5g, KL %.5g, after %.4g epochs\n", last$elbo,
-              last$expected_log_likelihood, last$kl, last$epoch))
+  show_elbo(last, x$diagnosis$message, sprintf(", after %.4g epochs", last$epoch))
   noise <- noise_sd(x)
   if (!is.null(noise)) cat("Noise standard deviation:", format(noise, digits = 4), "\n")
   invisible(x)
+}
+
+# An ELBO says something of a model only where training has converged.
+show_elbo <- function(elbo, diagnosis, after = "") {
+  cat(sprintf("ELBO %.5g (%s): expected log likelihood %.5g, KL %.5g%s\n", elbo[["elbo"]],
+              if (nzchar(diagnosis)) "see the warning" else "converged", elbo[["expected_log_likelihood"]],
+              elbo[["kl"]], after))
+  if (nzchar(diagnosis)) cat("Warning:", diagnosis, "\n")
 }
 
 headline <- function(object) {
@@ -71,8 +78,7 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
     if (!is.null(x$point)) cat("NaN: ", x$point, "\n", sep = "")
     cat("\n")
   }
-  cat(sprintf("ELBO %.5g: expected log likelihood %.5g, KL %.5g\n", x$elbo[["elbo"]],
-              x$elbo[["expected_log_likelihood"]], x$elbo[["kl"]]))
+  show_elbo(x$elbo, x$diagnosis)
   if (!is.null(x$log_lik)) {
     cat(sprintf("Log likelihood at the posterior mean %.5g (%.4g effective parameters)\n", x$log_lik,
                 attr(x$log_lik, "df")))
@@ -82,7 +88,6 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
     cat("Degrees of freedom of the noise:", format(x$degrees_of_freedom, digits = digits), "\n")
   }
   cat("Prior precision:", paste0(x$prior$block, " ", format(x$prior$precision, digits = digits), collapse = ", "), "\n")
-  if (nzchar(x$diagnosis)) cat("Warning:", x$diagnosis, "\n")
   invisible(x)
 }
 

@@ -30,6 +30,16 @@ test_that("every method fits networks, but those for linear models", {
   }
 })
 
+test_that("an ELBO says whether training has converged", {
+  d <- line_data()
+  fit <- bdl_glm(y ~ a + b, d, verbose = FALSE)
+  expect_output(print(fit), "(converged)", fixed = TRUE)
+  expect_output(print(summary(fit)), "(converged)", fixed = TRUE)
+  early <- suppressWarnings(bdl(y ~ a + b, d, hidden = 3, epochs = 1, verbose = FALSE))
+  expect_output(print(early), "(see the warning).*Warning: ")
+  expect_output(print(summary(early)), "(see the warning).*Warning: ")
+})
+
 test_that("methods bring their posterior, and families their method", {
   d <- line_data()
   dropout <- quick(y ~ a + b, d, hidden = 3, method = "mc-dropout")
