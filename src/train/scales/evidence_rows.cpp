@@ -7,16 +7,18 @@
 
 namespace bdl {
 
-EvidenceRows::EvidenceRows(Index first, Index outputs, Index curved, Index groups)
+EvidenceRows::EvidenceRows(Index first, Index outputs, Index curved, ConstSpan<double> sizes)
     : first_(first),
       curved_(curved),
-      groups_(groups),
+      sizes_(sizes.begin(), sizes.end()),
+      is_in_(sizes.size()),
       factors_(static_cast<std::size_t>(outputs * curved)),
       once_(factors_.size()),
-      products_(static_cast<std::size_t>(groups), std::vector<double>(factors_.size())) {}
+      products_(sizes.size(), std::vector<double>(factors_.size())) {}
 
 void EvidenceRows::begin() {
-  gram_.begin(count(), groups_);
+  gram_.begin(count(), groups());
+  is_in_.assign(is_in_.size(), false);
   std::ranges::fill(factors_, 1.0);
   for (auto& products : products_) std::ranges::fill(products, 0.0);
 }
@@ -25,6 +27,7 @@ template <class T>
 void EvidenceRows::add(Index group, double scale, ConstMatrixView<double> gram, ConstSpan<double> factors,
                        ConstSpan<T> products) {
   gram_.add(group, scale, gram, factors);
+  is_in_[static_cast<std::size_t>(group)] = true;
   auto& sums = products_[static_cast<std::size_t>(group)];
   for (std::size_t r = 0; r < sums.size(); ++r) sums[r] += factors[r] * static_cast<double>(products[r]);
 }
@@ -41,13 +44,13 @@ void EvidenceRows::evaluate_once(ConstSpan<double> precisions, double weight) {
 
 double EvidenceRows::determined() const {
   double sum = 0;
-  for (Index g = 0; g < groups_; ++g) sum += gram_.effective_parameters(g);
+  for (Index g = 0; g < groups(); ++g) sum += gram_.effective_parameters(g);
   return sum;
 }
 
 /// A row that counts for w examples determines as many parameters as w equal ones, never more than one;
-/// different ones determine more. Counted once each, half of the rows and all of them tell by which power the
-/// number grows: 0 where they determine all parameters, 1 where each row determines one.
+/// different ones determine more. Counted once each, half of the rows and all of them tell how the number
+/// grows with the rows n, as P n / (n + n_0): P = n_0 = infinity where each row determines one parameter.
 double EvidenceRows::determined_by_all(ConstSpan<double> precisions, double weight) {
   evaluate_once(precisions, weight);
   const double all = determined();
@@ -55,7 +58,11 @@ double EvidenceRows::determined_by_all(ConstSpan<double> precisions, double weig
     if (static_cast<Index>(r) % curved_ % 2 == 1) once_[r] = 0;
   evaluate_rows(precisions, once_);
   const double half = determined();
-  return half > 0 ? all * std::pow(weight, std::clamp(std::log2(all / half), 0.0, 1.0)) : 0;
+  if (half <= 0) return 0;
+  double parameters = 0;
+  for (std::size_t g = 0; g < sizes_.size(); ++g) parameters += is_in_[g] ? sizes_[g] : 0;
+  const double inverse_limit = std::max(2 / all - 1 / half, 1 / parameters);
+  return 1 / (inverse_limit + std::max(1 / all - inverse_limit, 0.0) / weight);
 }
 
 void EvidenceRows::evaluate(ConstSpan<double> precisions, double weight) {
@@ -63,6 +70,10 @@ void EvidenceRows::evaluate(ConstSpan<double> precisions, double weight) {
   evaluate_rows(precisions, factors_);
   const double of_rows = determined();
   growth_ = of_all > of_rows ? of_all / of_rows : 1;
+}
+
+double EvidenceRows::effective_parameters(Index group) const {
+  return std::min(growth_ * gram_.effective_parameters(group), sizes_[static_cast<std::size_t>(group)]);
 }
 
 double EvidenceRows::determined_square(Index group, double precision) {

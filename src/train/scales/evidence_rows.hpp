@@ -11,8 +11,9 @@ namespace bdl {
 
 class EvidenceRows {
  public:
-  /// The rows of this many outputs, for each of `curved` examples. `first` is the number of the first row.
-  EvidenceRows(Index first, Index outputs, Index curved, Index groups);
+  /// The rows of this many outputs, for each of `curved` examples. `first` is the number of the first row,
+  /// and `sizes` are the numbers of parameters of groups.
+  EvidenceRows(Index first, Index outputs, Index curved, ConstSpan<double> sizes);
 
   Index first() const { return first_; }
   Index count() const { return static_cast<Index>(factors_.size()); }
@@ -30,7 +31,7 @@ class EvidenceRows {
   void evaluate(ConstSpan<double> precisions, double weight);
   double log_det() const { return gram_.log_det(); }
   /// Returns how many of a group's parameters all data determine.
-  double effective_parameters(Index group) const { return growth_ * gram_.effective_parameters(group); }
+  double effective_parameters(Index group) const;
   /// Returns how many parameters all data like this row determine.
   double leverage(Index row) const { return growth_ * gram_.leverage(row); }
   /// Returns |P u|^2 for a group's parameters u: what the rows determine of them (GramEvidence).
@@ -45,10 +46,13 @@ class EvidenceRows {
 
  private:
   void evaluate_rows(ConstSpan<double> precisions, ConstSpan<double> factors);
+  Index groups() const { return static_cast<Index>(sizes_.size()); }
   double determined() const;
   double determined_by_all(ConstSpan<double> precisions, double weight);
 
-  Index first_, curved_, groups_;
+  Index first_, curved_;
+  std::vector<double> sizes_;  // of groups
+  std::vector<bool> is_in_;    // groups to which rows were added
   GramEvidence gram_;
   std::vector<double> factors_, once_;         // on rows: as they count, and counted once
   std::vector<std::vector<double>> products_;  // of the rows with the parameters of each group

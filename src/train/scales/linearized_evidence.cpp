@@ -45,8 +45,8 @@ void LinearizedEvidence<T>::hold_parts() {
   row_factors_.resize(at((means + others) * curved));
   errors_.resize(noise_.targets() * at(curved));
   z_.resize(errors_.size());
-  parts_.emplace_back(0, means, curved, prior_.groups());
-  if (others > 0) parts_.emplace_back(means * curved, others, curved, prior_.groups());
+  parts_.emplace_back(0, means, curved, sizes_);
+  if (others > 0) parts_.emplace_back(means * curved, others, curved, sizes_);
 }
 
 template <class T>
@@ -151,11 +151,6 @@ std::span<EvidenceRows> LinearizedEvidence<T>::parts() {
 }
 
 template <class T>
-double LinearizedEvidence<T>::effective_parameters(const EvidenceRows& part, Index group) const {
-  return std::min(part.effective_parameters(group), static_cast<double>(sizes_[at(group)]));
-}
-
-template <class T>
 void LinearizedEvidence<T>::evaluate() {
   const Index curved = sample_.curved_rows();
   for (std::size_t c = 0; c < noise_.targets(); ++c)
@@ -191,7 +186,7 @@ void LinearizedEvidence<T>::move(const MovedScales& moves, ConstSpan<double> squ
   if (moves.prior)
     for (std::size_t g = 0; g < squares.size(); ++g) {
       double effective = 0;
-      for (const EvidenceRows& part : parts()) effective += effective_parameters(part, static_cast<Index>(g));
+      for (const EvidenceRows& part : parts()) effective += part.effective_parameters(static_cast<Index>(g));
       const bool is_free = moves.noise_outputs || gives_means_[g];
       if (!is_free || squares[g] <= 0) continue;
       const double from = prior_.values[g], found = effective / squares[g],
@@ -277,7 +272,7 @@ template <class T>
 double LinearizedEvidence<T>::effective_parameters() const {
   double sum = 0;
   for (const EvidenceRows& part : parts_)
-    for (Index g = 0; g < prior_.groups(); ++g) sum += effective_parameters(part, g);
+    for (Index g = 0; g < prior_.groups(); ++g) sum += part.effective_parameters(g);
   return sum;
 }
 

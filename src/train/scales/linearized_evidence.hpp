@@ -60,7 +60,6 @@ class LinearizedEvidence {
   void compute_errors();
   void compute_squares();
   double weight() const;
-  double effective_parameters(const EvidenceRows& part, Index group) const;
   void evaluate();
   void find_determined();
   void move(const MovedScales& moved, ConstSpan<double> squares);
