@@ -94,6 +94,19 @@ BDL_ALWAYS_INLINE void apply_rotations(MatrixView<double> lower, MatrixView<doub
   }
 }
 
+/// Calls use(L of the rows from j on, columns j, j + 1, ... of I on these rows) for blocks of columns of I.
+template <class Use>
+void for_blocks_of_identity(ConstMatrixView<double> lower, MatrixView<double> identity, Use use) {
+  constexpr Index together = 64;
+  const Index n = lower.rows;
+  for (Index j = 0; j < n; ++j) {
+    std::fill_n(identity.column_data(j), n, 0.0);
+    identity(j, j) = 1;
+  }
+  for (Index j = 0; j < n; j += together)
+    use(lower.block(j, j, n - j, n - j), identity.block(j, j, n - j, std::min(together, n - j)));
+}
+
 }  // namespace
 
 bool cholesky(MatrixView<double> a) {
@@ -116,12 +129,16 @@ void cholesky_solve(ConstMatrixView<double> lower, MatrixView<double> x) {
   solve_lower_left(Op::transpose, lower, x);
 }
 
+void lower_inverse(ConstMatrixView<double> lower, MatrixView<double> inverse) {
+  for_blocks_of_identity(lower, inverse, [](ConstMatrixView<double> l, MatrixView<double> columns) {
+    solve_lower_left(Op::none, l, columns);
+  });
+}
+
 void cholesky_inverse(ConstMatrixView<double> lower, MatrixView<double> inverse) {
-  for (Index j = 0; j < inverse.cols; ++j) {
-    std::fill_n(inverse.column_data(j), inverse.rows, 0.0);
-    inverse(j, j) = 1;
-  }
-  cholesky_solve(lower, inverse);
+  for_blocks_of_identity(lower, inverse, cholesky_solve);
+  for (Index j = 0; j < inverse.cols; ++j)
+    for (Index i = j + 1; i < inverse.rows; ++i) inverse(j, i) = inverse(i, j);
 }
 
 /// Rotates: plain rotations add and mixed hyperbolic ones subtract, each as stable as its problem allows

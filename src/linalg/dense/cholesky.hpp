@@ -16,6 +16,9 @@ double log_det_from_cholesky(ConstMatrixView<double> lower);
 /// X = (L L^T)^-1 X.
 void cholesky_solve(ConstMatrixView<double> lower, MatrixView<double> x);
 
+/// Writes L^-1.
+void lower_inverse(ConstMatrixView<double> lower, MatrixView<double> inverse);
+
 /// Writes (L L^T)^-1, both triangles.
 void cholesky_inverse(ConstMatrixView<double> lower, MatrixView<double> inverse);
 

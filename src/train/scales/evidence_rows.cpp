@@ -9,7 +9,6 @@ namespace bdl {
 
 EvidenceRows::EvidenceRows(Index first, Index outputs, Index curved, ConstSpan<double> sizes)
     : first_(first),
-      curved_(curved),
       sizes_(sizes.begin(), sizes.end()),
       is_in_(sizes.size()),
       factors_(static_cast<std::size_t>(outputs * curved)),
@@ -37,8 +36,12 @@ void EvidenceRows::evaluate_rows(ConstSpan<double> precisions, ConstSpan<double>
     fail(Status::ERROR_DIVERGED, "the evidence by which scales are learned is not finite");
 }
 
-void EvidenceRows::evaluate_once(ConstSpan<double> precisions, double weight) {
+void EvidenceRows::count_once(double weight) {
   for (std::size_t r = 0; r < once_.size(); ++r) once_[r] = factors_[r] / std::sqrt(weight);
+}
+
+void EvidenceRows::evaluate_once(ConstSpan<double> precisions, double weight) {
+  count_once(weight);
   evaluate_rows(precisions, once_);
 }
 
@@ -52,13 +55,9 @@ double EvidenceRows::determined() const {
 /// different ones determine more. Counted once each, half of the rows and all of them tell how the number
 /// grows with the rows n, as P n / (n + n_0): P = n_0 = infinity where each row determines one parameter.
 double EvidenceRows::determined_by_all(ConstSpan<double> precisions, double weight) {
-  evaluate_once(precisions, weight);
-  const double all = determined();
-  for (std::size_t r = 0; r < once_.size(); ++r)
-    if (static_cast<Index>(r) % curved_ % 2 == 1) once_[r] = 0;
-  evaluate_rows(precisions, once_);
-  const double half = determined();
-  if (half <= 0) return 0;
+  count_once(weight);
+  const double all = gram_.determined(precisions, once_, 1), half = gram_.determined(precisions, once_, 2);
+  if (!(half > 0)) return 0;
   double parameters = 0;
   for (std::size_t g = 0; g < sizes_.size(); ++g) parameters += is_in_[g] ? sizes_[g] : 0;
   const double inverse_limit = std::max(2 / all - 1 / half, 1 / parameters);

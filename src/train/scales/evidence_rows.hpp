@@ -47,10 +47,11 @@ class EvidenceRows {
  private:
   void evaluate_rows(ConstSpan<double> precisions, ConstSpan<double> factors);
   Index groups() const { return static_cast<Index>(sizes_.size()); }
+  void count_once(double weight);
   double determined() const;
   double determined_by_all(ConstSpan<double> precisions, double weight);
 
-  Index first_, curved_;
+  Index first_;
   std::vector<double> sizes_;  // of groups
   std::vector<bool> is_in_;    // groups to which rows were added
   GramEvidence gram_;

@@ -32,30 +32,46 @@ void GramEvidence::add(Index group, double scale, ConstMatrixView<double> of_row
     for (Index r = s; r < rows_; ++r) to(r, s) += scale * factors[at(s)] * factors[at(r)] * of_rows(r, s);
 }
 
-/// Forms A. `rounding` is relative noise of the rows: where data have hardly any noise, A is so large beside
-/// its ones that it is not positive definite without.
-void GramEvidence::form(ConstSpan<double> precisions, ConstSpan<double> factors, double rounding) {
-  const auto lower = lower_.matrix(rows_, rows_);
-  std::ranges::fill(lower_.first(rows_ * rows_), 0.0);
+/// Forms A of every first, second, ... row. `rounding` is relative noise of the rows: where data have hardly
+/// any noise, A is so large beside its ones that it is not positive definite without.
+void GramEvidence::form(ConstSpan<double> precisions, ConstSpan<double> factors, Index every,
+                        double rounding) {
+  const Index rows = rows_of(every);
+  const auto lower = lower_.matrix(rows, rows);
+  std::ranges::fill(lower_.first(rows * rows), 0.0);
   for (std::size_t g = 0; g < grams_.size(); ++g) {
     const auto k = gram(static_cast<Index>(g));
-    for (Index s = 0; s < rows_; ++s) {
-      const double factor = factors[at(s)] / precisions[g];
-      for (Index r = s; r < rows_; ++r) lower(r, s) += factor * factors[at(r)] * k(r, s);
+    for (Index s = 0; s < rows; ++s) {
+      const double factor = factors[at(every * s)] / precisions[g];
+      for (Index r = s; r < rows; ++r)
+        lower(r, s) += factor * factors[at(every * r)] * k(every * r, every * s);
     }
   }
   double most = 0;
-  for (Index r = 0; r < rows_; ++r) most = std::max(most, lower(r, r));
-  for (Index r = 0; r < rows_; ++r) lower(r, r) += 1 + rounding * most;
+  for (Index r = 0; r < rows; ++r) most = std::max(most, lower(r, r));
+  for (Index r = 0; r < rows; ++r) lower(r, r) += 1 + rounding * most;
+}
+
+bool GramEvidence::factorize(ConstSpan<double> precisions, ConstSpan<double> factors, Index every) {
+  const Index rows = rows_of(every);
+  return std::ranges::any_of(roundings, [&](double rounding) {
+    form(precisions, factors, every, rounding);
+    return cholesky(lower_.matrix(rows, rows));
+  });
+}
+
+double GramEvidence::determined(ConstSpan<double> precisions, ConstSpan<double> factors, Index every) {
+  if (!factorize(precisions, factors, every)) return std::nan("");
+  const Index rows = rows_of(every);
+  lower_inverse(lower_.matrix(rows, rows), inverse_.matrix(rows, rows));
+  double trace = 0;
+  for (const double value : inverse_.first(rows * rows)) trace += value * value;
+  return static_cast<double>(rows) - trace;
 }
 
 bool GramEvidence::evaluate(ConstSpan<double> precisions, ConstSpan<double> factors) {
+  if (!factorize(precisions, factors, 1)) return false;
   const auto lower = lower_.matrix(rows_, rows_), inverse = inverse_.matrix(rows_, rows_);
-  const auto succeeds = [&](double rounding) {
-    form(precisions, factors, rounding);
-    return cholesky(lower);
-  };
-  if (std::ranges::none_of(roundings, succeeds)) return false;
   log_det_ = log_det_from_cholesky(lower);
   cholesky_inverse(lower, inverse);
   for (std::size_t g = 0; g < grams_.size(); ++g) {

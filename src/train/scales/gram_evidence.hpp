@@ -23,6 +23,9 @@ class GramEvidence {
 
   /// Finds A for these prior precisions, with row r multiplied by factors_r. False if a number is not finite.
   [[nodiscard]] bool evaluate(ConstSpan<double> precisions, ConstSpan<double> factors);
+  /// Returns how many parameters every first, second, ... row determines alone, n - tr A^-1, or NaN if that
+  /// is not finite. Only evaluate() means something afterwards.
+  double determined(ConstSpan<double> precisions, ConstSpan<double> factors, Index every);
   double log_det() const { return log_det_; }
   double effective_parameters(Index group) const { return effective_[at(group)]; }
   double leverage(Index row) const { return 1 - inverse_.matrix(rows_, rows_)(row, row); }
@@ -34,8 +37,10 @@ class GramEvidence {
   double determined_square(Index group, double precision, ConstSpan<double> factors, ConstSpan<double> bu);
 
  private:
-  void form(ConstSpan<double> precisions, ConstSpan<double> factors, double rounding);
+  void form(ConstSpan<double> precisions, ConstSpan<double> factors, Index every, double rounding);
+  bool factorize(ConstSpan<double> precisions, ConstSpan<double> factors, Index every);
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+  Index rows_of(Index every) const { return (rows_ + every - 1) / every; }
   MatrixView<double> gram(Index group) { return grams_[at(group)].matrix(rows_, rows_); }
   ConstMatrixView<double> gram(Index group) const { return grams_[at(group)].matrix(rows_, rows_); }
 

@@ -52,6 +52,7 @@ void LinearizedEvidence<T>::hold_parts() {
 template <class T>
 void LinearizedEvidence<T>::compute() {
   const Posterior<T>& q = *optimizer_.posterior();
+  is_evaluated_ = false;
   noise_.compute();
   std::ranges::copy(optimizer_.prior().groups(), prior_.values.begin());
   compute_squares();
@@ -152,6 +153,7 @@ std::span<EvidenceRows> LinearizedEvidence<T>::parts() {
 
 template <class T>
 void LinearizedEvidence<T>::evaluate() {
+  if (is_evaluated_) return;
   const Index curved = sample_.curved_rows();
   for (std::size_t c = 0; c < noise_.targets(); ++c)
     std::ranges::fill(parts_[0].factors().subspan(c * at(curved), at(curved)), std::sqrt(noise_.factor(c)));
@@ -166,6 +168,7 @@ void LinearizedEvidence<T>::evaluate() {
     for (Index i = 0; i < curved; ++i)
       determined_[c] += parts_[0].leverage(static_cast<Index>(c) * curved + i);
   }
+  is_evaluated_ = true;
 }
 
 /// Of a group that moves means, only what means determine counts.
@@ -195,6 +198,7 @@ void LinearizedEvidence<T>::move(const MovedScales& moves, ConstSpan<double> squ
       prior_.values[g] = std::clamp(to, smallest, largest);
     }
   if (moves.noise) noise_.move(determined_, parts().size() > 1);
+  is_evaluated_ = false;
 }
 
 /// Guesses that half of what the rows can determine is determined.
@@ -204,6 +208,7 @@ void LinearizedEvidence<T>::begin_afresh() {
   for (std::size_t g = 0; g < squares_.size(); ++g)
     if (squares_[g] > 0 && gives_means_[g]) prior_.values[g] = std::min(sizes_[g], each) / 2 / squares_[g];
   noise_.begin_afresh();
+  is_evaluated_ = false;
 }
 
 template <class T>
@@ -242,6 +247,7 @@ double LinearizedEvidence<T>::left_out() {
   EvidenceRows& part = parts_[0];
   evaluate();
   part.evaluate_once(prior_.values, weight());
+  is_evaluated_ = false;
   const auto curved = static_cast<std::size_t>(sample_.curved_rows());
   double sum = 0;
   for (std::size_t r = 0; r < z_.size(); ++r) {

@@ -77,6 +77,7 @@ class LinearizedEvidence {
   std::vector<double> determined_, drawn_;        // effective parameters by targets: of the model, of draws
   std::vector<double> row_factors_, errors_, z_;  // errors of means, by rows of the first part; memory
   double value_ = 0;
+  bool is_evaluated_ = false;  // at the present scales
   Scratch scratch_;
   Buffer<double> gram_, variances_;
   Buffer<T> products_, written_, outputs_;
