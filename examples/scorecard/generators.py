@@ -28,6 +28,12 @@ def many_inputs(random, rows):
     return x, x.sum(axis=1) / 60**0.5 + 0.3 * random.normal(size=rows)
 
 
+def one_of_many(random, rows):
+    """A wave of one input of 15, and much noise, which a deep network can learn by heart."""
+    x = random.normal(size=(rows, 15))
+    return x, np.sin(2 * x[:, 0]) + 0.6 * random.normal(size=rows)
+
+
 def correlated_inputs(random, rows, inputs):
     """Inputs that share one factor, with correlations of 0.96."""
     return random.normal(size=(rows, 1)) + 0.2 * random.normal(size=(rows, inputs))

@@ -148,6 +148,7 @@ SETS = {
     "small-100": Set("regression", synthetic(make.bend, 100), **LONG),
     "wide": Set("regression", synthetic(make.wide, 50), **LONG),
     "many-inputs": Set("regression", synthetic(make.many_inputs, 600), cost=1),
+    "one-of-many": Set("regression", synthetic(make.one_of_many, 1200), cost=1, **DEEP),
     "correlated": Set("regression", synthetic(make.correlated, 150), **ALL),
     "heavy-tails": Set("regression", synthetic(make.heavy_tails, 200)),
     "outlier": Set("regression", with_outlier(synthetic(make.linear_small_noise, 200), 1e4)),

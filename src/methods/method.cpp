@@ -107,13 +107,10 @@ void batch(Options& options, const MethodContext& context) {
 }
 
 /// Empirical-Fisher rows grow with the residuals and keep steps short while a regression does not fit yet, so
-/// its learning rate may be higher. Samples of a deep network that has hardly learned are wild: its precision
-/// falls slowly.
+/// its learning rate may be higher.
 void slang(Options& options, const MethodContext& context) {
   batch<EstimateKind::mc_ef>(options, context);
-  if (!context.has_hidden || !context.has_noise()) return;
-  options.learning_rate = 0.2;
-  if (context.is_deep) options.start_share = 1e-6;
+  if (context.has_hidden && context.has_noise()) options.learning_rate = 0.2;
 }
 
 /// The optimum is that of the ELBO for a given prior and a given noise.

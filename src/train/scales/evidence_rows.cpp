@@ -60,8 +60,8 @@ double EvidenceRows::determined_by_all(ConstSpan<double> precisions, double weig
   if (!(half > 0)) return 0;
   double parameters = 0;
   for (std::size_t g = 0; g < sizes_.size(); ++g) parameters += is_in_[g] ? sizes_[g] : 0;
-  const double inverse_limit = std::max(2 / all - 1 / half, 1 / parameters);
-  return 1 / (inverse_limit + std::max(1 / all - inverse_limit, 0.0) / weight);
+  const double inverse_limit = std::max(2 / all - 1 / half, 0.0);
+  return std::min(1 / (inverse_limit + (1 / all - inverse_limit) / weight), parameters);
 }
 
 void EvidenceRows::evaluate(ConstSpan<double> precisions, double weight) {
