@@ -330,3 +330,14 @@ def test_student_t_noise_is_robust():
     regressor.model_.degrees_of_freedom = 2
     mean, std = regressor.predict(x, return_std=True)
     assert np.all(np.isfinite(mean)) and np.all(np.isinf(std))
+
+
+@pytest.mark.parametrize("hidden", [(50,), (30, 30), (30, 30, 30)])
+def test_intervals_hold_where_most_inputs_say_nothing(hidden):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(2200, 15))
+    y = np.sin(2 * x[:, 0]) + 0.6 * rng.normal(size=2200)
+    regressor = bdl.BayesianMLPRegressor(hidden).fit(x[:1200], y[:1200])
+    lower, upper = regressor.predict(x[1200:], interval=0.95)
+    assert bdl.metrics.coverage(lower, upper, y[1200:]) > 0.91
+    assert regressor.score(x[1200:], y[1200:]) > 0.3
