@@ -37,7 +37,7 @@ enum class Indefinite { automatic, shorten, error, improved };
 enum class ScalesOfStream { given, learned };
 enum class ScoreKind { none, plug_in, linearized };
 enum class PriorGroups { shared, weights_biases, layers, blocks };
-/// What prior and noise precisions are learned from.
+/// The source from which prior and noise precisions are learned.
 enum class ScaleSource { automatic, evidence, samples };
 /// When the evidence of Laplace's approximation chooses prior and noise: never, at the end of fit, or during
 /// it as well.

@@ -7,8 +7,8 @@
 
 namespace bdl {
 
-/// What a step does to log noise precisions. It frees them, so that they are learned, but only if it is
-/// taken; or it leaves the curvature of held ones out of its rows.
+/// Frees log noise precisions for a step, so that they are learned, but only if it is taken; or leaves the
+/// curvature of held ones out of its rows.
 class LogPrecisionInStep {
  public:
   explicit LogPrecisionInStep(Likelihood& likelihood) : likelihood_(likelihood) {}

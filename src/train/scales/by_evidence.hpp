@@ -28,7 +28,7 @@ class LooksAtEvidence {
   LinearizedEvidence<T>& evidence() { return evidence_; }
 
  private:
-  /// What the data seem to say of the targets.
+  /// Says what the data seem to tell of the targets.
   enum class Signal { seen, unclear, absent };
 
   double fraction() const;

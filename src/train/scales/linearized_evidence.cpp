@@ -62,9 +62,9 @@ void LinearizedEvidence<T>::compute() {
   seeds.statistics = {q.statistics(), {}};
   const ConstMatrixView<T> mean(q.mean().data(), q.dimension(), 1);
   const Estimate<T> estimate = estimator_->estimate(mean, sample_.curved_x(), sample_.curved_y(), seeds);
-  add_layers(estimate, weight());
+  add_layers(estimate);
   compute_errors();
-  add_variances(estimate, weight());
+  add_variances(estimate);
 }
 
 /// Returns for how many examples a row counts.
@@ -98,13 +98,13 @@ void LinearizedEvidence<T>::compute_squares() {
 }
 
 template <class T>
-void LinearizedEvidence<T>::add_layers(const Estimate<T>& estimate, double weight) {
+void LinearizedEvidence<T>::add_layers(const Estimate<T>& estimate) {
   const BlockedRows<T>& rows = *estimator_->blocks();
   const auto mean = optimizer_.posterior()->mean();
   const Index count = rows.count();
   const auto gram = gram_.matrix(count, count);
   std::ranges::transform(estimate.w, row_factors_.begin(),
-                         [=](T w) { return std::sqrt(weight * static_cast<double>(w)); });
+                         [factor = weight()](T w) { return std::sqrt(factor * static_cast<double>(w)); });
   for (const auto& [layer, offset] : rows.blocks()) {
     layer->gram(false, gram, rows.scratch());
     layer->project({mean.data() + offset, layer->parameters(), 1}, false, products_.matrix(1, count),
@@ -129,7 +129,7 @@ void LinearizedEvidence<T>::add_layer(std::size_t number, Index parameter, Const
 
 /// Adds up w b^T Sigma b over the rows b of each target.
 template <class T>
-void LinearizedEvidence<T>::add_variances(const Estimate<T>& estimate, double weight) {
+void LinearizedEvidence<T>::add_variances(const Estimate<T>& estimate) {
   const Posterior<T>& q = *optimizer_.posterior();
   const Index curved = sample_.curved_rows();
   for (std::size_t c = 0; c < drawn_.size(); ++c) {
@@ -141,7 +141,7 @@ void LinearizedEvidence<T>::add_variances(const Estimate<T>& estimate, double we
       for (Index r = 0; r < rows.cols; ++r) estimate.rows->write_row(before + r, 0, rows.column(r));
       q.variances(rows, variances, scratch_);
       for (Index r = 0; r < rows.cols; ++r)
-        drawn_[c] += weight * static_cast<double>(estimate.w[at(before + r)]) * variances[at(r)];
+        drawn_[c] += weight() * static_cast<double>(estimate.w[at(before + r)]) * variances[at(r)];
     }
   }
 }
@@ -171,7 +171,7 @@ void LinearizedEvidence<T>::evaluate() {
   is_evaluated_ = true;
 }
 
-/// Of a group that moves means, only what means determine counts.
+/// A group that moves means counts only by what means determine.
 template <class T>
 void LinearizedEvidence<T>::find_determined() {
   std::ranges::copy(squares_, determined_squares_.begin());

@@ -54,9 +54,9 @@ class LinearizedEvidence {
  private:
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
   void hold_parts();
-  void add_layers(const Estimate<T>& estimate, double weight);
+  void add_layers(const Estimate<T>& estimate);
   void add_layer(std::size_t part, Index parameter, ConstMatrixView<double> gram);
-  void add_variances(const Estimate<T>& estimate, double weight);
+  void add_variances(const Estimate<T>& estimate);
   void compute_errors();
   void compute_squares();
   double weight() const;

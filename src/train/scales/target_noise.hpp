@@ -40,7 +40,8 @@ class TargetNoise {
     double values = 0, errors = 0, sum = 0, squares = 0;
     double variance() const;
   };
-  /// What a noise precision is learned from: its targets' values, errors, and squares about their means.
+  /// Holds what a noise precision is learned from: its targets' values, errors, and squares about their
+  /// means.
   struct Totals {
     double values = 0, errors = 0, about_mean = 0, determined = 0;
   };

@@ -25,7 +25,7 @@ class KroneckerCurvature final : public LaplaceCurvature<T> {
   void write(const Prior<T>& prior, double s, Posterior<T>& q) const override;
 
  private:
-  /// What one pass over the data needs.
+  /// Holds what one pass over the data needs.
   struct Pass {
     const Model<T>& model;
     const CurvatureForm& form;

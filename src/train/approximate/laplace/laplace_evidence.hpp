@@ -15,7 +15,7 @@ struct LogEvidence {
   std::vector<double> slope, second;  ///< second derivatives: (G + 1) x (G + 1)
 };
 
-/// What the evidence does not change with.
+/// Holds what the evidence does not change with.
 struct EvidenceData {
   const FitAtMean& fit;
   std::vector<double> deviation;  ///< of the mean from the prior's
