@@ -210,6 +210,7 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   std::optional<LooksAtEvidence<T>> looks;
   state.by_evidence = learns_by_evidence(optimizer);
   if (state.by_evidence) hold(looks, optimizer, data, shards);
+  if (looks) team.telling([&] { looks->start(); });
   std::optional<Doubt<T>> doubt;
   if (may_doubt(optimizer)) hold(doubt, optimizer, data, shards);
   while (state.epoch < state.fit_end_epoch) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "train/scales/linearized_evidence.hpp"
 #include "train/start.hpp"
@@ -13,10 +14,14 @@ namespace {
 
 constexpr double looks[] = {1 / 60., 1 / 24., 1 / 12., 1 / 6., 1 / 4., 1 / 3.,
                             1 / 2.,  5 / 8.,  3 / 4.,  7 / 8., 1};
-constexpr double worst_fall = 0.2;              // nats per example
-constexpr double time_to_move = 0.1;            // fraction of the course
-constexpr double time_to_judge = 1 / 6.;        // the same
-constexpr int first_steps = 2, more_steps = 1;  // of the search
+constexpr double worst_fall = 0.2;        // nats per example
+constexpr double time_to_move = 0.1;      // fraction of the course
+constexpr double time_to_judge = 1 / 6.;  // the same
+// Optimistic noise precisions of deep networks, over those found: the more input values there are, the less
+// optimism a mean needs to fit, and the more noise it could learn by heart.
+constexpr double least_optimism = 3, values_of_optimism = 25'000;
+constexpr double most_optimistic = 100, step_of_noise = 1.78;  // noise precisions over that of a constant
+constexpr int first_steps = 2, more_steps = 1;                 // of the search
 
 bool is_look(const Plan& plan, Index step) {
   if (plan.end <= plan.begin || step > plan.end) return false;
@@ -59,7 +64,60 @@ MovedScales learned_scales_of(const Optimizer<T>& optimizer) {
 
 template <class T>
 LooksAtEvidence<T>::LooksAtEvidence(Optimizer<T>& optimizer, DataSet& data, Index shards)
-    : optimizer_(optimizer), data_(data), sample_(optimizer, data, shards), evidence_(optimizer, sample_) {}
+    : optimizer_(optimizer),
+      data_(data),
+      sample_(optimizer, data, shards),
+      evidence_(optimizer, sample_),
+      optimistic_(optimizer.model()->likelihood.noise_precision().size()) {}
+
+/// One hidden layer may start at the largest optimism: it ends when the evidence falls. More would learn the
+/// noise of many rows by heart, of which the linearised network sees little.
+template <class T>
+bool LooksAtEvidence<T>::optimism_follows_evidence() const {
+  const Options& options = optimizer_.options();
+  return optimizer_.context().is_deep && options.learn_noise == 1 && options.initial_noise_precision == 0 &&
+         optimizer_.model()->likelihood.noise_origin() != NoiseOrigin::caller && evidence_.knows_left_out();
+}
+
+template <class T>
+void LooksAtEvidence<T>::compute() {
+  LogPrecisionInStep log_precision(optimizer_.model()->likelihood);
+  log_precision.hold_without_curvature();
+  evidence_.compute();
+}
+
+/// Finds the noise with which the network, linearised where it starts, predicts rows left out best.
+template <class T>
+void LooksAtEvidence<T>::start() {
+  if (!optimizer_.state.is_fresh || !optimism_follows_evidence()) return;
+  compute();
+  double found = 1, best = -std::numeric_limits<double>::infinity();
+  for (double times = 1; times <= most_optimistic; times *= step_of_noise) {
+    evidence_.suppose_noise(times);
+    const double left_out = evidence_.left_out();
+    if (left_out <= best) break;
+    best = left_out;
+    found = times;
+  }
+  evidence_.suppose_noise(found);
+  set_optimistic_noise();
+}
+
+/// Sets noise a few times as precise as the evidence's, and never less precise than before.
+template <class T>
+void LooksAtEvidence<T>::set_optimistic_noise() {
+  if (!optimism_follows_evidence()) return;
+  const auto values = static_cast<double>(sample_.data_rows() * optimizer_.model()->inputs());
+  const double times = std::max(least_optimism, values_of_optimism / values);
+  std::ranges::transform(evidence_.noise().precisions(), optimistic_.begin(),
+                         [&](double found) { return times * found; });
+  const ConstSpan<double> of_constant = evidence_.noise().precisions_of_constant();
+  for (std::size_t p = 0; p < optimistic_.size(); ++p) {
+    const double before = optimizer_.state.is_fresh ? 0 : optimizer_.model()->likelihood.noise_precision()[p];
+    optimistic_[p] = std::min(std::max(optimistic_[p], before), most_optimistic * of_constant[p]);
+  }
+  optimizer_.model()->likelihood.learn_noise_precision(optimistic_);
+}
 
 template <class T>
 double LooksAtEvidence<T>::fraction() const {
@@ -71,11 +129,7 @@ void LooksAtEvidence<T>::look() {
   TrainingState& state = optimizer_.state;
   if (!is_look(state.plan, state.step)) return;
   const MovedScales moved = learned_scales_of(optimizer_);
-  {
-    LogPrecisionInStep log_precision(optimizer_.model()->likelihood);
-    log_precision.hold_without_curvature();
-    evidence_.compute();
-  }
+  compute();
   if (state.learning_step > 0) {
     evidence_.search(moved, more_steps);
   } else {
@@ -84,8 +138,8 @@ void LooksAtEvidence<T>::look() {
     evidence_.search({}, first_steps);
     const bool falls = has_fallen(optimizer_, evidence_.value(), examples);
     const Signal found = signal(falls);
-    if (found == Signal::unclear) return;
-    if (found == Signal::seen && !falls && fraction() < optimizer_.options().learn_from) return;
+    const bool is_early = !falls && fraction() < optimizer_.options().learn_from;
+    if (found == Signal::unclear || (found == Signal::seen && is_early)) return set_optimistic_noise();
     state.learning_step = state.step;
     if (found == Signal::absent) return begin_anew();
   }

@@ -212,6 +212,12 @@ void LinearizedEvidence<T>::begin_afresh() {
 }
 
 template <class T>
+void LinearizedEvidence<T>::suppose_noise(double times) {
+  noise_.suppose(times);
+  is_evaluated_ = false;
+}
+
+template <class T>
 void LinearizedEvidence<T>::search(const MovedScales& moves, int steps) {
   for (int step = 0; step < steps; ++step) {
     evaluate();

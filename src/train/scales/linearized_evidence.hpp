@@ -29,6 +29,8 @@ class LinearizedEvidence {
 
   /// Begins at a guess of the prior, and at the noise of the errors at the mean.
   void begin_afresh();
+  /// Supposes noise that is so many times as precise as that of a constant.
+  void suppose_noise(double times);
   /// Takes so many steps lambda_g = gamma_g / |theta_g|^2, tau = (N - gamma) / sum of squared errors.
   void search(const MovedScales& moved, int steps);
   /// As search(), with the squares of what the data determine of theta in place of |theta_g|^2: parameters

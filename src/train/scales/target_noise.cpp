@@ -111,6 +111,14 @@ void TargetNoise<T>::move(ConstSpan<double> determined, bool depends_on_x) {
 }
 
 template <class T>
+void TargetNoise<T>::suppose(double times) {
+  for (std::size_t c = 0; c < targets_.size(); ++c) {
+    const Totals of = totals_of(c, nothing_);
+    if (of.values > 0) factors_[c] = times * of.values / of.about_mean / present(c);
+  }
+}
+
+template <class T>
 double TargetNoise<T>::log_likelihood() const {
   double sum = log_likelihood_;
   for (std::size_t c = 0; c < targets_.size(); ++c)

@@ -21,6 +21,8 @@ class TargetNoise {
   /// Takes the noise of the errors, given how many parameters the data determine of each target. It is never
   /// larger than that of a constant; where noise depends on x, never much larger.
   void move(ConstSpan<double> determined, bool depends_on_x);
+  /// Takes noise that is so many times as precise as that of a constant.
+  void suppose(double times);
 
   /// Returns the log likelihood with this noise, scaled to all data.
   double log_likelihood() const;
