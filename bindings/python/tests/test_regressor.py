@@ -343,6 +343,18 @@ def test_intervals_hold_where_most_inputs_say_nothing(hidden):
     assert regressor.score(x[1200:], y[1200:]) > 0.3
 
 
+def test_intervals_hold_for_each_of_two_targets():
+    held = []
+    for seed in range(1, 4):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(1150, 15))
+        y = x[:, :2] + [0.2, 0.5] * rng.normal(size=(1150, 2))
+        regressor = bdl.BayesianMLPRegressor().fit(x[:150], y[:150])
+        lower, upper = regressor.predict(x[150:], interval=0.95)
+        held.append(np.mean((lower < y[150:]) & (y[150:] < upper), axis=0))
+    assert np.all(np.mean(held, axis=0) > 0.91)
+
+
 def test_a_deep_network_does_not_learn_noise_by_heart():
     """It has more parameters than rows. With a noise precision of 30 / Var(y) at the start, 95 % intervals hold 66 %."""
     held = []

@@ -17,6 +17,8 @@ constexpr double looks[] = {1 / 60., 1 / 24., 1 / 12., 1 / 6., 1 / 4., 1 / 3.,
 constexpr double worst_fall = 0.2;        // nats per example
 constexpr double time_to_move = 0.1;      // fraction of the course
 constexpr double time_to_judge = 1 / 6.;  // the same
+constexpr double time_to_follow = 0.3;    // the same
+constexpr double nearly_all = 0.9;        // targets, of which each determines a parameter
 // Optimistic noise precisions of deep networks, over those found: the more input values there are, the less
 // optimism a mean needs to fit, and the more noise it could learn by heart.
 constexpr double least_optimism = 3, values_of_optimism = 25'000;
@@ -138,7 +140,7 @@ void LooksAtEvidence<T>::look() {
     evidence_.search({}, first_steps);
     const bool falls = has_fallen(optimizer_, evidence_.value(), examples);
     const Signal found = signal(falls);
-    const bool is_early = !falls && fraction() < optimizer_.options().learn_from;
+    const bool is_early = !falls && !follows_every_row() && fraction() < optimizer_.options().learn_from;
     if (found == Signal::unclear || (found == Signal::seen && is_early)) return set_optimistic_noise();
     state.learning_step = state.step;
     if (found == Signal::absent) return begin_anew();
@@ -147,6 +149,13 @@ void LooksAtEvidence<T>::look() {
   if (moved.prior) optimizer_.prior().set_groups(evidence_.prior());
   optimizer_.model()->likelihood.learn_noise_precision(evidence_.noise().precisions());
   if (may_scale_draws(optimizer_.options().curvature)) state.draw_scale = evidence_.draw_scale();
+}
+
+/// True if the mean can follow every row: more optimism would leave it too little time to forget their noise.
+template <class T>
+bool LooksAtEvidence<T>::follows_every_row() {
+  const auto targets = static_cast<double>(sample_.data_rows()) * static_cast<double>(evidence_.targets());
+  return targets > 0 && fraction() > time_to_follow && evidence_.determined() > nearly_all * targets;
 }
 
 /// Nothing seems to be there to learn while the evidence was never that of a constant. A mean that has just

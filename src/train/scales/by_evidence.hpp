@@ -1,9 +1,9 @@
 // Learning the scales of a regression by the evidence (docs/mathematics/scales.md, "By the evidence"). A fit
 // begins with optimistic noise, so that the mean fits before its errors are explained by noise; deep networks
 // with a few times the precision that the evidence has found so far. It looks at the evidence 11 times. When
-// the evidence has fallen, or at the fraction learn_from of the course, optimism ends: each further look sets
-// prior and noise. If the evidence was never that of a constant, and rows left out are predicted worse than
-// by it, training begins anew with the noise of a constant.
+// the evidence has fallen, when the mean can follow every row, or at the fraction learn_from of the course,
+// optimism ends: each further look sets prior and noise. If the evidence was never that of a constant, and
+// rows left out are predicted worse than by it, training begins anew with the noise of a constant.
 #pragma once
 
 #include <vector>
@@ -38,6 +38,7 @@ class LooksAtEvidence {
 
   double fraction() const;
   void compute();
+  bool follows_every_row();
   Signal signal(bool falls);
   bool optimism_follows_evidence() const;
   void set_optimistic_noise();

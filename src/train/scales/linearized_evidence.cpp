@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "curvature/blocked_rows.hpp"
 
@@ -281,11 +282,9 @@ double LinearizedEvidence<T>::draw_scale() {
 }
 
 template <class T>
-double LinearizedEvidence<T>::effective_parameters() const {
-  double sum = 0;
-  for (const EvidenceRows& part : parts_)
-    for (Index g = 0; g < prior_.groups(); ++g) sum += part.effective_parameters(g);
-  return sum;
+double LinearizedEvidence<T>::determined() {
+  evaluate();
+  return std::accumulate(determined_.begin(), determined_.end(), 0.0);
 }
 
 template class LinearizedEvidence<float>;

@@ -10,7 +10,9 @@ namespace {
 
 constexpr Index most_examples = 2048, most_bytes = Index{1} << 23;
 /// Largest number of curvature rows: n^3 flops of their matrix are affordable at each look.
-constexpr Index most_curved_rows = 192;
+constexpr Index most_curved_rows(Index targets) {
+  return targets == 1 ? 192 : 384;
+}
 
 /// Returns the position of the i-th of `count` evenly spaced ones among `all`.
 Index spaced(Index i, Index count, Index all) {
@@ -37,7 +39,7 @@ EvidenceSample<T>::EvidenceSample(Optimizer<T>& optimizer, DataSet& data, Index 
     : data_rows_(data.rows()), inputs_(data.inputs()), targets_(data.targets()) {
   const auto bytes = static_cast<Index>(sizeof(T)) * (inputs_ + targets_);
   rows_ = std::min({data_rows_, most_examples, std::max<Index>(1, most_bytes / bytes)});
-  curved_ = std::clamp<Index>(most_curved_rows / optimizer.model()->likelihood.means(), 1, rows_);
+  curved_ = std::clamp<Index>(most_curved_rows(targets_) / optimizer.model()->likelihood.means(), 1, rows_);
   std::vector<Index> list(static_cast<std::size_t>(rows_));
   for (Index i = 0; i < rows_; ++i) list[static_cast<std::size_t>(i)] = spaced(i, rows_, data_rows_);
   std::vector<IndexRange> of_shards;
