@@ -155,7 +155,8 @@ void LooksAtEvidence<T>::look() {
 template <class T>
 bool LooksAtEvidence<T>::follows_every_row() {
   const auto targets = static_cast<double>(sample_.data_rows()) * static_cast<double>(evidence_.targets());
-  return targets > 0 && fraction() > time_to_follow && evidence_.determined() > nearly_all * targets;
+  return targets > 0 && fraction() > time_to_follow &&
+         evidence_.effective_parameters() > nearly_all * targets;
 }
 
 /// Nothing seems to be there to learn while the evidence was never that of a constant. A mean that has just

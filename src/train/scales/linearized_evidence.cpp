@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "curvature/blocked_rows.hpp"
 
@@ -282,9 +281,12 @@ double LinearizedEvidence<T>::draw_scale() {
 }
 
 template <class T>
-double LinearizedEvidence<T>::determined() {
+double LinearizedEvidence<T>::effective_parameters() {
   evaluate();
-  return std::accumulate(determined_.begin(), determined_.end(), 0.0);
+  double sum = 0;
+  for (const EvidenceRows& part : parts())
+    for (Index g = 0; g < prior_.groups(); ++g) sum += part.effective_parameters(g);
+  return sum;
 }
 
 template class LinearizedEvidence<float>;
