@@ -13,6 +13,7 @@
 #include "train/approximate/laplace.hpp"
 #include "train/fit.hpp"
 #include "train/scales/by_evidence.hpp"
+#include "train/start.hpp"
 
 // Last: it includes cmocka.h.
 #include "support/verify.hpp"
@@ -338,6 +339,39 @@ void noise_alone_is_found_to_be_noise(void**) {
   assert_true(signal.optimizer->state.plan.begin == 0);
 }
 
+/// Returns the noise precision over that of a constant with which training starts.
+double first_noise(const Regression& of) {
+  ArrayData data(of.inputs(), of.targets());
+  initialize(*of.optimizer);
+  LooksAtEvidence<double> looks(*of.optimizer, data, 1);
+  looks.start();
+  const auto count = static_cast<double>(of.examples);
+  const double mean = std::accumulate(of.y.begin(), of.y.end(), 0.0) / count;
+  return of.network->likelihood.noise_precision(0) * (sum_of_squares(of.y) / count - mean * mean);
+}
+
+/// Where nothing is to be learned, noise starts 25,000 / (N d) = 6.25 times as precise as that of a constant.
+void optimism_of_deep_networks_follows_the_evidence(void**) {
+  const Regression noise("slang", Family::low_rank, {10, 20, 20, 1}, 400, 0);
+  assert_near("noise", first_noise(noise), 6.25, 1e-12);
+  const Regression many("slang", Family::low_rank, {50, 20, 20, 1}, 400, 0);
+  assert_near("many inputs", first_noise(many), 3, 1e-12);
+  Regression line("slang", Family::low_rank, {10, 20, 20, 1}, 400, 0);
+  for (std::size_t i = 0; i < line.y.size(); ++i) line.y[i] = line.x[10 * i] + 0.3 * line.y[i];
+  const double first = first_noise(line);
+  assert_true(first > 2 * 6.25 && first <= 100);
+}
+
+void noise_that_the_caller_chose_stays(void**) {
+  const Regression set("slang", Family::low_rank, {10, 20, 20, 1}, 400, 0);
+  set.network->likelihood.set_noise_precision(std::vector<double>{40});
+  first_noise(set);
+  assert_true(set.network->likelihood.noise_precision(0) == 40);
+  const Regression shallow("slang", Family::low_rank, {10, 20, 1}, 400, 0);
+  first_noise(shallow);
+  assert_true(shallow.network->likelihood.noise_precision(0) == 1);
+}
+
 /// Beside its own prior a mode of a few rows would count nearly all of them as determined, and the noise
 /// would be all that the targets vary. Its prior stays.
 void a_mode_states_the_noise(void**) {
@@ -402,6 +436,8 @@ int test_scales_by_evidence() {
       cmocka_unit_test(rows_left_out_of_a_line_are_predicted_exactly),
       cmocka_unit_test(its_search_ends_at_the_optimum),
       cmocka_unit_test(noise_alone_is_found_to_be_noise),
+      cmocka_unit_test(optimism_of_deep_networks_follows_the_evidence),
+      cmocka_unit_test(noise_that_the_caller_chose_stays),
       cmocka_unit_test(a_mode_states_the_noise),
       cmocka_unit_test(held_log_precisions_do_not_move),
       cmocka_unit_test(a_fit_ends_with_a_refined_posterior),

@@ -72,8 +72,8 @@ LooksAtEvidence<T>::LooksAtEvidence(Optimizer<T>& optimizer, DataSet& data, Inde
       evidence_(optimizer, sample_),
       optimistic_(optimizer.model()->likelihood.noise_precision().size()) {}
 
-/// One hidden layer may start at the largest optimism: it ends when the evidence falls. More would learn the
-/// noise of many rows by heart, of which the linearised network sees little.
+/// True for deep networks, unless the caller chose the noise. They could learn the noise of many rows by
+/// heart, of which the linearised network sees little; with one hidden layer the evidence falls in time.
 template <class T>
 bool LooksAtEvidence<T>::optimism_follows_evidence() const {
   const Options& options = optimizer_.options();
@@ -151,7 +151,7 @@ void LooksAtEvidence<T>::look() {
   if (may_scale_draws(optimizer_.options().curvature)) state.draw_scale = evidence_.draw_scale();
 }
 
-/// True if the mean can follow every row: more optimism would leave it too little time to forget their noise.
+/// True if the mean can follow every row: more optimism would leave it too little time to forget its noise.
 template <class T>
 bool LooksAtEvidence<T>::follows_every_row() {
   const auto targets = static_cast<double>(sample_.data_rows()) * static_cast<double>(evidence_.targets());

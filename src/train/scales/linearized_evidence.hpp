@@ -49,6 +49,7 @@ class LinearizedEvidence {
   TargetNoise<T>& noise() { return noise_; }
   /// Returns the number of targets with noise.
   std::size_t targets() const { return noise_.targets(); }
+  /// Returns how many parameters the rows of means determine, at the present scales.
   double effective_parameters();
   /// Returns the factor on the deviations of the posterior's draws with which outputs vary as they do under
   /// the linearised model, on average over the rows; at most 1. Diagonal and low-rank posteriors leave out

@@ -9,7 +9,8 @@ namespace bdl {
 namespace {
 
 constexpr Index most_examples = 2048, most_bytes = Index{1} << 23;
-/// Largest number of curvature rows: n^3 flops of their matrix are affordable at each look.
+/// Returns the largest number of curvature rows: n^3 flops of their matrix are affordable at each look. Each
+/// of several targets needs about as many examples as one.
 constexpr Index most_curved_rows(Index targets) {
   return targets == 1 ? 192 : 384;
 }
