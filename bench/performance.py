@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs bdl_bench and writes docs/performance.md and docs/scaling.svg.
+"""Runs bdl_bench and writes experiments/results/performance.md and docs/images/scaling.svg.
 
 bench/performance.py [--bench PROGRAM] [--output DIR] [--quick]
 """

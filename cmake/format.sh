@@ -2,7 +2,7 @@
 # Format of all C and C++ sources: `cmake/format.sh` names the files that are off, `cmake/format.sh --fix` rewrites them.
 set -eu
 cd "$(dirname "$0")/.."
-sources() { find include src tests examples bench -name '*.[ch]' -o -name '*.[ch]pp'; }
+sources() { find include src tests examples experiments bench -name '*.[ch]' -o -name '*.[ch]pp'; }
 case "${1-}" in
   --fix) sources | xargs clang-format -i ;;
   '') problems=$(sources | xargs clang-format --dry-run --Werror 2>&1) && exit 0

@@ -1,7 +1,7 @@
-"""Draws docs/digits.svg: what a convolutional network says of digits that it is sure of and of others, and how far its posterior
+"""Draws docs/images/digits.svg: what a convolutional network says of digits that it is sure of and of others, and how far its posterior
 draws agree.
 
-    python3 examples/digits_uncertainty.py docs/digits.svg     # needs the Python package and matplotlib
+    python3 examples/digits_uncertainty.py docs/images/digits.svg     # needs the Python package and matplotlib
 """
 
 import sys
@@ -10,7 +10,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
-sys.path.append(str(Path(__file__).parent / "support"))
+sys.path.append(str(Path(__file__).parents[1] / "experiments" / "support"))
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from images import read_records  # noqa: E402

@@ -1,7 +1,7 @@
 """Draws README's picture: the default network's prediction beside the true curve, with a band for the mean and one for new data.
 Prints which share of the true curve the band of the mean holds.
 
-    python3 examples/uncertainty.py docs/uncertainty.svg     # needs the Python package and matplotlib
+    python3 examples/uncertainty.py docs/images/uncertainty.svg     # needs the Python package and matplotlib
 """
 
 import sys

@@ -122,25 +122,25 @@ documents() {
   for group in test_examples test_examples_training; do
     check "$group under valgrind" memcheck $release/tests/test_c_api $group
   done
-  check 'UCI benchmark, small run' sh examples/papers/slang/uci.sh --quick
-  check 'MNIST, small run' sh examples/papers/slang/mnist.sh --quick
-  check 'online experiments, small run' sh examples/papers/bong/run.sh --quick
-  check 'SLANG experiments, small run' sh examples/papers/slang/run.sh --quick "$work/slang"
-  check 'table of defaults, small run' env PYTHON="$work/python/bin/python" sh examples/papers/defaults/run.sh --quick
-  check 'scorecard, small run' env PYTHON="$work/python/bin/python" sh examples/scorecard/run.sh --quick
-  check 'grid of rates, small run' "$work/python/bin/python" examples/papers/defaults/grid.py "$work/grid.csv" \
+  check 'UCI benchmark, small run' sh experiments/slang/uci.sh --quick
+  check 'MNIST, small run' sh experiments/slang/mnist.sh --quick
+  check 'online experiments, small run' sh experiments/bong/run.sh --quick
+  check 'SLANG experiments, small run' sh experiments/slang/run.sh --quick "$work/slang"
+  check 'table of defaults, small run' env PYTHON="$work/python/bin/python" sh experiments/defaults/run.sh --quick
+  check 'scorecard, small run' env PYTHON="$work/python/bin/python" sh experiments/scorecard/run.sh --quick
+  check 'grid of rates, small run' "$work/python/bin/python" experiments/defaults/grid.py "$work/grid.csv" \
     --datasets iris --epochs 2
-  check 'options of classifiers, small run' "$work/python/bin/python" examples/papers/defaults/validation.py \
+  check 'options of classifiers, small run' "$work/python/bin/python" experiments/defaults/validation.py \
     "$work/validation.csv" --datasets iris --folds 2 --epochs 2
   check 'a billion rows, small run' $release/examples/large_data callback 1000000000 3000
   check 'exact regression on many rows, small run' $release/examples/large_data exact 200000 100
   for name in uncertainty digits_uncertainty; do
     check "figure: $name" "$work/python/bin/python" examples/$name.py "$work/$name.svg"
   done
-  check 'convolutional networks, small run' sh examples/papers/networks/run.sh --quick "$work/networks"
-  check 'ELRG-VI, small run' sh examples/papers/elrg/run.sh --quick "$work/elrg"
-  check 'VOGN and its kin, small run' sh examples/papers/vogn/run.sh --quick "$work/vogn"
-  check 'streams by default, small run' "$work/python/bin/python" examples/papers/defaults/streams.py --quick
+  check 'convolutional networks, small run' sh experiments/networks/run.sh --quick "$work/networks"
+  check 'ELRG-VI, small run' sh experiments/elrg/run.sh --quick "$work/elrg"
+  check 'VOGN and its kin, small run' sh experiments/vogn/run.sh --quick "$work/vogn"
+  check 'streams by default, small run' "$work/python/bin/python" experiments/defaults/streams.py --quick
   check 'benchmarks and performance page, small run' python3 bench/performance.py --quick --output "$work/performance"
   $release/examples/options >"$work/options.md"
   check 'docs/options.md is the table' diff "$work/options.md" docs/options.md

@@ -119,7 +119,7 @@ BDL_API const char* bdl_version(void);
 /**
  * Checks that a program compiled with the headers of this version may use the library: returns BDL_OK, or
  * BDL_ERROR_UNSUPPORTED if the library is older than the headers, or the headers are older than the first of the
- * library's SONAME (docs/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.
+ * library's SONAME (docs/developers/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.
  */
 BDL_API bdl_status bdl_check_version(int32_t major, int32_t minor, int32_t patch);
 

@@ -2,7 +2,7 @@
  * @file checkpoint.h
  * Checkpoints: one safetensors file with posterior, model description, noise, options, prior
  * precisions, optimizer state, seed and step, readable by the safetensors tools of every language.
- * Every tensor and the header have a checksum (docs/checkpoints.md); files of versions without them load, files
+ * Every tensor and the header have a checksum (docs/how-to/save-and-load.md); files of versions without them load, files
  * that lack some of them do not.
  */
 #ifndef BDL_CHECKPOINT_H

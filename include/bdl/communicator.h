@@ -12,7 +12,7 @@
  *   bdl_optimizer_set_communicator(optimizer, ranks);
  *   bdl_optimizer_fit(optimizer, x, y, epochs, NULL, NULL);   // on every rank, with the same arguments
  *
- * docs/distributed.md says what ranks must have in common, what happens if one fails, and how long training takes.
+ * docs/how-to/several-machines.md says what ranks must have in common, what happens if one fails, and how long training takes.
  */
 #ifndef BDL_COMMUNICATOR_H
 #define BDL_COMMUNICATOR_H
@@ -114,7 +114,7 @@ BDL_API bdl_status bdl_report_error(bdl_status status, const char* caller, const
  * them may predict or save it. Since 0.2.
  *
  * More than one rank works for methods whose minibatches, or all data, come as sums over examples, or as rows
- * that the ranks swap: docs/distributed.md has the list. Other methods are refused here, with the reason:
+ * that the ranks swap: docs/how-to/several-machines.md has the list. Other methods are refused here, with the reason:
  * BDL_ERROR_UNSUPPORTED.
  * @param optimizer    an optimizer with a model
  * @param communicator NULL: alone again

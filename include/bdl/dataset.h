@@ -11,7 +11,7 @@
  * Only minibatches are held in memory, and the order of an epoch: 8 bytes a row up to 2^24 rows, nothing
  * above, where each place in the order is computed when it is needed. What is read is checked then: a step
  * whose rows hold NaN, infinity or a target that the likelihood does not have fails, names the row, and is
- * not taken. docs/data.md has examples.
+ * not taken. docs/how-to/large-data.md has examples.
  *
  * The caller that creates a data set must free it; no handle keeps it after a call. Calls that read rows need it
  * exclusively: progress callbacks may read it between steps, but its own read callback may not.

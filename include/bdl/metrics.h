@@ -4,7 +4,7 @@
  *
  * Probabilities are n x K of K >= 2 classes, or n x 1: P(y = 1). Those of an ensemble or of draws are averaged
  * before they are scored. Each is in [0, 1] up to 1e-6, and a row's sum is 1 up to 1e-4. Labels are n x 1 class
- * numbers from 0. docs/mathematics/predictions.md has the formulas.
+ * numbers from 0. docs/theory/predictions.md has the formulas.
  */
 #ifndef BDL_METRICS_H
 #define BDL_METRICS_H

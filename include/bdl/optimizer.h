@@ -61,7 +61,7 @@ BDL_API bdl_status bdl_method_describe(const char* name, const char** families, 
 
 /**
  * Says whether a method is one to take, or a baseline of its paper to compare with: by default a baseline does not pass
- * the bar of docs/scorecard.md. Any out-pointer may be NULL; strings are static. Since 0.2.
+ * the bar of experiments/results/scorecard.md. Any out-pointer may be NULL; strings are static. Since 0.2.
  * @param name        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
  * @param is_baseline receives 1 for a baseline
  * @param caution     receives what to tell a user before the first fit by a baseline, which the packages of Python, R and
@@ -326,7 +326,7 @@ BDL_API bdl_status bdl_optimizer_laplace(bdl_optimizer* optimizer, bdl_matrix x,
 /**
  * Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) / T +
  * log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in the
- * posterior's family and the temperature T of option "kl_weight" (docs/mathematics/evidence.md). It needs no
+ * posterior's family and the temperature T of option "kl_weight" (docs/theory/evidence.md). It needs no
  * data, and changes nothing. bdl_optimizer_laplace(), or a fit with option "laplace", must have been called
  * since the mean, a posterior that is the prior, or ratios of noise precisions last changed, also after
  * loading a checkpoint; else BDL_ERROR_UNSUPPORTED. Any out-pointer may be NULL. Since 0.2.

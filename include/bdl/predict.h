@@ -64,7 +64,7 @@
  * So the expected count of a linear model with BDL_POISSON is infinite if e^(m + v / 2) is, which far from
  * the data it may be; quantiles may be finite there. Once trained, networks with hidden units have rates below
  * 27 (1 + the largest count in the training data), and heteroscedastic models with standardised targets have noise
- * below 16.5 standard deviations of y (docs/mathematics/likelihoods.md, "Limits").
+ * below 16.5 standard deviations of y (docs/theory/likelihoods.md, "Limits").
  *
  * The handles are only read: calls may run concurrently. Outputs may be bdl_none_out() if not wanted.
  *

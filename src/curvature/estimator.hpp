@@ -1,5 +1,5 @@
 // Estimators of the expected gradient g = sum_r c_r b_r and curvature G = sum_r w_r b_r b_r^T of the negative
-// log likelihood over posterior samples (docs/mathematics/rows.md, "What a row is").
+// log likelihood over posterior samples (docs/theory/rows.md, "What a row is").
 #pragma once
 
 #include <memory>

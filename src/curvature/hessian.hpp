@@ -1,5 +1,5 @@
 // Estimates of the Hessian of the negative log likelihood over posterior samples, exact for each sample
-// (mc-hess, docs/mathematics/curvature.md, "Exact Hessians"): it may be indefinite.
+// (mc-hess, docs/theory/curvature.md, "Exact Hessians"): it may be indefinite.
 #pragma once
 
 #include "curvature/hessian_products.hpp"

@@ -1,6 +1,6 @@
 // Curvature of the negative log likelihood. Back-propagation turns each example, sample and seed into a row
 // b_r of D numbers; gradient and curvature are sums g = sum_r c_r b_r and G = sum_r w_r b_r b_r^T. No D x n
-// matrix is needed: rows are known through the six operations of class Rows (docs/mathematics/rows.md). In
+// matrix is needed: rows are known through the six operations of class Rows (docs/theory/rows.md). In
 // the order to read it:
 //
 //   this file          the operations, and the forms that a curvature has

@@ -3,7 +3,7 @@
 //
 //   g = E_q[sum_i (N / M) d(-log p(y_i | f(x_i; theta))) / dtheta],   H likewise with second derivatives,
 //
-// estimated as option "curvature" says (docs/mathematics/curvature.md):
+// estimated as option "curvature" says (docs/theory/curvature.md):
 //
 //   mc-ef, mc-ggn      at S draws theta_s ~ q, by rows b_r: g = sum_r c_r b_r and H = sum_r w_r b_r b_r^T
 //   lin-ef             at the mean, by the rows of mc-ef: one an example, its gradient
@@ -54,7 +54,7 @@ inline bool gives_rows(EstimateKind kind) {
   return kind != EstimateKind::mc_hess && kind != EstimateKind::mc_reparam;
 }
 
-/// True if layers draw noise in place of parameter samples (docs/mathematics/noise.md).
+/// True if layers draw noise in place of parameter samples (docs/theory/noise.md).
 inline bool is_noisy(Family family, EstimateKind kind) {
   return is_low_rank_moment(family) && kind == EstimateKind::mc_reparam;
 }

@@ -1,4 +1,4 @@
-// The exact estimate (docs/mathematics/curvature.md, "Exact expectations"): in a model with f = theta^T x the
+// The exact estimate (docs/theory/curvature.md, "Exact expectations"): in a model with f = theta^T x the
 // output f_i is N(x_i^T mu, x_i^T Sigma x_i) under q, so the expected gradient sum_i E[l'_i] x_i and Hessian
 // sum_i E[l''_i] x_i x_i^T need only one-dimensional integrals.
 #pragma once

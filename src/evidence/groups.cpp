@@ -1,5 +1,5 @@
 // Minibatches divided into groups of examples with different posterior samples: a step gets more draws at
-// the same cost (docs/mathematics/vogn.md, "Groups").
+// the same cost (docs/theory/vogn.md, "Groups").
 #include <algorithm>
 
 #include "evidence/evidence.hpp"

@@ -1,6 +1,6 @@
 // Estimates the gradient of the expected negative log likelihood by the mean, W and log sqrt(s) of a
 // low-rank-moment posterior, through noise that layers draw in place of parameters: as a rule separately for
-// each example (docs/mathematics/noise.md).
+// each example (docs/theory/noise.md).
 #pragma once
 
 #include "model/model.hpp"

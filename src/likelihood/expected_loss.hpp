@@ -1,6 +1,6 @@
 // Expectations of the loss l(f) = -log p(y | f) and of its derivatives over f ~ N(m, v). In a model with
 // f = theta^T x, an example enters the update of q only through them (Bonnet, Price;
-// docs/mathematics/curvature.md, "Why the expected gradient and Hessian").
+// docs/theory/curvature.md, "Why the expected gradient and Hessian").
 #pragma once
 
 #include "likelihood/likelihood.hpp"

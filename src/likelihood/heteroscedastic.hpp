@@ -1,6 +1,6 @@
 // The heteroscedastic Gaussian likelihood: y_c ~ N(f_c, 1 / (tau_c e^h_c)) with outputs (f_1 .. f_T, h_1 ..
 // h_T), two per target. Training first holds the log precisions, and frees them once the means fit: while
-// held, h counts as 0 and has gradient 0, but its usual curvature (docs/mathematics/likelihoods.md,
+// held, h counts as 0 and has gradient 0, but its usual curvature (docs/theory/likelihoods.md,
 // "Heteroscedastic Gaussian"). Networks start with h = 0. Functions without a comment are as in class
 // Likelihood.
 //

@@ -1,4 +1,4 @@
-// Likelihoods p(y | f), as in docs/mathematics/likelihoods.md: densities, the seeds from which
+// Likelihoods p(y | f), as in docs/theory/likelihoods.md: densities, the seeds from which
 // back-propagation makes gradient and curvature rows, and the Hessian at the outputs.
 //
 // likelihood.cpp has the settings (classes, noise, limits) and checks targets, likelihood_formulas.cpp the

@@ -1,5 +1,5 @@
 // p(y | x) = integral of p(y | f) q(f) df for q(f) = N(m, S), the predictive distribution of a linearised
-// model (docs/mathematics/predictions.md, "Closed forms").
+// model (docs/theory/predictions.md, "Closed forms").
 #pragma once
 
 #include "likelihood/likelihood.hpp"

@@ -1,5 +1,5 @@
 // Gaussian noise that is correlated between outputs: a full covariance R = L L^T
-// (docs/mathematics/likelihoods.md, "Gaussian").
+// (docs/theory/likelihoods.md, "Gaussian").
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Numbers that a step takes from the options: what the rules have in common (docs/mathematics/streams.md,
+// Numbers that a step takes from the options: what the rules have in common (docs/theory/streams.md,
 // "The four rules"), and how rates, momentum and temperature change in a course of training.
 #pragma once
 
@@ -35,7 +35,7 @@ Index step_at(const Plan& plan, double fraction);
 /// Returns the step after which SWAG collects parameters, at rates that stay as they are.
 Index swag_begin(const Options& options, const Plan& plan);
 
-/// Returns the factor on learning_rate and curvature_rate in step t (docs/mathematics/natural-gradients.md,
+/// Returns the factor on learning_rate and curvature_rate in step t (docs/theory/natural-gradients.md,
 /// "Rates and momentum").
 double rate_factor(const Options& options, const Plan& plan, Index t);
 

@@ -1,4 +1,4 @@
-// Curvature rows of a layer's parameters (docs/mathematics/rows.md). B has a column b_r for each row r, which
+// Curvature rows of a layer's parameters (docs/theory/rows.md). B has a column b_r for each row r, which
 // is never written out as a whole: a layer computes sums, products and Gram matrices in the way that suits
 // it.
 #pragma once
@@ -58,7 +58,7 @@ class BlockRows {
   /// Returns the g_j for the j in `which` as rows, which live until the next call.
   virtual BlockRows& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) = 0;
 
-  // Kronecker factors (docs/mathematics/kronecker.md). b_r is a sum over positions of outer products of
+  // Kronecker factors (docs/theory/kronecker.md). b_r is a sum over positions of outer products of
   // sensitivities e (o numbers) and inputs u (q numbers, the last one 1 if there is a bias).
   /// Number of positions in that sum.
   virtual Index positions() const { return 1; }

@@ -1,5 +1,5 @@
 // Rows of a dense layer with inputs A and sensitivities E of its outputs: row r is the outer product e_r
-// a_r^T, and e_r for the bias, so every operation is a matrix product of A and E (docs/mathematics/rows.md,
+// a_r^T, and e_r for the bias, so every operation is a matrix product of A and E (docs/theory/rows.md,
 // "Rows of a dense layer").
 #pragma once
 

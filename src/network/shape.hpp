@@ -37,7 +37,7 @@ struct ParameterBlock {
   Index layer;
   bool is_bias;
   Index fan_in = 1;  ///< inputs of the layer; 1 where there are no layers
-  /// Learned without uncertainty: no prior, no variance (docs/networks.md, "Point parameters").
+  /// Learned without uncertainty: no prior, no variance (docs/reference/networks.md, "Point parameters").
   bool is_point = false;
   Index units = 1;  ///< outputs of a dense layer, input channels of a convolution
   /// Number of first parameters that give means; the others give log noise precisions (last layer of a

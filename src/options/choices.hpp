@@ -8,11 +8,11 @@ enum class SampleSharing { all, shard };
 enum class Sampling { shuffle, replacement };
 enum class AugmentFill { zero, reflect };
 
-/// Two losses with two descents each (docs/mathematics/streams.md, "The four rules"), and the posterior's
+/// Two losses with two descents each (docs/theory/streams.md, "The four rules"), and the posterior's
 /// mode.
 enum class Rule { bong, blr, bog, bbb, map };
 
-/// Estimates of the expected gradient and Hessian (docs/mathematics/curvature.md, "The estimates").
+/// Estimates of the expected gradient and Hessian (docs/theory/curvature.md, "The estimates").
 enum class EstimateKind { mc_ef, mc_ggn, mc_hess, lin_hess, lin_ef, exact_hess, mc_reparam };
 
 enum class DescentOption { sgd, adam, vogn, ivon, kfac };
@@ -21,7 +21,7 @@ enum class DampingIn { both, step };
 enum class Tempering { exact, printed };
 enum class ScaleParameter { log_sigma, softplus, log_variance };
 
-/// Noise from which draws of low-rank-moment posteriors are made (docs/mathematics/noise.md).
+/// Noise from which draws of low-rank-moment posteriors are made (docs/theory/noise.md).
 enum class NoiseEstimator { automatic, local, weights, flipout, shared };
 /// Form in which the diagonal s of low-rank-moment posteriors is learned.
 enum class DiagonalPart { free, block, fixed, tied };
@@ -29,7 +29,7 @@ enum class DiagonalPart { free, block, fixed, tied };
 enum class MeanUpdateOption { automatic, projected, unprojected };
 
 /// Update of a low-rank precision: the largest eigenpairs of the updated matrix, or a moving average of those
-/// of each curvature alone (docs/mathematics/natural-gradients.md, "SLANG-OnlineEig").
+/// of each curvature alone (docs/theory/natural-gradients.md, "SLANG-OnlineEig").
 enum class LowRankUpdate { projected, moving_average };
 
 enum class Indefinite { automatic, shorten, error, improved };

@@ -1,5 +1,5 @@
 // Leverages g^T Sigma g: how far the gradient g of a single example moves its own outputs, for the guard of
-// natural-gradient steps (docs/mathematics/guard.md). Low-rank and diagonal posteriors have a bound that
+// natural-gradient steps (docs/theory/guard.md). Low-rank and diagonal posteriors have a bound that
 // costs about one forward pass of a network; what is exact is found where it may matter.
 #pragma once
 

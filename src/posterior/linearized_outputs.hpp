@@ -1,5 +1,5 @@
 // q(f | x) of the model linearised at the posterior mean: f(x; mu) + J (theta - mu) ~ N(f(x; mu), J Sigma
-// J^T), J = df / dtheta at mu (docs/mathematics/predictions.md, "The linearised model"; Immer et al. 2021).
+// J^T), J = df / dtheta at mu (docs/theory/predictions.md, "The linearised model"; Immer et al. 2021).
 #pragma once
 
 #include "curvature/jacobian.hpp"

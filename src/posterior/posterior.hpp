@@ -13,7 +13,7 @@
 //   blocks/           independent blocks, each a posterior of another family
 //   dropout/          masks of units
 //
-// docs/mathematics/gaussians.md has what each family computes, natural-gradients.md the step of each.
+// docs/theory/gaussians.md has what each family computes, natural-gradients.md the step of each.
 #pragma once
 
 #include <memory>
@@ -107,7 +107,7 @@ class Posterior {
   /// Sigma^-1 = precision I (> 0); the mean stays. Allocates nothing and cannot fail.
   virtual void set_isotropic(double precision) = 0;
   /// Sigma^-1 = diag(precision) (> 0); the mean stays. With a seed, a tenth of it comes from a low-rank part
-  /// of random signs, which plain gradients would never move from 0 (docs/mathematics/streams.md, "Where a
+  /// of random signs, which plain gradients would never move from 0 (docs/theory/streams.md, "Where a
   /// stream starts"), and only diag(Sigma^-1) is the precision; a tenth of Sigma where that has the low-rank
   /// part, and then the precision is 1 / diag(Sigma).
   virtual void set_diagonal(ConstSpan<T> precision, std::optional<std::uint64_t> sign_seed) = 0;

@@ -17,7 +17,7 @@ class Posterior;
 enum class Descent { natural, plain };
 
 /// Covariance by which steps with a low-rank or diagonal precision move the mean: the one after the
-/// projection to the family, or the one before it (docs/mathematics/natural-gradients.md, "Which covariance
+/// projection to the family, or the one before it (docs/theory/natural-gradients.md, "Which covariance
 /// moves the mean").
 enum class MeanUpdate { projected, unprojected };
 
@@ -26,7 +26,7 @@ enum class FactorUpdate { automatic, rotate, refactorize };
 
 /// One step down a loss, minus the expected log likelihood, perhaps plus KL(q || prior), given by its
 /// derivatives with respect to (mu, Sigma): m, and M = (H + [KL] (Lambda_0 - Lambda)) / 2
-/// (docs/mathematics/natural-gradients.md, "The loss and its derivatives"). Families map (m, M) to their
+/// (docs/theory/natural-gradients.md, "The loss and its derivatives"). Families map (m, M) to their
 /// parameters.
 template <class T>
 struct PosteriorStep {
@@ -52,7 +52,7 @@ struct PosteriorStep {
   Index first_parameter = 0;
 
   bool may_shorten() const { return indefinite != Indefinite::error; }
-  /// True if a natural step of a precision is taken to second order (docs/mathematics/guard.md, "The improved
+  /// True if a natural step of a precision is taken to second order (docs/theory/guard.md, "The improved
   /// Bayesian learning rule"): by rows, none can be lost.
   bool improves() const {
     return indefinite == Indefinite::improved && descent == Descent::natural && !curvature.rows;
@@ -64,7 +64,7 @@ struct PosteriorStep {
 };
 
 /// theta <- transition theta + N(0, Q) in time: mu <- transition mu, Sigma <- inflation Sigma + diag(noise);
-/// inflation is transition^2 over the forgetting factor, an empty noise 0 (docs/mathematics/streams.md, "The
+/// inflation is transition^2 over the forgetting factor, an empty noise 0 (docs/theory/streams.md, "The
 /// passage of time").
 template <class T>
 struct Drift {

@@ -6,7 +6,7 @@
 //
 // A posterior enters a step in the way that suits the family that is learned: as a posterior of that family
 // (in_family.cpp), by the columns of its low-rank factor after the curvature rows (joined_rows.hpp), or by
-// its diagonal. docs/mathematics/natural-gradients.md, "The loss and its derivatives", has the formulas.
+// its diagonal. docs/theory/natural-gradients.md, "The loss and its derivatives", has the formulas.
 #pragma once
 
 #include <algorithm>

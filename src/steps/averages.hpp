@@ -18,7 +18,7 @@ inline bool is_adam(const Options& options) {
   return options.descent == DescentOption::adam;
 }
 
-/// Momentum of natural gradients: m <- keep m + add g (docs/mathematics/natural-gradients.md, "Rates and
+/// Momentum of natural gradients: m <- keep m + add g (docs/theory/natural-gradients.md, "Rates and
 /// momentum").
 template <class T>
 class Momentum {
@@ -43,7 +43,7 @@ class Momentum {
 };
 
 /// Mean squared gradients s of point parameters, per example. They give these parameters their step length,
-/// since there is no covariance to do so (docs/networks.md, "Point parameters").
+/// since there is no covariance to do so (docs/reference/networks.md, "Point parameters").
 template <class T>
 class PointSquares {
  public:

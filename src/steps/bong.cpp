@@ -1,4 +1,4 @@
-// Filters (Jones, Chang, Murphy 2024; docs/mathematics/streams.md): one step of a stream is the passage of
+// Filters (Jones, Chang, Murphy 2024; docs/theory/streams.md): one step of a stream is the passage of
 // time, Filter::predict(), and then one observation, Filter::update(). The posterior before the observation
 // is the prior N(mu_0, Sigma_0). With the gradient g and the Hessian H of the observation's expected negative
 // log likelihood l, the rules of the paper's Table 2 are

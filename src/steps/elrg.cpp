@@ -5,7 +5,7 @@
 //
 // by mu, by V, and by the learned values of s: none if s is fixed, all, one a block, or tied ones. Gradients
 // of the expected log likelihood are estimated with noise that each example draws
-// (docs/mathematics/noise.md): NoisyLayer::gradient() of network/noise/noisy_layer.cpp computes them layer by
+// (docs/theory/noise.md): NoisyLayer::gradient() of network/noise/noisy_layer.cpp computes them layer by
 // layer. Those of the divergence are exact (posterior/low_rank_moment/low_rank_moment.hpp):
 //
 //   d KL / dW = lambda W - diag(1 / s) W C^-1,    C = I + W^T diag(1 / s) W

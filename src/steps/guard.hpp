@@ -1,4 +1,4 @@
-// The two guards of docs/mathematics/guard.md, which option "guard" switches on.
+// The two guards of docs/theory/guard.md, which option "guard" switches on.
 //
 // The leverage guard works in batches: no example may move its own outputs beyond what its own loss asks
 // for. Example i moves its outputs f by about -t e, where e = d(-log p) / df is the gradient of its loss l

@@ -11,7 +11,7 @@
 //   Sigma^-1 = N (Gamma (x) Omega + reg + eta) / tau             eta: only by option "damping_in" = both
 //
 // The inverse is taken in the basis of the eigenvectors, Q_g (x) Q_o, where Gamma (x) Omega is the diagonal
-// of the products gamma_i omega_j (docs/mathematics/kronecker.md, "Steps").
+// of the products gamma_i omega_j (docs/theory/kronecker.md, "Steps").
 #include "steps/kfac.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The common part of VOGN and IVON: steps of a diagonal Gaussian with precision N (s + reg + gamma) / tau,
 // where s is the curvature per example, reg = tau Lambda_0 / N the prior's term, gamma the damping and tau
-// the temperature (docs/mathematics/vogn.md). vogn.cpp and ivon.cpp have one struct each, with the
+// the temperature (docs/theory/vogn.md). vogn.cpp and ivon.cpp have one struct each, with the
 // functions
 //
 //   direction(...)     writes the next m and s of a parameter and returns the direction of its mean's step;

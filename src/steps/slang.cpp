@@ -13,7 +13,7 @@
 // Line 11 needs nothing of lines 7 to 10 and may be computed before them. Option "guard" (the default) makes
 // them come first, and scales the g_i of line 11: guarded_step(). The families with a full or a diagonal
 // covariance map the same gradient and curvature to their parameters in one function, Posterior::update():
-// the steps of VON; by rule "bbb" they go down the plain gradient. docs/mathematics/natural-gradients.md
+// the steps of VON; by rule "bbb" they go down the plain gradient. docs/theory/natural-gradients.md
 // derives all of them.
 #include "methods/schedule.hpp"
 #include "posterior/low_rank/low_rank.hpp"

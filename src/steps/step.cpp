@@ -23,7 +23,7 @@ MeanUpdate mean_update(const Options& options, const Posterior<T>& q, bool is_st
 }
 
 /// Returns how indefinite steps are treated. Option "indefinite" = "automatic" means "improved" where that
-/// was measured to be better (docs/mathematics/guard.md, "The improved Bayesian learning rule").
+/// was measured to be better (docs/theory/guard.md, "The improved Bayesian learning rule").
 template <class T>
 Indefinite indefinite(const Options& options, const Posterior<T>& q, bool is_stream) {
   if (options.indefinite != Indefinite::automatic) return options.indefinite;

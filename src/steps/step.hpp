@@ -96,7 +96,7 @@ PosteriorStep<T> begin_step(const Posterior<T>& from, const Options& options, bo
 ///   Sigma^-1 <- project((1 - b) Sigma^-1 + b (G + diag(lambda))),   mu <- mu - a Sigma (g + lambda mu),
 ///
 /// where the projection is exact and mu moves with the new Sigma, in moment families with the old one
-/// (docs/mathematics/natural-gradients.md, "A step from given rows"). A failure changes nothing.
+/// (docs/theory/natural-gradients.md, "A step from given rows"). A failure changes nothing.
 template <class T>
 void natural_gradient_step(Posterior<T>& q, DenseRows<T>& rows, double scale, double learning_rate,
                            double curvature_rate, ConstSpan<T> prior_precision);

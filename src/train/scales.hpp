@@ -1,4 +1,4 @@
-// Learning the scales (docs/mathematics/scales.md): lambda = D / E[theta^T theta] per group of the prior and
+// Learning the scales (docs/theory/scales.md): lambda = D / E[theta^T theta] per group of the prior and
 // tau = N C / E[sum of squared errors], as slow moving averages of 1 / lambda and 1 / tau. "When learning
 // starts" there says from which step on.
 #pragma once

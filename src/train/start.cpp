@@ -46,7 +46,7 @@ std::vector<double> deviations(const std::vector<ParameterBlock>& blocks, ConstS
   return all;
 }
 
-/// Random initial W, since W = 0 is stationary (docs/mathematics/noise.md, "Where training starts").
+/// Random initial W, since W = 0 is stationary (docs/theory/noise.md, "Where training starts").
 struct LowRankStart {
   std::uint64_t seed;
   double size;   ///< standard deviation of V times sqrt(K), in units of that of the layer's weights

@@ -33,7 +33,7 @@ Options estimate_options(const Optimizer<T>& optimizer) {
   return options;
 }
 
-/// Returns the rates of the next step (docs/mathematics/natural-gradients.md, "Rates and momentum").
+/// Returns the rates of the next step (docs/theory/natural-gradients.md, "Rates and momentum").
 template <class T>
 StepRates rates_of(const Optimizer<T>& optimizer) {
   const Options& options = optimizer.options();

@@ -1,6 +1,6 @@
 // Units learned from the targets before a step: initial noise, the scale of a target that was constant when
 // the model was standardised, and limits of rates and of input-dependent noise
-// (docs/mathematics/likelihoods.md, "Limits").
+// (docs/theory/likelihoods.md, "Limits").
 #include "train/units.hpp"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ void limit_noise(Model<T>& model) {
     model.likelihood.set_limit(std::log(most_noise_variance));
 }
 // Initial noise precision times Var(y). A network fits before its noise is learned if it starts optimistic;
-// without hidden units the empirical Fisher of such a start would hold the mean back (docs/training.md).
+// without hidden units the empirical Fisher of such a start would hold the mean back (docs/concepts/training.md).
 constexpr double optimistic = 100, neutral = 1;
 
 double noise_precision(double factor, double variance) {

@@ -1,4 +1,4 @@
-/* One task after the other, without the data of earlier ones (docs/continual.md). Every public function that
+/* One task after the other, without the data of earlier ones (docs/how-to/task-after-task.md). Every public function that
  * is for this is called once, the way a newcomer would; test_examples.c has the rest. */
 #include "c_api_test.h"
 

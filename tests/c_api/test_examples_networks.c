@@ -1,4 +1,4 @@
-/* Examples of networks known by name and of images, as the comments of model.h and docs/networks.md say. */
+/* Examples of networks known by name and of images, as the comments of model.h and docs/reference/networks.md say. */
 #include "c_api/c_api_test.h"
 
 enum { COUNT = 24, SIDE = 28, PIXELS = SIDE * SIDE };

@@ -1,5 +1,5 @@
 // Methods "von" and "vogn" on minibatches against the recursions of Khan et al. 2018
-// (docs/mathematics/natural-gradients.md, "VON and VOGN"), and plain batch gradients. With v = 1 / (N (s +
+// (docs/theory/natural-gradients.md, "VON and VOGN"), and plain batch gradients. With v = 1 / (N (s +
 // l)), l = lambda / N, and mean losses: s' = (1 - b) s + b h, mu' = mu - a (g + l mu) / (s' + l).
 #include "support/naive_network.hpp"
 #include "support/streams.hpp"

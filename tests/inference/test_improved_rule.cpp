@@ -1,5 +1,5 @@
 // Option indefinite = improved in batches and streams: where it ends, that nothing is shortened, and what it
-// does not go with (docs/mathematics/guard.md, "The improved Bayesian learning rule").
+// does not go with (docs/theory/guard.md, "The improved Bayesian learning rule").
 #include "support/streams.hpp"
 
 namespace {

@@ -54,7 +54,7 @@ double deviation_of(const Learner<double>& stream, Index c = 0) {
   return 1 / std::sqrt(stream.model->likelihood.noise_precision(c));
 }
 
-/// The recursion of docs/mathematics/streams.md beside a Kalman filter in gain form. Its statistic is the
+/// The recursion of docs/theory/streams.md beside a Kalman filter in gain form. Its statistic is the
 /// expected square of y - f after the observation.
 void noise_follows_its_recursion(void**) {
   Learner<double> stream = linear_stream(with_noise(BDL_GAUSSIAN, {1}), filter_options());

@@ -1,5 +1,5 @@
 // Prior and noise precisions that are learned: the moving averages, when they begin, and the fixed points
-// lambda = D / E[theta^T theta] and tau = N C / E[sum of squared errors] (docs/mathematics/scales.md).
+// lambda = D / E[theta^T theta] and tau = N C / E[sum of squared errors] (docs/theory/scales.md).
 #include <array>
 
 #include "support/likelihoods.hpp"

@@ -1,4 +1,4 @@
-// Scales by the evidence (docs/mathematics/scales.md, "By the evidence"): the evidence in the space of rows
+// Scales by the evidence (docs/theory/scales.md, "By the evidence"): the evidence in the space of rows
 // against dense matrices and Laplace's; what a fit does when it falls; the refined posterior with which it
 // ends.
 #include <cmath>

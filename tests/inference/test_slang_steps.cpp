@@ -1,4 +1,4 @@
-// Optimizer steps against the step of docs/mathematics/natural-gradients.md, "SLANG" written in dense
+// Optimizer steps against the step of docs/theory/natural-gradients.md, "SLANG" written in dense
 // matrices: ranks 0 to D, the full family, momentum, decay, prior groups; on the caller's rows and on
 // minibatches of a network.
 #include "support/likelihoods.hpp"

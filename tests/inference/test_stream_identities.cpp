@@ -1,4 +1,4 @@
-// Identities of rules, estimates and families on streams (docs/mathematics/streams.md, "What
+// Identities of rules, estimates and families on streams (docs/theory/streams.md, "What
 // coincides"): each algorithm against another that it coincides with, or against Bayes' rule.
 #include "support/streams.hpp"
 

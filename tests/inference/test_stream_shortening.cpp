@@ -1,5 +1,5 @@
 // Streams stay positive definite whatever rule, estimate, family and rate: steps that would not are
-// shortened, counted, or refused where that is asked for (docs/mathematics/natural-gradients.md, "Positive
+// shortened, counted, or refused where that is asked for (docs/theory/natural-gradients.md, "Positive
 // definiteness and shortening").
 #include "support/streams.hpp"
 

@@ -83,7 +83,7 @@ case $step in
     not grep libbdl "$work/needed"
     [ "$(files "$work/alone")" = ./bin/consumer ]
     cmake --build "$parent" --target help >"$work/targets"
-    not grep -E 'test_|example_|bench_|fuzz|mpi' "$work/targets"
+    not grep -E 'test_|example_|experiment_|bench_|fuzz|mpi' "$work/targets"
     not grep -E '^(BUILD_TESTING|MPI_)' "$parent/CMakeCache.txt"
     parent -DBUILD_SHARED_LIBS=ON -DBDL_INSTALL=ON
     ldd "$parent/consumer" | grep -q libbdl

@@ -1,5 +1,5 @@
 // Steps of low-rank and diagonal posteriors that would lose positive definiteness
-// (docs/mathematics/natural-gradients.md, "Positive definiteness and shortening").
+// (docs/theory/natural-gradients.md, "Positive definiteness and shortening").
 #include "support/factored_steps.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// Steps of low-rank and diagonal posteriors against the formulas of docs/mathematics/natural-gradients.md in
+// Steps of low-rank and diagonal posteriors against the formulas of docs/theory/natural-gradients.md in
 // dense matrices: both gradients, every form of prior and of curvature, rates that differ, both updates of
 // the mean.
 #include "support/factored_steps.hpp"

@@ -1,5 +1,5 @@
 // Steps of the families with full covariance that would lose positive definiteness
-// (docs/mathematics/natural-gradients.md, "Positive definiteness and shortening").
+// (docs/theory/natural-gradients.md, "Positive definiteness and shortening").
 #include "support/full_steps.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// Steps taken to second order, S + G + G S^-1 G / 2 (docs/mathematics/guard.md, "The improved Bayesian
+// Steps taken to second order, S + G + G S^-1 G / 2 (docs/theory/guard.md, "The improved Bayesian
 // learning rule"): the formula in dense matrices, fixed points, and that half of S is left whatever G is.
 #include "steps/averages.hpp"
 #include "support/factored_steps.hpp"

@@ -1,4 +1,4 @@
-// SLANG-OnlineEig (docs/mathematics/natural-gradients.md) written out: eigenpairs of each curvature alone,
+// SLANG-OnlineEig (docs/theory/natural-gradients.md) written out: eigenpairs of each curvature alone,
 // matched to the columns of U by their cosines, every eigen method, ranks below and above the number of rows.
 #include "curvature/dense_rows.hpp"
 #include "support/posteriors.hpp"

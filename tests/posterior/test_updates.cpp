@@ -1,4 +1,4 @@
-// Precision updates (docs/mathematics/natural-gradients.md, "The low-rank step and its projection") against
+// Precision updates (docs/theory/natural-gradients.md, "The low-rank step and its projection") against
 // dense eigenpairs: every method, ranks 0 to D, deficient and zero factors; the diagonal of the precision is
 // that of the un-truncated update, whatever the method finds.
 #include "curvature/dense_rows.hpp"

@@ -1,4 +1,4 @@
-// Steps of the families with low-rank and diagonal matrices, and what docs/mathematics/natural-gradients.md
+// Steps of the families with low-rank and diagonal matrices, and what docs/theory/natural-gradients.md
 // makes of them, in dense matrices.
 #pragma once
 

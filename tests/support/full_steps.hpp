@@ -1,5 +1,5 @@
 // Steps of the two families with full covariance, and what the master table of the BONG family
-// (docs/mathematics/natural-gradients.md, "The step of each family") makes of them, in dense matrices.
+// (docs/theory/natural-gradients.md, "The step of each family") makes of them, in dense matrices.
 #pragma once
 
 #include "curvature/dense_rows.hpp"

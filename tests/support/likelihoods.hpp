@@ -1,4 +1,4 @@
-// The likelihoods of docs/mathematics/likelihoods.md in every size that differs, with targets for them.
+// The likelihoods of docs/theory/likelihoods.md in every size that differs, with targets for them.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Optimizers in a few lines, and the step of docs/mathematics/natural-gradients.md, "SLANG" in dense matrices
+// Optimizers in a few lines, and the step of docs/theory/natural-gradients.md, "SLANG" in dense matrices
 // to compare them with.
 #pragma once
 

@@ -70,7 +70,7 @@ class Model(Handle):
     def network(cls, description: str, likelihood: str = "gaussian", dtype: str = "float64") -> Model:
         """A network of layers in sequence, one a line: ``input 6``, ``dense 50``, ``relu``, ``dropout 0.1``,
         ``batchnorm``, ``residual`` ... ``shortcut`` ... ``end``; of images ``input 3 32 32``, ``conv 16 5``, ``maxpool 2`` ...
-        (docs/networks.md). ``bdl.networks`` has published ones.
+        (docs/reference/networks.md). ``bdl.networks`` has published ones.
 
         >>> import bdl
         >>> model = bdl.Model.network("input 6; dense 20; tanh; residual; dense 20; tanh; end; dense 1")

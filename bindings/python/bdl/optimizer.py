@@ -127,7 +127,7 @@ class Optimizer(Handle):
     def set_communicator(self, communicator: Communicator | None) -> None:
         """Makes all ranks of the communicator fit, step and make Laplace's approximation together; None: alone again.
 
-        Every rank makes the same calls, and has the same posterior afterwards (docs/distributed.md).
+        Every rank makes the same calls, and has the same posterior afterwards (docs/how-to/several-machines.md).
         """
         ranks = None if communicator is None else capsule_of(communicator, Communicator, "communicator")
         lowlevel.bdl_optimizer_set_communicator(self._handle, ranks)

@@ -96,7 +96,7 @@ class Search(Handle):
 
     def set_communicator(self, communicator: Communicator | None) -> None:
         """Makes all ranks of the communicator run the search together, on the same data, with the same
-        trials; None: alone again (docs/search.md)."""
+        trials; None: alone again (docs/how-to/tune.md)."""
         ranks = None if communicator is None else capsule_of(communicator, Communicator, "communicator")
         lowlevel.bdl_search_set_communicator(self._handle, ranks)
 

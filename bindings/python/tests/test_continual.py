@@ -1,4 +1,4 @@
-"""One task after the other (docs/continual.md): priors from posteriors, EWC, coresets, a head for each task."""
+"""One task after the other (docs/how-to/task-after-task.md): priors from posteriors, EWC, coresets, a head for each task."""
 
 import numpy as np
 import pytest

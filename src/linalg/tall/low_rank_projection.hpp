@@ -1,5 +1,5 @@
 // Best rank-L approximation U U^T of A A^T for a tall factor A that is known through its products only
-// (docs/mathematics/natural-gradients.md, "The low-rank step and its projection").
+// (docs/theory/natural-gradients.md, "The low-rank step and its projection").
 #pragma once
 
 #include "base/scratch.hpp"

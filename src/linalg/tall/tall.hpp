@@ -10,7 +10,7 @@
 //   woodbury.hpp              Sigma = (U U^T + diag(d))^-1: solve, draw, variances, log|Sigma|
 //   low_rank_projection.hpp   the L leading eigenpairs of a factor that is never formed
 //
-// docs/mathematics/gaussians.md, "Woodbury through a Cholesky factor", and natural-gradients.md, "The
+// docs/theory/gaussians.md, "Woodbury through a Cholesky factor", and natural-gradients.md, "The
 // low-rank step and its projection", have the formulas.
 #pragma once
 

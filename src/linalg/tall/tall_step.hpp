@@ -1,5 +1,5 @@
 // The two passes over the rows of a tall factor A (D x m) that a projection of diag(d) + A A^T to fewer
-// columns takes (docs/mathematics/natural-gradients.md, "The low-rank step and its projection").
+// columns takes (docs/theory/natural-gradients.md, "The low-rank step and its projection").
 #pragma once
 
 #include "linalg/tall/tall.hpp"

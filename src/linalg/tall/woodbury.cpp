@@ -66,7 +66,7 @@ bool Woodbury<T>::finish(ConstSpan<T> d) {
   for (Index i = 0; i < rank_; ++i) core(i, i) += 1;
   if (!cholesky(core)) return false;
   log_det_ = -sum_of_logs(d) - log_det_from_cholesky(core);
-  // X = Bc^-T (Bc + I)^-1: both triangular, so X is never a singular solve (docs/mathematics/gaussians.md,
+  // X = Bc^-T (Bc + I)^-1: both triangular, so X is never a singular solve (docs/theory/gaussians.md,
   // "Sampling with one Cholesky factor").
   for (Index j = 0; j < rank_; ++j) std::ranges::fill(coloring.column(j), 0.0);
   for (Index i = 0; i < rank_; ++i) {

@@ -1,4 +1,4 @@
-// Sigma = (U U^T + diag(d))^-1 without a D x D matrix (docs/mathematics/gaussians.md, "Woodbury through a
+// Sigma = (U U^T + diag(d))^-1 without a D x D matrix (docs/theory/gaussians.md, "Woodbury through a
 // Cholesky factor"). Everything goes through the Cholesky factor Bc of M = I + V^T V, V = diag(d)^-1/2 U: its
 // eigenvalues are at least 1, so it exists for every U.
 #pragma once

@@ -1,6 +1,6 @@
 // Inner products of gradients by their factors: <g_r, g_s> = sum over pairs of positions p, q of the products
 // of their patches and of their sensitivities, <a_rp, a_sq> <e_rp, e_sq>. Cheaper than the gradients
-// themselves where maps are small (docs/mathematics/rows.md, "Rows of a convolution").
+// themselves where maps are small (docs/theory/rows.md, "Rows of a convolution").
 #include <limits>
 
 #include "linalg/blas.hpp"

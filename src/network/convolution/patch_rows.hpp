@@ -1,5 +1,5 @@
 // Rows of a convolution: row r is the gradient of example r, a sum over positions of outer products of
-// sensitivities and patches (docs/mathematics/rows.md, "Rows of a convolution"). Sums are taken where the
+// sensitivities and patches (docs/theory/rows.md, "Rows of a convolution"). Sums are taken where the
 // gradients stand in registers; everything else reads them in blocks of some parameters of all rows.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Noise of one layer with weights W and bias: theta ~ N(mu, diag(s) + W W^T), where each example has its draw
-// or all have the same one, by one of four estimates (docs/mathematics/noise.md). With standard normal xi,
+// or all have the same one, by one of four estimates (docs/theory/noise.md). With standard normal xi,
 // zeta and eps, inputs A, and S the variances s as weights:
 //
 //   local    Z = mu A + sum_k (W_k A) eps_k + xi o sqrt(Q), Q = S (A o A)     example_noise.cpp

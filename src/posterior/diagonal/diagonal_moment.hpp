@@ -1,6 +1,6 @@
 // Diagonal covariance in moment parameters: Sigma = diag(v). The diagonal family in natural parameters is the
 // low-rank precision of rank 0; the two differ in what a step makes of them
-// (docs/mathematics/natural-gradients.md, "Natural gradients in moment parameters").
+// (docs/theory/natural-gradients.md, "Natural gradients in moment parameters").
 #pragma once
 
 #include "base/error.hpp"

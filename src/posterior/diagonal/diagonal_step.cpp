@@ -24,7 +24,7 @@ BDL_ALWAYS_INLINE double to_second_order(double p, double next) {
   return next + (next - p) * (next - p) / (2 * p);
 }
 
-/// Returns one line of the table of steps (docs/mathematics/natural-gradients.md, "The step of
+/// Returns one line of the table of steps (docs/theory/natural-gradients.md, "The step of
 /// each family").
 template <DiagonalParameter kind, Descent descent, bool improved>
 BDL_ALWAYS_INLINE Parameter moved(const Parameter& q, const Slope& slope, double a, double b) {

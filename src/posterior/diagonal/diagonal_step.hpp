@@ -1,4 +1,4 @@
-// Steps of diagonal Gaussians, parameter by parameter (docs/mathematics/natural-gradients.md, "The step of
+// Steps of diagonal Gaussians, parameter by parameter (docs/theory/natural-gradients.md, "The step of
 // each family").
 #pragma once
 

@@ -1,5 +1,5 @@
 // Steps that keep a dense covariance itself, as a Kalman filter does, in O(D^2) a row: what the families with
-// full covariance take after process noise (docs/mathematics/streams.md, "Full covariances under noise").
+// full covariance take after process noise (docs/theory/streams.md, "Full covariances under noise").
 #pragma once
 
 #include "posterior/full/dense_step.hpp"

@@ -1,5 +1,5 @@
 // Steps of the two families with full covariance: what both need. They change one matrix, the precision or
-// the covariance, and differ in the map from (m, M) to that change (docs/mathematics/natural-gradients.md,
+// the covariance, and differ in the map from (m, M) to that change (docs/theory/natural-gradients.md,
 // "The step of each family").
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr double safe_pivot = 1e-4;
 double settle(PositiveMatrix& next, const PositiveMatrix& old, bool may_shorten, Scratch& scratch);
 
 /// Lower triangle of next = S + G becomes S + G + G S^-1 G / 2 for S = old, which is S / 2 or more whatever G
-/// is (docs/mathematics/guard.md, "The improved Bayesian learning rule"). settle() has to follow.
+/// is (docs/theory/guard.md, "The improved Bayesian learning rule"). settle() has to follow.
 void improve(PositiveMatrix& next, const PositiveMatrix& old, Scratch& scratch);
 
 /// next = old + Z Z^T for the first `added` columns of Z, - Z Z^T for the others; then settle().

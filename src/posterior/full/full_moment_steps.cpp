@@ -1,4 +1,4 @@
-// Steps in the moments of the full-moment family (docs/mathematics/natural-gradients.md, "Natural gradients
+// Steps in the moments of the full-moment family (docs/theory/natural-gradients.md, "Natural gradients
 // in moment parameters"), with 2 M = H + [KL] (Lambda_0 - Lambda), a and b the rates of mean and covariance:
 //   natural gradient  Sigma' = Sigma - 2 b Sigma M Sigma    mu' = mu - a Sigma m
 //   gradient          Sigma' = Sigma - b M                  mu' = mu - a m

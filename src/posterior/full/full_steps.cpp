@@ -1,4 +1,4 @@
-// Steps in the natural parameters of the full family (docs/mathematics/natural-gradients.md, "The step of
+// Steps in the natural parameters of the full family (docs/theory/natural-gradients.md, "The step of
 // each family"), a and b the rates of mean and curvature, 2 M = H + [KL] (Lambda_0 - Lambda):
 //   natural gradient  Lambda' = Lambda + 2 b M, mu' = mu - a Sigma' m
 //   gradient          Lambda' = Lambda + 4 b sym(Sigma m mu^T) + 4 b Sigma M Sigma,

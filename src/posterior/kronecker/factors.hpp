@@ -1,6 +1,6 @@
 // Kronecker factors of the curvature of each matrix of a posterior: Omega, the mean over examples of sum u
 // u^T over positions, and Gamma, the mean of e e^T over examples and positions
-// (docs/mathematics/kronecker.md).
+// (docs/theory/kronecker.md).
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // The basis of a curvature Gamma (x) Omega and a Kronecker-factored prior's precision together: eigenvectors
-// of their sum's partial traces, over outputs and over inputs (docs/mathematics/kronecker.md, "Laplace").
+// of their sum's partial traces, over outputs and over inputs (docs/theory/kronecker.md, "Laplace").
 // Along those of the curvature alone, most of what the prior knows would be averaged away.
 #pragma once
 

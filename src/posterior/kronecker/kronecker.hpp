@@ -1,6 +1,6 @@
 // A layer's weights W (o x q, the bias as last column) with the precision (Ug (x) Uo) diag(Lambda) (Ug (x)
 // Uo)^T: orthogonal matrices of the outputs' and the inputs' sides, and any positive numbers along the pairs
-// of their columns (docs/mathematics/kronecker.md). What is exact of such a Gaussian costs two products with
+// of their columns (docs/theory/kronecker.md). What is exact of such a Gaussian costs two products with
 // Ug and Uo. W^T stands column-major, so Lambda^T does too.
 #pragma once
 

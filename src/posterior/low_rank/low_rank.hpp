@@ -1,4 +1,4 @@
-// Low-rank precision: Sigma^-1 = U U^T + diag(d) (docs/mathematics/gaussians.md, "Woodbury through a Cholesky
+// Low-rank precision: Sigma^-1 = U U^T + diag(d) (docs/theory/gaussians.md, "Woodbury through a Cholesky
 // factor"); rank 0 is the diagonal family. The step of SLANG consists of fast_eig(), correct_diagonal(),
 // factorize() and move_mean(); low_rank_step.cpp has them, and how update() chooses among them and the steps
 // of other methods.

@@ -1,5 +1,5 @@
 // Natural-gradient steps by few rows, as streams take them, with the rows written out as columns: two passes
-// over [U, U_0, X] (docs/mathematics/natural-gradients.md, "The low-rank step and its projection").
+// over [U, U_0, X] (docs/theory/natural-gradients.md, "The low-rank step and its projection").
 #include <algorithm>
 #include <cmath>
 

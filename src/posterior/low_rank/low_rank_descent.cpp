@@ -1,4 +1,4 @@
-// Plain gradient steps on (mu, d, U), and the passage of time (docs/mathematics/natural-gradients.md and
+// Plain gradient steps on (mu, d, U), and the passage of time (docs/theory/natural-gradients.md and
 // streams.md).
 #include <algorithm>
 #include <cmath>

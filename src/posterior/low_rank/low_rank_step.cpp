@@ -1,4 +1,4 @@
-// Natural-gradient steps of the low-rank family (docs/mathematics/natural-gradients.md, "The low-rank step
+// Natural-gradient steps of the low-rank family (docs/theory/natural-gradients.md, "The low-rank step
 // and its projection"): SLANG's, through products with the curvature rows alone; SLANG-OnlineEig's; and those
 // of rank 0. Steps by few rows, as streams take them, are in low_rank_columns.cpp, plain gradients in
 // low_rank_descent.cpp.
@@ -272,7 +272,7 @@ Pair strike_nearest(MatrixView<double> cosines) {
 
 }  // namespace
 
-/// SLANG-OnlineEig (Mishkin et al. 2018, appendix B; docs/mathematics/natural-gradients.md,
+/// SLANG-OnlineEig (Mishkin et al. 2018, appendix B; docs/theory/natural-gradients.md,
 /// "SLANG-OnlineEig"): the factor is a moving average of the eigenpairs V of each curvature alone.
 template <class T>
 void LowRankPosterior<T>::update_by_average(const LowRankPosterior& from, const PosteriorStep<T>& step,

@@ -1,5 +1,5 @@
 // Low rank plus diagonal covariance: Sigma = diag(s) + W W^T with W: D x K, of any rank K, also more than D
-// (docs/mathematics/gaussians.md, "Low rank plus diagonal covariance"). Its precision diag(s)^-1 - B B^T is a
+// (docs/theory/gaussians.md, "Low rank plus diagonal covariance"). Its precision diag(s)^-1 - B B^T is a
 // diagonal less a low-rank part, which the precision family cannot hold. Everything but a factorisation of
 // C = I + W^T diag(1/s) W, which is always positive definite, is O(D K).
 #pragma once

@@ -1,7 +1,7 @@
 // The refined posterior of a regression: Laplace's approximation at the trained mean, full or of rank 50,
 // with its prior by the evidence. Diagonal and low-rank posteriors are too wide where there are data, as they
 // leave out correlations between parameters, and too narrow between and beyond them (Foong et al. 2020;
-// docs/mathematics/predictions.md, "The refined posterior").
+// docs/theory/predictions.md, "The refined posterior").
 #pragma once
 
 #include "train/scales/linearized_evidence.hpp"

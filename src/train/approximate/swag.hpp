@@ -1,5 +1,5 @@
 // SWAG (Maddox et al. 2019): a Gaussian fitted to the parameters that SGD with a constant learning rate
-// visits at the end of its course (docs/mathematics/swag.md).
+// visits at the end of its course (docs/theory/swag.md).
 #pragma once
 
 #include "methods/schedule.hpp"

@@ -1,4 +1,4 @@
-// Learning the scales of a regression by the evidence (docs/mathematics/scales.md, "By the evidence"). A fit
+// Learning the scales of a regression by the evidence (docs/theory/scales.md, "By the evidence"). A fit
 // begins with optimistic noise, so that the mean fits before its errors are explained by noise; deep networks
 // with a few times the precision that the evidence has found so far. It looks at the evidence 11 times. When
 // the evidence has fallen, when the mean can follow every row, or at the fraction learn_from of the course,

@@ -1,4 +1,4 @@
-// Doubt in a network for classes (docs/mathematics/scales.md, "Where there is nothing to learn"). Its prior
+// Doubt in a network for classes (docs/theory/scales.md, "Where there is nothing to learn"). Its prior
 // is not learned, since the ELBO would choose one that costs accuracy. But where its evidence after two
 // thirds of the course is below that of the frequencies of the classes, it has learned noise, and the prior
 // is learned from there on.

@@ -1,5 +1,5 @@
 // The rows of one kind of outputs, means or log noise precisions, in the evidence. They are those of a
-// sample, and each counts for `weight` examples: docs/mathematics/scales.md, "By the evidence", has how many
+// sample, and each counts for `weight` examples: docs/theory/scales.md, "By the evidence", has how many
 // parameters all data determine.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The evidence of a linear Gaussian model in the space of its n rows (docs/mathematics/scales.md, "By the
+// The evidence of a linear Gaussian model in the space of its n rows (docs/theory/scales.md, "By the
 // evidence"). With prior precisions lambda_g of groups g and Gram matrices K_g of the rows' parts,
 //
 //   A = I + sum_g K_g / lambda_g,    log det (H + Lambda_0) - log det Lambda_0 = log det A,

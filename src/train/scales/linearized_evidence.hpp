@@ -1,6 +1,6 @@
 // The log marginal likelihood of the network linearised at a mean, as a function of the prior precisions of
 // layers and of the noise (MacKay 1992; Immer et al. 2021), and its maximum by MacKay's updates
-// (docs/mathematics/scales.md, "By the evidence").
+// (docs/theory/scales.md, "By the evidence").
 #pragma once
 
 #include <memory>

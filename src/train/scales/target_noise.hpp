@@ -1,6 +1,6 @@
 // Errors of the network at a mean, by targets (of classes there are none), and the noise precisions that suit
 // them: N values, of which the data determine gamma, have the noise precision (N - gamma) / sum of squared
-// errors (docs/mathematics/scales.md, "By the evidence").
+// errors (docs/theory/scales.md, "By the evidence").
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // Gaussian and Student-t noise that a stream learns from its one-step-ahead residuals
-// (docs/mathematics/streams.md, "The noise"). A filter predicts y ~ N(m, S + R), so the residual r = y - m
+// (docs/theory/streams.md, "The noise"). A filter predicts y ~ N(m, S + R), so the residual r = y - m
 // says
 //
 //   R <- R + (g / N) u^2 (r^2 - S - R),    N <- N + u^2,    u = R / (S + R)

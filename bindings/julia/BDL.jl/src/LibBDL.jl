@@ -1702,7 +1702,7 @@ end
 
 """
 Says whether a method is one to take, or a baseline of its paper to compare with: by default a baseline does not pass
-the bar of docs/scorecard.md. Any out-pointer may be NULL; strings are static. Since 0.2.
+the bar of experiments/results/scorecard.md. Any out-pointer may be NULL; strings are static. Since 0.2.
 
 # Arguments
 - `name`: a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
@@ -2071,7 +2071,7 @@ end
 """
 Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) / T +
 log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in the
-posterior's family and the temperature T of option "kl_weight" (docs/mathematics/evidence.md). It needs no
+posterior's family and the temperature T of option "kl_weight" (docs/theory/evidence.md). It needs no
 data, and changes nothing. bdl_optimizer_laplace(), or a fit with option "laplace", must have been called
 since the mean, a posterior that is the prior, or ratios of noise precisions last changed, also after
 loading a checkpoint; else BDL_ERROR_UNSUPPORTED. Any out-pointer may be NULL. Since 0.2.
@@ -3583,7 +3583,7 @@ rank was asked to stop (BDL_STOPPED), all have that. Afterwards all ranks hold t
 them may predict or save it. Since 0.2.
 
 More than one rank works for methods whose minibatches, or all data, come as sums over examples, or as rows
-that the ranks swap: docs/distributed.md has the list. Other methods are refused here, with the reason:
+that the ranks swap: docs/how-to/several-machines.md has the list. Other methods are refused here, with the reason:
 BDL_ERROR_UNSUPPORTED.
 
 # Arguments
@@ -3692,7 +3692,7 @@ end
 """
 Checks that a program compiled with the headers of this version may use the library: returns BDL_OK, or
 BDL_ERROR_UNSUPPORTED if the library is older than the headers, or the headers are older than the first of the
-library's SONAME (docs/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.
+library's SONAME (docs/developers/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.
 """
 function bdl_check_version(major::Integer, minor::Integer, patch::Integer)
     return ccall((:bdl_check_version, libbdl), Cint, (Int32, Int32, Int32,), major, minor, patch)

@@ -34,7 +34,7 @@ end
     Model(description::AbstractString; likelihood = :gaussian, dtype = Float64)
 
 A network of layers in sequence, one a line: `input 6`, `dense 50`, `relu`, `dropout 0.1`, `batchnorm`, `residual` ...
-`shortcut` ... `end`; of images `input 3 32 32`, `conv 16 5`, `maxpool 2` ... (docs/networks.md). [`network_description`](@ref)
+`shortcut` ... `end`; of images `input 3 32 32`, `conv 16 5`, `maxpool 2` ... (docs/reference/networks.md). [`network_description`](@ref)
 has published ones.
 
 # Examples

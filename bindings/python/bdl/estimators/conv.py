@@ -160,7 +160,7 @@ PARAMETERS = f"""
     ----------
     network : str or list of str, default="lenet5"
         The name of a published network, one of ``bdl.networks.names()``; or the layers between the images and the outputs,
-        "conv 16 3; relu; maxpool 2; dense 64; relu"; or a whole network, from "input ..." on (docs/networks.md).
+        "conv 16 3; relu; maxpool 2; dense 64; relu"; or a whole network, from "input ..." on (docs/reference/networks.md).
     image_shape : (int, int, int), default=None
         Channels, rows and columns of the images where X is a matrix, in whose rows they lie channel by channel, row by row.
         None: the matrix holds features.

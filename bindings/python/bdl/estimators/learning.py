@@ -35,7 +35,7 @@ class Learns:
     """``fit`` and ``partial_fit`` of BayesianEstimator, which has the methods in which kinds of estimators differ."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Trains on the data, arrays or a ``Dataset`` in place of both (docs/data.md): from the beginning, or with ``warm_start`` from where training is. Ctrl-C and
+        """Trains on the data, arrays or a ``Dataset`` in place of both (docs/how-to/large-data.md): from the beginning, or with ``warm_start`` from where training is. Ctrl-C and
         divergence (a ``DivergedError``) keep what has been learned so far. Other problems of the result are a
         ``ConvergenceWarning`` of scikit-learn."""
         goes_on = self.warm_start and self._is_fitted()
@@ -108,7 +108,7 @@ class Learns:
         """Learns from a block of data in the order of its rows, once: as a filter, or by steps on minibatches where
         ``method`` names one for batches. For the latter ``data_size`` is the number of examples in all blocks
         together, which the first call needs where there are several. Standardisation is the first block's; of filters, that of
-        the first 20 rows or more, which they learn anew until they know it (docs/streams.md)."""
+        the first 20 rows or more, which they learn anew until they know it (docs/how-to/streams.md)."""
         return self._learn_block(X, y, data_size)
 
     def _learn_block(self, X: Any, y: Any, data_size: int | None, classes: Any = None) -> Any:

@@ -24,7 +24,7 @@ NOISE = """noise : str, default="auto"
         Of y around its mean: "gaussian", equal everywhere, "heteroscedastic", Gaussian with a variance that the
         network learns as a function of the inputs, or "student_t", with learned degrees of freedom, for outliers. "auto" is
         "heteroscedastic" in ``fit`` and "gaussian" in ``partial_fit``, but "student_t" if a target is more than 1000 robust
-        standard deviations from the median; docs/likelihoods.md has the exceptions.
+        standard deviations from the median; docs/concepts/likelihoods.md has the exceptions.
     """
 
 

@@ -24,7 +24,7 @@ class ScoresNovelty:
 
     def novelty(self, X: Any) -> np.ndarray:
         """How unlike the training rows each row is: its leverage, the variance that a mean has from not knowing the parameters, over
-        that of the training rows on average. It grows where the data say little (docs/novelty.md); ``novelty_limit`` says
+        that of the training rows on average. It grows where the data say little (docs/how-to/unlike-rows.md); ``novelty_limit`` says
         what is unusual.
 
         >>> import bdl, numpy as np

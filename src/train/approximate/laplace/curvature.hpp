@@ -8,7 +8,7 @@
 //   kronecker_curvature.cpp  eigenvectors of a layer's factors, and H along their pairs
 //
 // The evidence needs K = (I + s B)^-1 with B = Lambda_0^-1/2 H Lambda_0^-1/2 for a diagonal Lambda_0: its
-// determinant, its diagonal and its squares (docs/mathematics/evidence.md).
+// determinant, its diagonal and its squares (docs/theory/evidence.md).
 #pragma once
 
 #include <memory>

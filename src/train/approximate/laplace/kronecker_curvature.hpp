@@ -1,5 +1,5 @@
 // The curvature of each layer as N Gamma (x) Omega, in the basis of the factors' eigenvectors
-// (docs/mathematics/kronecker.md, "Laplace"), for the Kronecker-factored family.
+// (docs/theory/kronecker.md, "Laplace"), for the Kronecker-factored family.
 #pragma once
 
 #include "posterior/blocks/blocks.hpp"

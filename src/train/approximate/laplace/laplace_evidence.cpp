@@ -22,7 +22,7 @@ double observed_in(const EvidenceData& data) {
   return sum;
 }
 
-/// Writes the slopes and second derivatives (docs/mathematics/evidence.md, "Derivatives"), where `misfit` is
+/// Writes the slopes and second derivatives (docs/theory/evidence.md, "Derivatives"), where `misfit` is
 /// the sum of precisions times squared errors, and `observed` the number of targets.
 void differentiate(const GroupedPrecisions& prior, double temperature, double misfit, double observed,
                    EvidenceSums& sums, LogEvidence& out) {

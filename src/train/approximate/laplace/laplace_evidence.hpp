@@ -1,4 +1,4 @@
-// The evidence of Laplace's approximation (MacKay 1992; docs/mathematics/evidence.md): log Z of a mean, a
+// The evidence of Laplace's approximation (MacKay 1992; docs/theory/evidence.md): log Z of a mean, a
 // curvature, prior precisions by groups and, for Gaussian noise, a factor on its precision.
 #pragma once
 
