@@ -91,10 +91,10 @@ _estimators = (
 
 
 def __getattr__(name: str) -> _Any:
-    """Estimators and plots are imported when they are first used: scikit-learn takes ten times as long as the rest."""
+    """Estimators, plots and data sets are imported when they are first used: scikit-learn takes ten times as long as the rest."""
     from importlib import import_module
 
-    if name in ("estimators", "plots"):
+    if name in ("datasets", "estimators", "plots"):
         return import_module(f".{name}", __name__)
     if name in _estimators:
         return getattr(import_module(".estimators", __name__), name)
@@ -102,4 +102,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "estimators", "plots", *_estimators])
+    return sorted([*globals(), "datasets", "estimators", "plots", *_estimators])
