@@ -23,7 +23,7 @@ class block_node(nodes.container):
 
 class Run(SphinxDirective):
     """Code that is run: `{run} python`. Options: `file` shows a file of the repository (#region: a part of it), `args` are a
-    program's arguments, `fails` expects an error, `hide` shows the output alone, `quiet` the code alone, `alt` describes the figure."""
+    program's arguments, `fails` expects an error, `hide` shows the output alone, `quiet` the code alone, `html` shows the output as HTML, `alt` describes the figure."""
 
     required_arguments = 1
     has_content = True
@@ -32,6 +32,7 @@ class Run(SphinxDirective):
         "args": directives.unchanged,
         "fails": directives.flag,
         "hide": directives.flag,
+        "html": directives.flag,
         "quiet": directives.flag,
         "alt": directives.unchanged_required,
         "height": directives.unchanged,
@@ -87,7 +88,9 @@ class RunBlocks(SphinxTransform):
             shown = nodes.container(classes=["bdl-run"])
             if "hide" not in options:
                 shown += nodes.literal_block(block.code, block.code, language={"sh": "console"}.get(block.language, block.language))
-            if result.output and "quiet" not in options:
+            if result.output and "html" in options and not result.failed:
+                shown += nodes.raw("", result.output, format="html")
+            elif result.output and "quiet" not in options:
                 shown += nodes.literal_block(result.output, result.output, language="text", classes=["bdl-output"])
             for figure in result.figures:
                 shown += self.image(figure, number, options, node)

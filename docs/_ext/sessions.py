@@ -20,6 +20,7 @@ root = here.parent.parent
 cache = Path(os.environ.get("BDL_DOCS_CACHE", root / "build" / "docs" / "cache"))
 seconds = 600  # the longest that a block may take
 os.environ["BDL_EXAMPLES"] = str(root / "examples" / "data")
+os.environ["BDL_EXPERIMENTS"] = str(root / "experiments")
 
 kept = {
     "python": [sys.executable, "-u", str(here / "drivers" / "python.py")],
