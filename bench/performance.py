@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs bdl_bench and writes experiments/results/performance.md and docs/images/scaling.svg.
+"""Runs bdl_bench and writes experiments/results/performance.md and experiments/results/scaling.svg.
 
 bench/performance.py [--bench PROGRAM] [--output DIR] [--quick]
 """

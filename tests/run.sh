@@ -134,9 +134,9 @@ documents() {
     "$work/validation.csv" --datasets iris --folds 2 --epochs 2
   check 'a billion rows, small run' $release/examples/large_data callback 1000000000 3000
   check 'exact regression on many rows, small run' $release/examples/large_data exact 200000 100
-  for name in uncertainty digits_uncertainty; do
-    check "figure: $name" "$work/python/bin/python" examples/$name.py "$work/$name.svg"
-  done
+  check "README's picture" "$work/python/bin/python" docs/images/hero.py "$work/hero.svg"
+  check "README's badges" python3 docs/images/badges.py --check
+  check 'prose' python3 docs/_ext/prose.py
   check 'convolutional networks, small run' sh experiments/networks/run.sh --quick "$work/networks"
   check 'ELRG-VI, small run' sh experiments/elrg/run.sh --quick "$work/elrg"
   check 'VOGN and its kin, small run' sh experiments/vogn/run.sh --quick "$work/vogn"
@@ -146,6 +146,11 @@ documents() {
   check 'docs/options.md is the table' diff "$work/options.md" docs/options.md
   $release/examples/methods >"$work/methods.md"
   check 'docs/methods.md is the table' diff "$work/methods.md" docs/methods.md
+}
+
+site() { # every code block of the documentation runs
+  section 'site'
+  check 'site with all examples' sh docs/build.sh "$work"
 }
 
 summary() {
@@ -198,7 +203,7 @@ bindings python
 documents
 wait
 cat "$work/beside"
-{ bindings quickstarts fixtures defaults mpi; } >"$work/beside" 2>&1 &
+{ bindings quickstarts fixtures defaults mpi; site; } >"$work/beside" 2>&1 &
 
 # The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.
 if setarch -R true 2>/dev/null; then suite tsan setarch -R; else suite tsan; fi
