@@ -370,7 +370,7 @@ vogn` prints the same, `bench/peers.py` and `bench/vogn_peer.py` compare with Py
 def main():
     parser = argparse.ArgumentParser(description="Runs bdl_bench and writes performance.md and scaling.svg.")
     parser.add_argument("--bench", default="build/release/bench/bdl_bench", help="program, from the repository's root")
-    parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs", help="folder to write to")
+    parser.add_argument("--output", type=pathlib.Path, default=ROOT / "experiments" / "results", help="folder to write to")
     parser.add_argument("--quick", action="store_true", help="small cases: a test of this script")
     arguments = parser.parse_args()
     runs = Runs(arguments.bench, arguments.quick)

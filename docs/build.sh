@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd)
-mkdir -p build/docs
+mkdir -p build/docs/doxygen
 work=$(cd "${1-build/docs}" && pwd)
 export CMAKE_GENERATOR=Ninja LC_ALL=C.UTF-8 OPENBLAS_NUM_THREADS=1
 export BDL_DATA="${BDL_DATA:-$root/../shared/data}"

@@ -60,3 +60,14 @@ html_theme_options = {
 copybutton_exclude = ".linenos, .gp, .go"
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
+
+
+def outside(app, env, node, contnode):
+    """Shows a link to a file of the repository that is not part of the site as its text alone."""
+    path = node.get("reftarget", "").split("#")[0]
+    folders = (here.parent, here.parent / "experiments", (here / node["refdoc"]).parent)
+    return contnode if path and any((folder / path).resolve().exists() for folder in folders) else None
+
+
+def setup(app):
+    app.connect("missing-reference", outside)
