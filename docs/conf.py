@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "breathe",
     "run",
+    "formulas",
 ]
 exclude_patterns = ["_ext", "requirements.txt"]
 nitpicky = False
@@ -38,7 +39,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 napoleon_numpy_docstring = True
 
-templates_path = []
+html_math_renderer = "katex"
 html_theme = "pydata_sphinx_theme"
 html_title = "libbdl"
 html_static_path = ["_static"]
@@ -49,6 +50,7 @@ html_theme_options = {
     "logo": {"text": "libbdl"},
     "header_links_before_dropdown": 8,
     "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
     "show_prev_next": True,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
