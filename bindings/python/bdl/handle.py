@@ -11,7 +11,18 @@ Self = TypeVar("Self", bound="Handle")
 
 
 class Handle:
-    """Owns an object of the library, which is freed with it or by ``close()``; using it after that is an error."""
+    """Base class of the handles :class:`Model`, :class:`Posterior`, :class:`Optimizer` and others.
+
+    A handle owns an object of libbdl. Python frees the object with the handle; :meth:`close` and the end
+    of a ``with`` block free it earlier. Using a closed handle is an error.
+
+    >>> import bdl
+    >>> with bdl.Posterior.full(2) as q:
+    ...     q.closed
+    False
+    >>> q.closed
+    True
+    """
 
     _capsule: Any
 
@@ -29,11 +40,19 @@ class Handle:
         return capsule
 
     def close(self) -> None:
-        """Frees the object now. Closing it again is fine."""
+        """Frees the object now. You may close a handle twice.
+
+        >>> import bdl
+        >>> q = bdl.Posterior.full(2)
+        >>> q.close()
+        >>> q
+        <closed Posterior>
+        """
         self._capsule = None
 
     @property
     def closed(self) -> bool:
+        """True after :meth:`close`."""
         return getattr(self, "_capsule", None) is None
 
     def __enter__(self: Self) -> Self:
