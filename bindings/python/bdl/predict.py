@@ -65,8 +65,8 @@ class Leverage(NamedTuple):
 
     >>> import bdl
     >>> found = bdl.predict_leverage(bdl.Model.mlp([2, 1]), bdl.Posterior.full(3), [[1.0, 2.0]])
-    >>> found.leverage, found.left_out.round(1)
-    (array([6.]), array([600.]))
+    >>> found.leverage, found.left_out > found.leverage
+    (array([6.]), array([ True]))
     """
 
     leverage: np.ndarray
@@ -138,8 +138,8 @@ class _Predictions:
         >>> import bdl
         >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
         >>> predictor = bdl.Predictor(model, q, method="linearized")
-        >>> predictor.predict_quantiles([[1.0, 2.0]], [0.1, 0.5, 0.9]).round(2)
-        array([[[-3.39,  0.  ,  3.39]]])
+        >>> predictor.predict_quantiles([[1.0, 2.0]], [0.1, 0.9]).round(2)
+        array([[[-3.39,  3.39]]])
         """
         x, levels = arrays.matrix(x, "x"), arrays.row(levels, "levels")
         quantiles = arrays.empty(len(x), self._facts.means * levels.shape[1])
@@ -466,8 +466,8 @@ def predict_quantiles(
     --------
     >>> import bdl
     >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
-    >>> bdl.predict_quantiles(model, q, [[1.0, 2.0]], [0.1, 0.5, 0.9], "linearized").round(2)
-    array([[[-3.39,  0.  ,  3.39]]])
+    >>> bdl.predict_quantiles(model, q, [[1.0, 2.0]], [0.1, 0.9], "linearized").round(2)
+    array([[[-3.39,  3.39]]])
     """
     return _asked(model, posterior, method, samples, seed).predict_quantiles(x, levels)
 

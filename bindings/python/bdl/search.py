@@ -21,14 +21,14 @@ class Trial(NamedTuple):
     or is "".
 
     >>> import bdl, numpy as np
-    >>> x = np.linspace(-1, 1, 40)
-    >>> optimizer = bdl.Optimizer(bdl.Model.mlp([1, 1]), bdl.Posterior.full(2), "exact-full", 40)
-    >>> search = bdl.Search(optimizer, folds=4)
-    >>> search.run(x, 2 * x, random_trials=1)
+    >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
+    >>> search = bdl.Search(bdl.Optimizer(model, q, "exact-full", 40, learn_prior=0))
+    >>> search.add("prior_precision", 0.01, 100, scale="log")
+    >>> search.run(np.arange(40.0), np.arange(40.0) % 7, random_trials=1)
     True
     >>> trial = search.trials[0]
-    >>> trial.values, trial.message, trial.score > 0, trial.standard_error > 0
-    ({}, '', False, True)
+    >>> list(trial.values), trial.score < 0, trial.standard_error > 0, trial.message
+    (['prior_precision'], True, True, '')
     """
 
     values: dict[str, Any]
@@ -198,14 +198,13 @@ class Search(Handle):
         """Asks a running search to stop. Any thread may call it.
 
         >>> import bdl, numpy as np
-        >>> optimizer = bdl.Optimizer(bdl.Model.mlp([1, 1]), bdl.Posterior.full(2), "exact-full", 40)
-        >>> search = bdl.Search(optimizer, folds=4)
+        >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
+        >>> search = bdl.Search(bdl.Optimizer(model, q, "exact-full", 40, learn_prior=0))
+        >>> search.add("prior_precision", 0.01, 100, scale="log")
         >>> def stop(search):
         ...     search.request_stop()
         >>> search.run(np.arange(40.0), np.arange(40.0) % 7, 5, progress=stop)
-        Traceback (most recent call last):
-            ...
-        bdl.errors.UnsupportedError: bdl_search_run: no option has a range, so there is only one trial, at random: add a range of values to search
+        False
         """
         lowlevel.bdl_search_request_stop(self._handle)
 
