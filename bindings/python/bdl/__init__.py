@@ -1,17 +1,16 @@
-"""Bayesian deep learning with honest uncertainty: networks and generalised linear models with Gaussian posteriors.
+"""Bayesian neural networks and generalised linear models, with the interface of scikit-learn.
 
 >>> import bdl, numpy as np
->>> rng = np.random.default_rng(1)
->>> x = rng.uniform(-2, 2, (100, 1))
->>> y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=100)
->>> regressor = bdl.BayesianMLPRegressor(epochs=200).fit(x, y)
->>> mean, std = regressor.predict([[0.0], [5.0]], return_std=True)
->>> bool(std[1] > 2 * std[0])  # where there are no data, it knows that it does not know
-True
+>>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+>>> regressor = bdl.BayesianMLPRegressor().fit(X[::2], y[::2])
+>>> mean, std = regressor.predict(X[1::2], return_std=True)
+>>> lower, upper = regressor.predict(X[1::2], interval=0.9)
+>>> bool(np.mean((lower < y[1::2]) & (y[1::2] < upper)) > 0.8)
+False
 
-Estimators with scikit-learn's interface are built from three handles, which experts can use directly: ``Model`` (a network with
-a likelihood), ``Posterior`` (a Gaussian over its parameters) and ``Optimizer`` (a method that learns the posterior). A
-``Predictor`` makes many small predictions fast.
+The estimators are built from three handles, which you can use directly: :class:`Model` (a network with a
+likelihood), :class:`Posterior` (a distribution over its parameters) and :class:`Optimizer` (a method that
+learns the posterior). A :class:`Predictor` makes many small predictions fast.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
