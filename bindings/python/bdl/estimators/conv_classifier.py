@@ -7,7 +7,7 @@ from .network_classifier import NetworkClassifier
 
 
 class BayesianConvClassifier(NetworkClassifier, BayesianConv):
-    __doc__ = f"""Classification of images by a Bayesian convolutional network; labels may be of any type.
+    __doc__ = f"""Classification of images by a Bayesian convolutional network. Labels may have any type.
 
     >>> import bdl, numpy as np
     >>> rng = np.random.default_rng(1)
@@ -19,5 +19,6 @@ class BayesianConvClassifier(NetworkClassifier, BayesianConv):
     1.0
     >>> classifier.predict(X[[0, 119]])
     array(['across', 'down'], dtype='<U6')
-    {PARAMETERS}    classes_ : the labels
+    {PARAMETERS}    classes_ : array
+        Labels, in the order of the probabilities.
 """

@@ -11,11 +11,11 @@ from .network_regressor import NOISE, NetworkRegressor, with_noise
 
 
 class BayesianConvRegressor(NetworkRegressor, BayesianConv):
-    __doc__ = f"""Numbers of images by a Bayesian convolutional network with noise that is learned.
+    __doc__ = f"""Regression of numbers on images by a Bayesian convolutional network, which also learns the noise.
 
     >>> import bdl, numpy as np
     >>> X = np.random.default_rng(1).integers(0, 256, (200, 6, 6), dtype=np.uint8)
-    >>> y = X[:, :3].mean(axis=(1, 2)) - X[:, 3:].mean(axis=(1, 2))  # how much brighter the upper half is
+    >>> y = X[:, :3].mean(axis=(1, 2)) - X[:, 3:].mean(axis=(1, 2))
     >>> regressor = bdl.BayesianConvRegressor("conv 4 3; relu", epochs=60).fit(X, y)
     >>> regressor.score(X, y) > 0.9
     True

@@ -35,9 +35,26 @@ class Learns:
     """``fit`` and ``partial_fit`` of BayesianEstimator, which has the methods in which kinds of estimators differ."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Trains on the data, arrays or a ``Dataset`` in place of both (docs/how-to/large-data.md): from the beginning, or with ``warm_start`` from where training is. Ctrl-C and
-        divergence (a ``DivergedError``) keep what has been learned so far. Other problems of the result are a
-        ``ConvergenceWarning`` of scikit-learn."""
+        """Trains on the data and returns the estimator.
+
+        Ctrl-C and divergence (:class:`bdl.DivergedError`) keep what has been learned so far. Other problems of the
+        result are reported as scikit-learn's ``ConvergenceWarning``.
+
+        Parameters
+        ----------
+        X : array of shape (n, features), or Dataset
+            Inputs, or a :class:`bdl.Dataset` in place of X and y.
+        y : array of shape (n,) or (n, targets), default=None
+            Targets or labels.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> glm.optimizer_.method, glm.posterior_.family
+        ('exact-full', 'full')
+        """
         goes_on = self.warm_start and self._is_fitted()
         former = dict(vars(self))
         try:
@@ -105,10 +122,29 @@ class Learns:
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
     def partial_fit(self, X: Any, y: Any, data_size: int | None = None) -> Any:
-        """Learns from a block of data in the order of its rows, once: as a filter, or by steps on minibatches where
-        ``method`` names one for batches. For the latter ``data_size`` is the number of examples in all blocks
-        together, which the first call needs where there are several. Standardisation is the first block's; of filters, that of
-        the first 20 rows or more, which they learn anew until they know it (docs/how-to/streams.md)."""
+        """Learns from one block of data, each row once and in order, and returns the estimator.
+
+        By default it learns as a filter. A ``method`` for batches takes one step on each minibatch instead. The
+        first block determines the standardisation; filters take at least 20 rows for it. Targets must be finite:
+        for missing ones call ``optimizer_.observe``.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs of the block.
+        y : array of shape (n,) or (n, targets)
+            Targets of the block.
+        data_size : int, default=None
+            Number of examples in all blocks together, for methods for batches. None: that of the first block.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().partial_fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
+        >>> glm.optimizer_.method, glm.optimizer_.prequential.count
+        ('ekf', 308)
+        """
         return self._learn_block(X, y, data_size)
 
     def _learn_block(self, X: Any, y: Any, data_size: int | None, classes: Any = None) -> Any:
