@@ -117,7 +117,7 @@ class Communicator(Handle):
 
 
 def owned(address: int) -> Communicator:
-    """The communicator that a library on top of libbdl has made."""
+    """Returns the communicator that a library on top of libbdl has made."""
     return Communicator._of(lowlevel.own_communicator(address))
 
 

@@ -187,7 +187,7 @@ class Dataset(Handle):
         return x, y
 
     def _alone(self, y: Any) -> Any:
-        """The capsule, where no y may be given beside it."""
+        """Returns the capsule. Fails if y is given, since the data set has its own."""
         if y is not None:
             raise TypeError("y is given, but the data set has its own")
         return self._handle
@@ -202,12 +202,12 @@ class Dataset(Handle):
 
 
 def _is_kept(values: Any) -> bool:
-    """Can the library read it where it lies? Lists and pandas' tables are small enough to be copied."""
+    """True if libbdl can read the values in place, or if they are lists or pandas' tables, which are copied."""
     return arrays.is_readable(values) or not hasattr(values, "dtype") or hasattr(values, "iloc")
 
 
 def _rows_of(values: Any, rows: np.ndarray) -> Any:
-    """Each once and in order, as HDF5 wants it and disks like it."""
+    """Returns rows of the values; each row is read once, in ascending order, as HDF5 requires."""
     numbers, places = np.unique(rows, return_inverse=True)
     return np.asarray(values[numbers])[places]
 

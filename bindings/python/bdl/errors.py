@@ -22,7 +22,7 @@ _short.maxstring = _short.maxother = 80
 
 
 def brief(value: Any) -> str:
-    """A value as one short line of a message.
+    """Returns a value as one short line of a message.
 
     >>> brief(list(range(1000)))
     '[0, 1, 2, 3, 4, 5, ...]'
@@ -34,7 +34,7 @@ def brief(value: Any) -> str:
 
 
 def brief_list(values: Iterable[Any]) -> str:
-    """The first of some values, for a message.
+    """Returns the first of some values as text for a message.
 
     >>> brief_list(range(100))
     '0, 1, 2, 3, 4, 5, 6, 7, ... (100 in all)'
@@ -283,5 +283,5 @@ _classes = {
 
 
 def error_of_status(status: int, message: str) -> BDLError:
-    """The exception for a status; called by the extension module."""
+    """Returns the exception for a status; the extension module calls it."""
     return _classes.get(status, InternalError)(message)

@@ -63,14 +63,14 @@ class Handle:
 
 
 def capsule_of(value: Any, kind: type[Handle], name: str) -> Any:
-    """The capsule of an argument that has to be such a handle."""
+    """Returns the capsule of a handle. Fails for an argument of another type."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} is a {type(value).__name__}, expected a {kind.__name__}")
     return value._handle
 
 
 def to_bytes(model: Any, posterior: Any, optimizer: Any) -> bytes:
-    """A checkpoint in memory, of capsules or None, to be read without anything else."""
+    """Returns a checkpoint in memory, of capsules or None."""
     size = lowlevel.bdl_save_bytes(model, posterior, optimizer, None)
     buffer = bytearray(size)
     lowlevel.bdl_save_bytes(model, posterior, optimizer, buffer)

@@ -658,7 +658,7 @@ class Model(Handle):
             raise UnsupportedError("a custom model cannot be pickled: save what it has learned by bdl.save()")
 
     def _is_mlp(self) -> bool:
-        """Whether :meth:`mlp` makes it: dense layers and one kind of activations."""
+        """True if :meth:`mlp` makes such a network: dense layers and one kind of activation."""
         head, *lines = (line.split() for line in self.description.splitlines())
         return len(head) == 2 and {line[0] for line in lines} <= {"dense", self.activation}
 

@@ -24,7 +24,7 @@ _name = "libbdl_mpi.so.0"
 
 @lru_cache(maxsize=None)
 def _library() -> ctypes.CDLL:
-    """The one beside this package, or else the system's."""
+    """Returns the library beside this package, or else the system's."""
     beside = Path(__file__).with_name(_name)
     try:
         library = ctypes.CDLL(str(beside) if beside.exists() else _name, mode=ctypes.RTLD_GLOBAL)

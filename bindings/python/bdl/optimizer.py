@@ -791,7 +791,7 @@ class Optimizer(Handle):
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """What training has learned, and advice: a :class:`bdl.Diagnosis`.
+        """Diagnosis of what training has learned, with advice: a :class:`bdl.Diagnosis`.
 
         >>> import bdl
         >>> optimizer = bdl.Optimizer(bdl.Model.mlp([1, 1]), bdl.Posterior.full(2), data_size=2)
@@ -946,7 +946,7 @@ def suggest_noise(optimizer: Optimizer, in_blocks: bool = False, prior: Posterio
 
 
 def _noise_and_outlier(optimizer: Optimizer, in_blocks: bool, prior: Posterior | None, y: Any) -> tuple[str, float]:
-    """The noise, and the distance of the outlier that makes it "student_t", else 0."""
+    """Returns the noise, and the distance of the outlier that makes it "student_t", else 0."""
     of_optimizer = capsule_of(optimizer, Optimizer, "optimizer")
     parameters = 0 if prior is None else prior.dimension
     targets = None if y is None else arrays.matrix(y, "y")
@@ -955,7 +955,7 @@ def _noise_and_outlier(optimizer: Optimizer, in_blocks: bool, prior: Posterior |
 
 
 def _word(name: str, value: Any) -> str:
-    """An option as ``set_text()`` reads it."""
+    """Returns an option as ``set_text()`` reads it."""
     kind = tables.types.get(name)
     if kind is None:
         return f"{name}=0"  # for the library to refuse
@@ -981,7 +981,7 @@ def _elbo(parts: list[Any]) -> Elbo:
 
 
 def _with_parts(model: Model | None, posterior: Any, optimizer: Any) -> Optimizer:
-    """An optimizer of its model and two capsules."""
+    """Returns an optimizer of its model and two capsules."""
     handle = Optimizer._of(optimizer)
     lowlevel.share_parts(optimizer, None if model is None else model._handle, posterior)
     handle.model = model

@@ -289,7 +289,7 @@ def plot_posterior(estimator: Any, indices: Sequence[int] | None = None, ax: Any
 
 
 def _name(model: Any, index: int) -> str:
-    """A parameter's block and place in it.
+    """Returns a parameter's block and its place there.
 
     >>> import bdl
     >>> _name(bdl.Model.mlp([2, 1]), 1)

@@ -90,7 +90,7 @@ class _Facts(NamedTuple):
 
 
 class _Predictions:
-    """All predictions of a model by one method, however the library is asked."""
+    """Predictions of a model by one method."""
 
     _facts: _Facts
     _method: str
@@ -292,7 +292,7 @@ class _Predictions:
 
 
 class _Once(_Predictions):
-    """A single prediction of a model and a posterior as they are."""
+    """Predictions of a model and a posterior in their present state."""
 
     def __init__(self, model: Model, posterior: Posterior, method: str, samples: int, seed: int):
         self._handles = capsule_of(model, Model, "model"), capsule_of(posterior, Posterior, "posterior")

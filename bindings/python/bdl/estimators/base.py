@@ -38,25 +38,25 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
     # Methods in which the kinds of estimators differ.
 
     def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
-        """The targets as the library takes them; ``known``: as those of former calls."""
+        """Returns the targets as libbdl takes them; ``known``: encoded as in earlier calls."""
         raise NotImplementedError
 
     def _likelihood(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
         raise NotImplementedError
 
     def _outputs(self, targets: np.ndarray) -> int:
-        """Outputs of the network besides log noise precisions."""
+        """Returns the number of outputs of the network, without log noise precisions."""
         raise NotImplementedError
 
     def _network(self, inputs: int, outputs: int, likelihood: str, dtype: str) -> Model:
-        """A blank model: a generalised linear one, unless a kind of estimators has hidden layers."""
+        """Returns a new model: a generalised linear one, unless the estimator has hidden layers."""
         return Model.mlp([inputs, outputs], "identity", likelihood, dtype=dtype)
 
     def _is_linear(self) -> bool:
         return True
 
     def _rows(self, X: Any, known: bool) -> Any:
-        """X with one example per row; ``known``: as those of former calls."""
+        """Returns X with one example per row; ``known``: of the shape of earlier calls."""
         return X
 
     # State of the estimator.
@@ -211,7 +211,7 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
 
     @classmethod
     def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
-        """Parameters with which an estimator would train as this optimizer does."""
+        """Returns parameters with which an estimator would train as this optimizer does."""
         return construction.parameters_of(optimizer)
 
     @classmethod
@@ -219,5 +219,5 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
         raise NotImplementedError
 
     def _loaded(self) -> None:
-        """Attributes that a checkpoint does not have."""
+        """Sets attributes that a checkpoint does not have."""
         raise NotImplementedError

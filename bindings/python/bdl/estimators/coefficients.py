@@ -43,13 +43,13 @@ def linear_of(model: Model, posterior: Posterior) -> Linear:
 
 
 def coef_scales(model: Model) -> np.ndarray:
-    """C x d: units of a coefficient per unit of its parameter."""
+    """Returns the units of a coefficient per unit of its parameter, C x d."""
     scaling = model.standardization
     return scaling.target_scale[:, np.newaxis] / scaling.input_scale
 
 
 def intercept_rows(model: Model) -> np.ndarray:
-    """C x D: the intercepts, but for a constant, as combinations of the parameters."""
+    """Returns the intercepts, up to a constant, as combinations of the parameters, C x D."""
     outputs, inputs = model.outputs, model.inputs
     scaling, rows = model.standardization, np.zeros((outputs, model.parameters))
     for c, scale in enumerate(scaling.target_scale):
@@ -59,7 +59,7 @@ def intercept_rows(model: Model) -> np.ndarray:
 
 
 def covariance_of(model: Model, posterior: Posterior) -> np.ndarray:
-    """Covariance of the intercepts, then the coefficients output by output, in the data's units; NaN of a point."""
+    """Returns the covariance of intercepts, then coefficients output by output, in the data's units; NaN of a point."""
     weights = np.eye(model.outputs * model.inputs, model.parameters)
     to_units = np.vstack([intercept_rows(model), weights * coef_scales(model).reshape(-1, 1)])
     if not posterior.has_covariance:

@@ -87,7 +87,7 @@ class BayesianConv(BayesianEstimator):
         return rows
 
     def _rows_of_dataset(self, data: Dataset, known: bool) -> Dataset:
-        """Its rows are images as ``image_shape`` says."""
+        """Sets the shape of images from ``image_shape``, and returns the data set."""
         if not known:
             shape = None if self.image_shape is None else tuple(self.image_shape)
             self.image_shape_ = None if shape is not None and shape[1:] == (1, 1) else shape
@@ -108,7 +108,7 @@ class BayesianConv(BayesianEstimator):
         return self.network if isinstance(self.network, str) else "\n".join(self.network)
 
     def _is_whole(self) -> bool:
-        """Whether ``network`` has its ends, and so a number of outputs."""
+        """True if ``network`` has its ends, and so a number of outputs."""
         return self._text().split()[:1] == ["input"]
 
     def _description(self, inputs: int, outputs: int) -> str:
@@ -137,7 +137,7 @@ class BayesianConv(BayesianEstimator):
 
 
 def _layers_of(model: Model) -> str:
-    """A network's layers, without its ends if ``network`` may leave them out."""
+    """Returns a network's layers, without its ends if ``network`` may leave them out."""
     lines = model.description.splitlines()
     return "\n".join(lines[1:-1] if len(lines) > 3 and lines[-1] == f"dense {model.outputs}" else lines)
 

@@ -26,7 +26,7 @@ class BayesianConvRegressor(NetworkRegressor, BayesianConv):
         self.noise = noise
 
     def _chosen_noise(self, x: Any, targets: np.ndarray, stepwise: bool) -> tuple[str, float]:
-        """A whole network has the outputs of its means."""
+        """Returns Gaussian noise for a whole network, which has no outputs for other noise."""
         return ("gaussian", 0.0) if self._is_whole() else super()._chosen_noise(x, targets, stepwise)
 
     __init__.__signature__ = with_noise(BayesianConv.__init__)  # type: ignore[attr-defined]

@@ -371,6 +371,6 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
 
 def _d2_poisson(y: Any, mean: np.ndarray) -> float:
-    """Averaged over the targets."""
+    """Returns D2 for counts, averaged over the targets."""
     columns = zip(np.reshape(y, (len(mean), -1)).T, np.reshape(mean, (len(mean), -1)).T)
     return float(np.mean([d2_tweedie_score(targets, means, power=1) for targets, means in columns]))

@@ -1,4 +1,4 @@
-"""How estimators learn: in courses of epochs, or block by block."""
+"""Training of estimators, over epochs or block by block."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _READ_TOGETHER = 4096
 
 
 class Learns:
-    """``fit`` and ``partial_fit`` of BayesianEstimator, which has the methods in which kinds of estimators differ."""
+    """Adds ``fit`` and ``partial_fit`` to BayesianEstimator, whose methods distinguish the kinds of estimators."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Trains on the data and returns the estimator.
@@ -69,14 +69,14 @@ class Learns:
             raise
 
     def _keep_what_is_known(self, former: dict[str, Any], goes_on: bool) -> None:
-        """After a failure: what has been learned so far, or the former fit."""
+        """Keeps, after a failure, what has been learned so far, or else the earlier fit."""
         has_learned = self._is_fitted() and self.optimizer_ is not former.get("optimizer_")
         if "optimizer_" in former and not goes_on and not has_learned:
             vars(self).clear()
             vars(self).update(former)
 
     def _state(self, former: dict[str, Any], goes_on: bool) -> str:
-        """Which state the estimator holds after a failure."""
+        """Returns a sentence about the state of the estimator after a failure."""
         if not self._is_fitted():
             return "The estimator is not fitted"
         if self.optimizer_ is former.get("optimizer_") and not goes_on:
@@ -111,7 +111,7 @@ class Learns:
             self.others_ = (*self.others_, train(member))
 
     def _parameters_of_members(self) -> dict[str, Any]:
-        """Parameters of an ensemble's members, which differ in their seeds."""
+        """Returns the parameters that the members of an ensemble share."""
         return {name: value for name, value in self.get_params(deep=False).items() if name not in ("members", "random_state")}
 
     def _say_what_is_wrong(self, x: Any, targets: Any) -> None:
@@ -168,7 +168,7 @@ class Learns:
         return self
 
     def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
-        """Blank handles in place of any former ones."""
+        """Creates new handles in place of earlier ones."""
         if self.members < 1:
             raise ValueError(f"members is {self.members}, expected at least 1")
         if self.members > 1 and self._is_linear():
@@ -182,7 +182,7 @@ class Learns:
         self.history_, self.others_ = {}, ()
 
     def _name_columns(self, targets: list[str] | None) -> None:
-        """The model has names of features and targets, and labels of classes where checkpoints have room for them."""
+        """Sets names of features and targets, and labels of classes of a type that files can hold."""
         model, features = self.optimizer_.model, getattr(self, "feature_names_in_", None)
         if features is not None:
             model.input_names = features
@@ -204,14 +204,14 @@ class Learns:
         return self._network(construction.inputs_of(x), outputs, likelihood, construction.resolve_dtype(self.dtype, x))
 
     def _blank_posterior(self, model: Model, rows: int, stepwise: bool) -> tuple[Posterior, str]:
-        """A posterior, and the method that is to learn it."""
+        """Returns a new posterior, and the method that is to learn it."""
         family = construction.wanted_family(self.posterior, self.rank, self.method)
         training = suggest_training(model, rows, stepwise, self.method, family)
         usual = defaults["hidden_rate"]
         return construction.posterior_of(training, model, self.rank, getattr(self, "dropout", usual), usual), training.method
 
     def _method_to_go_on(self, x: np.ndarray, stepwise: bool) -> str:
-        """The method that training has had, or the one of its other kind where that is left open."""
+        """Returns the method of training so far, or for "auto" the one for this kind of training."""
         present = describe_method(self.optimizer_.method)
         if self.method != "auto" and not (stepwise and present.is_exact):
             return present.name
@@ -249,7 +249,7 @@ class Learns:
         return optimizer
 
     def _set_options(self, optimizer: Optimizer) -> None:
-        """Those that suit the model, then the user's."""
+        """Sets the options that suit the model, then the user's."""
         optimizer.set_text(suggest_training(optimizer.model, optimizer.data_size, False, optimizer.method).options)
         if not self.standardize:
             optimizer["stream_scales"] = "given"
@@ -298,7 +298,7 @@ class Learns:
         return epochs
 
     def _conclude(self) -> None:
-        """After training, also one that has failed or was interrupted: what it has not begun is not fitted."""
+        """Sets attributes after training, even if it failed; without any step, the estimator is not fitted."""
         if self.posterior_.is_blank:
             del self.optimizer_
         else:

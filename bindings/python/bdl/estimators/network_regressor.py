@@ -30,7 +30,7 @@ NOISE = """noise : str, default="auto"
 
 
 def with_noise(constructor: Any) -> inspect.Signature:
-    """The signature of a network's constructor with the noise as its last parameter."""
+    """Returns the signature of a network's constructor with the noise as its last parameter."""
     signature = inspect.signature(constructor)
     noise = inspect.Parameter("noise", inspect.Parameter.KEYWORD_ONLY, default="auto", annotation="str")
     return signature.replace(parameters=[*signature.parameters.values(), noise])
@@ -59,7 +59,7 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
         return noise
 
     def _chosen_noise(self, x: Any, targets: np.ndarray, stepwise: bool) -> tuple[str, float]:
-        """The noise that the library suggests for these parameters, and the distance of the outlier that it is for, or 0."""
+        """Returns the noise that libbdl suggests for these parameters, and the distance of the outlier behind it, or 0."""
         if "heteroscedastic_from" in (self.options or {}):  # it has no other meaning
             return "heteroscedastic", 0.0
         model = self._blank_model(x, targets, "gaussian")
@@ -69,7 +69,7 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
         return _noise_and_outlier(optimizer, stepwise, construction.prior_of(self.prior), known)
 
     def _parameters_of_members(self) -> dict[str, Any]:
-        """The noise has been chosen, and said, for all of them."""
+        """Returns the parameters of the members, with the noise of the first."""
         return {**super()._parameters_of_members(), "noise": self.model_.likelihood}
 
     def _outputs(self, targets: np.ndarray) -> int:

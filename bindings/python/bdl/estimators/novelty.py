@@ -1,4 +1,4 @@
-"""How unlike the training rows a row is."""
+"""Novelty: how unlike the training rows a row is."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _refuse_without_covariance(optimizer: Optimizer) -> None:
 
 
 def _rows_of(x: Any) -> np.ndarray:
-    """Rows of the data at equal distances, as many as are kept."""
+    """Returns evenly spaced rows of the data, as many as are kept."""
     count = min(len(x), _ROWS)
     numbers = np.arange(count) * len(x) // count
     return x.read(numbers)[0] if isinstance(x, Dataset) else x[numbers]

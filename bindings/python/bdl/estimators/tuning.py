@@ -31,7 +31,7 @@ class Score(NamedTuple):
 
 
 class Tunes:
-    """``cross_validate`` and ``tune`` for BayesianEstimator."""
+    """Adds ``cross_validate`` and ``tune`` to BayesianEstimator."""
 
     trials_: list[Trial]
 
@@ -130,7 +130,7 @@ class Tunes:
         return self
 
     def _search(self, X: Any, y: Any, folds: int, parallel_trials: int, with_noise: bool) -> tuple[Search, Any, np.ndarray]:
-        """A search from a blank estimator with these parameters, and the data as the library takes them."""
+        """Returns a search from a new estimator with these parameters, and the data as libbdl takes them."""
         blank = clone(self)
         x, y = arrays_of(blank, X if isinstance(X, Dataset) else blank._rows(X, known=False), y, True, "a search")
         targets = blank._encode(y, known=False)
