@@ -40,7 +40,6 @@ from .errors import (
     UnknownOptionError,
     UnsupportedError,
 )
-from .lowlevel import bdl_build_info as build_info
 from .lowlevel import bdl_version as _version
 from .model import Block, Model, Standardization
 from .optimizer import Diagnosis, Elbo, Evidence, Optimizer, Prequential, Progress, Training, suggest_method, suggest_noise, suggest_training
@@ -88,6 +87,16 @@ _estimators = (
     "DeepEnsembleClassifier",
     "DeepEnsembleRegressor",
 )
+
+
+def build_info() -> str:
+    """Returns a line about the build of libbdl: version, compiler and BLAS.
+
+    >>> import bdl
+    >>> bdl.__version__ in bdl.build_info()
+    True
+    """
+    return lowlevel.bdl_build_info()
 
 
 def __getattr__(name: str) -> _Any:

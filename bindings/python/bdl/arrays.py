@@ -14,7 +14,7 @@ def as_array(values: Any, name: str) -> np.ndarray:
     if hasattr(values, "toarray") and not isinstance(values, np.ndarray):
         raise TypeError(f"{name} is sparse, expected a dense array: {name}.toarray() is one")
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise TypeError(f"{name} has masked elements, expected all numbers")
+        raise TypeError(f"{name} has masked elements, expected all numbers: fill them, or leave out their rows")
     array = np.asarray(values)
     if array.dtype in _accepted:
         return array if _strides_fit(array) else array.copy()

@@ -189,7 +189,7 @@ class Dataset(Handle):
     def _alone(self, y: Any) -> Any:
         """Returns the capsule. Fails if y is given, since the data set has its own."""
         if y is not None:
-            raise TypeError("y is given, but the data set has its own")
+            raise TypeError("y is given, but the data set has its own: pass the data set alone")
         return self._handle
 
     def __repr__(self) -> str:

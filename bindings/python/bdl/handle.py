@@ -36,7 +36,7 @@ class Handle:
     def _handle(self) -> Any:
         capsule = getattr(self, "_capsule", None)
         if capsule is None:
-            raise InvalidArgumentError(f"the {type(self).__name__.lower()} is closed")
+            raise InvalidArgumentError(f"the {type(self).__name__.lower()} is closed: create it again")
         return capsule
 
     def close(self) -> None:
@@ -52,7 +52,12 @@ class Handle:
 
     @property
     def closed(self) -> bool:
-        """True after :meth:`close`."""
+        """True after :meth:`close`.
+
+        >>> import bdl
+        >>> bdl.Posterior.full(2).closed
+        False
+        """
         return getattr(self, "_capsule", None) is None
 
     def __enter__(self: Self) -> Self:

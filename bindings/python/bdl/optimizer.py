@@ -73,7 +73,7 @@ class Elbo(NamedTuple):
 
 
 class Diagnosis(NamedTuple):
-    """How far training has moved the posterior, and advice.
+    """Distance by which training has moved the posterior, and advice.
 
     ``mean_shift`` is the root mean square change of the mean in posterior standard deviations,
     ``precision_shift`` that of the logarithms of the precisions. ``message`` states a problem and its
@@ -755,8 +755,9 @@ class Optimizer(Handle):
         >>> import bdl
         >>> model = bdl.Model.mlp([2, 5, 1])
         >>> q = bdl.Posterior.low_rank_moment(model.parameters, rank=2)
-        >>> bdl.Optimizer(model, q, "elrg", data_size=100).noise
-        (True, 'dense 5: local, exact\ndense 1: local, exact\n')
+        >>> is_exact, text = bdl.Optimizer(model, q, "elrg", data_size=100).noise
+        >>> is_exact, text.splitlines()
+        (True, ['dense 5: local, exact', 'dense 1: local, exact'])
         """
         is_exact, text = lowlevel.bdl_optimizer_noise(self._handle)
         return bool(is_exact), text

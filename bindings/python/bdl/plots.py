@@ -246,7 +246,7 @@ def plot_predictive(
 def _bands(estimator: Any, X: Any, ax: Any, along: np.ndarray, order: np.ndarray, bands: Sequence[float]) -> None:
     mean = estimator.predict(X)
     if mean.ndim > 1:
-        raise ValueError(f"the estimator has {mean.shape[1]} outputs, expected one")
+        raise ValueError(f"the estimator has {mean.shape[1]} outputs, expected one: fit it to one target")
     for band in sorted(bands, reverse=True):
         lower, upper = estimator.predict(X, interval=band)
         style = {"color": "C0", "alpha": 0.25, "linewidth": 0, "label": f"{band:.0%}"}

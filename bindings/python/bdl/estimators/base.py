@@ -66,13 +66,27 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
 
     @property
     def model_(self) -> Model:
-        """Model of the estimator, a :class:`bdl.Model`."""
+        """Model of the estimator, a :class:`bdl.Model`.
+
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> glm.model_.inputs, glm.model_.likelihood
+        (6, 'gaussian')
+        """
         check_is_fitted(self, "optimizer_")
         return self.optimizer_.model
 
     @property
     def posterior_(self) -> Posterior:
-        """Posterior over the parameters, a :class:`bdl.Posterior`."""
+        """Posterior over the parameters, a :class:`bdl.Posterior`.
+
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> glm.posterior_.dimension, glm.posterior_.family
+        (7, 'full')
+        """
         check_is_fitted(self, "optimizer_")
         return self.optimizer_.posterior
 
@@ -198,7 +212,7 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
         if optimizer is None or optimizer.model is None:
             raise ValueError(f"{os.fspath(path)!r} has no optimizer with a model: load files of handles by bdl.load()")
         if not cls._accepts(optimizer.model):
-            raise ValueError(f"{os.fspath(path)!r} holds {optimizer.model}, which is not a model of {cls.__name__}")
+            raise ValueError(f"{os.fspath(path)!r} holds {optimizer.model}, which is not a model of {cls.__name__}: load it by the estimator that saved it, or by bdl.load()")
         estimator = cls(**cls._parameters_of(optimizer))
         estimator.optimizer_, estimator.history_ = optimizer, {}
         estimator.n_features_in_ = optimizer.model.inputs

@@ -37,7 +37,7 @@ def _validated_dataset(estimator: Any, data: Dataset, y: Any, reset: bool) -> tu
     """Checks the columns of a data set; its values are checked when they are read."""
     data._alone(y)
     if data.targets == 0:
-        raise ValueError("the data set has no y, which training requires")
+        raise ValueError("the data set has no y, which training requires: create it with x and y")
     if reset:
         estimator.n_features_in_ = data.inputs
         vars(estimator).pop("feature_names_in_", None)
@@ -51,5 +51,5 @@ def _validated_dataset(estimator: Any, data: Dataset, y: Any, reset: bool) -> tu
 def arrays_of(estimator: Any, X: Any, y: Any, reset: bool, what: str) -> tuple[np.ndarray, np.ndarray]:
     """Returns X and y as validated_data() does. Fails for a data set."""
     if isinstance(X, Dataset):
-        raise TypeError(f"{what} takes arrays, X is a data set")
+        raise TypeError(f"{what} takes arrays, X is a data set: pass arrays, such as X, y = data.read(range(len(data)))")
     return validated_data(estimator, X, y, reset)

@@ -310,7 +310,7 @@ class Learns:
 
     def _split(self, x: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, Validation]:
         if isinstance(x, Dataset):
-            raise TypeError("early_stopping takes arrays, X is a data set")
+            raise TypeError("early_stopping takes arrays, X is a data set: pass arrays, or set early_stopping=False")
         by_class = targets if hasattr(self, "classes_") else None
         seed = construction.seed_of(self.random_state) % 2**32
         x, held, targets, held_targets = train_test_split(

@@ -52,7 +52,7 @@ def check_are_classes(classes: np.ndarray, rows: int) -> None:
     many = f"{len(classes)} different values in {rows} rows"
     if _are_text_of_numbers(classes):
         raise ValueError(f"y has texts of numbers, {many}, not classes: pass y.astype(float)")
-    warnings.warn(f"y has a class for nearly every row: {many}", stacklevel=2)
+    warnings.warn(f"y has a class for nearly every row: {many}. If they are numbers, take a regressor", stacklevel=2)
 
 
 def _are_text_of_numbers(classes: np.ndarray) -> bool:

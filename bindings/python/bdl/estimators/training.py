@@ -38,7 +38,10 @@ class Validation(NamedTuple):
     def check(self, densities: np.ndarray) -> None:
         """Fails if their mean is far below that of a constant."""
         if not np.mean(densities) > self.constant - 10 * (1 + abs(self.constant)):
-            raise DivergedError("training diverged: the score on held-out data fell far below that of a constant prediction")
+            raise DivergedError(
+                "training diverged: the score on held-out data fell far below that of a constant prediction. Lower "
+                "learning_rate in options, or look for outliers in X and y"
+            )
 
 
 def constant_score(y: np.ndarray, held: np.ndarray, classes: int | None) -> float:

@@ -61,7 +61,7 @@ class Tunes:
         True
         """
         if self.members > 1:
-            raise UnsupportedError(f"cross-validation is of one fit per fold, but members is {self.members}: set members=1")
+            raise UnsupportedError(f"cross-validation takes one fit per fold, but members is {self.members}: set members=1")
         search, x, targets = self._search(X, y, folds, 1, with_noise=True)
         search.run(x, targets, random_trials=1, workers=workers)
         search.best  # raises why there is no score
