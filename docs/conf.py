@@ -35,8 +35,9 @@ breathe_domain_by_extension = {"h": "c"}
 breathe_show_include = False
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "description"
+autodoc_typehints = "none"  # docstrings describe types, with shapes
 napoleon_numpy_docstring = True
+napoleon_use_param = False  # else words of types, such as "inputs", become links
 
 templates_path = []
 html_theme = "pydata_sphinx_theme"
