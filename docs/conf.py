@@ -38,6 +38,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings describe types, with shapes
 napoleon_numpy_docstring = True
 napoleon_use_param = False  # else words of types, such as "inputs", become links
+napoleon_use_ivar = True
+toc_object_entries_show_parents = "hide"
 
 templates_path = []
 html_theme = "pydata_sphinx_theme"

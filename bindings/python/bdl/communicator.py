@@ -15,7 +15,7 @@ class MovesBytes(Protocol):
     >>> class Alone:
     ...     rank, size = 0, 1
     ...     def all_gather(self, message): return [message]
-    ...     def exchange(self, peer, message): raise RuntimeError("there is no peer")
+    ...     def exchange(self, peer, message): return message
     >>> processes = bdl.Communicator(Alone())
     >>> processes.rank, processes.size
     (0, 1)
@@ -38,7 +38,7 @@ class MovesBytes(Protocol):
         """Returns the message of process ``peer``, which calls it at the same time and gets this one.
 
         >>> class Pair:
-        ...     def exchange(self, peer, message): return message  # of a peer with the same message
+        ...     def exchange(self, peer, message): return message  # the peer sends the same
         >>> Pair().exchange(1, b"bytes")
         b'bytes'
         """
@@ -52,7 +52,7 @@ class Statistics(NamedTuple):
     >>> class Alone:
     ...     rank, size = 0, 1
     ...     def all_gather(self, message): return [message]
-    ...     def exchange(self, peer, message): raise RuntimeError("there is no peer")
+    ...     def exchange(self, peer, message): return message
     >>> processes = bdl.Communicator(Alone())
     >>> found = processes.statistics()
     >>> found.calls, found.sent, found.received, found.seconds
@@ -81,7 +81,7 @@ class Communicator(Handle):
     >>> class Alone:
     ...     rank, size = 0, 1
     ...     def all_gather(self, message): return [message]
-    ...     def exchange(self, peer, message): raise RuntimeError("there is no peer")
+    ...     def exchange(self, peer, message): return message
     >>> processes = bdl.Communicator(Alone())
     >>> processes.rank, processes.size
     (0, 1)
@@ -108,7 +108,7 @@ class Communicator(Handle):
         >>> class Alone:
         ...     rank, size = 0, 1
         ...     def all_gather(self, message): return [message]
-        ...     def exchange(self, peer, message): raise RuntimeError("there is no peer")
+        ...     def exchange(self, peer, message): return message
         >>> processes = bdl.Communicator(Alone())
         >>> processes.statistics().calls
         0

@@ -120,7 +120,7 @@ class UnknownOptionError(BDLError, ValueError):
 
     >>> import bdl
     >>> try:
-    ...     bdl.Optimizer(bdl.Model.mlp([1, 1]), bdl.Posterior.full(2), lerning_rate=0.1)
+    ...     bdl.BayesianGLM(options={"lerning_rate": 0.1}).fit([[0], [1]], [1, 2])
     ... except bdl.UnknownOptionError as error:
     ...     print(isinstance(error, ValueError))
     True
@@ -134,7 +134,7 @@ class UnsupportedError(BDLError, NotImplementedError):
 
     >>> import bdl
     >>> try:
-    ...     bdl.Optimizer(bdl.Model.mlp([1, 1]), bdl.Posterior.full(2), kl_weight=0.5)
+    ...     bdl.Model.mlp([2, 1]).degrees_of_freedom
     ... except bdl.UnsupportedError as error:
     ...     print(isinstance(error, NotImplementedError))
     True

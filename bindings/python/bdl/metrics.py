@@ -25,7 +25,8 @@ class CalibrationCurve(NamedTuple):
     the mean probabilities of the predicted class. The last two are NaN in empty bins.
 
     >>> import bdl
-    >>> curve = bdl.metrics.calibration_curve([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]], [0, 1, 1], bins=2)
+    >>> probabilities, y = [[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]], [0, 1, 1]
+    >>> curve = bdl.metrics.calibration_curve(probabilities, y, bins=2)
     >>> curve.counts, curve.accuracy.round(2), curve.confidence.round(2)
     (array([0, 3]), array([ nan, 0.67]), array([ nan, 0.77]))
     """
@@ -60,9 +61,12 @@ class OutOfDistribution(NamedTuple):
     mean entropies in nats.
 
     >>> import bdl
-    >>> found = bdl.metrics.out_of_distribution([[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.6, 0.4]])
-    >>> found.auroc, found.aupr, found.aupr_out, found.fpr95, found.threshold, found.detection_error
-    (1.0, 1.0, 1.0, 0.0, 0.8, 0.0)
+    >>> inside, outside = [[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.6, 0.4]]
+    >>> found = bdl.metrics.out_of_distribution(inside, outside)
+    >>> found.auroc, found.aupr, found.aupr_out, found.fpr95
+    (1.0, 1.0, 1.0, 0.0)
+    >>> found.threshold, found.detection_error
+    (0.8, 0.0)
     >>> found.entropy_inside < found.entropy_outside
     True
     """
@@ -107,8 +111,8 @@ def log_predictive_density(log_density: Any) -> tuple[float, float]:
     Examples
     --------
     >>> import bdl
-    >>> mean, standard_error = bdl.metrics.log_predictive_density([-1.0, -2.0, -3.0])
-    >>> print(mean, round(standard_error, 3))
+    >>> mean, error = bdl.metrics.log_predictive_density([-1.0, -2.0, -3.0])
+    >>> print(mean, round(error, 3))
     -2.0 0.577
     """
     return tuple(lowlevel.bdl_metric_log_predictive_density(arrays.matrix(log_density, "log_density")))
@@ -211,7 +215,8 @@ def calibration_curve(probabilities: Any, y: Any, bins: int = 15) -> Calibration
     Examples
     --------
     >>> import bdl
-    >>> bdl.metrics.calibration_curve([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]], [0, 1, 1], bins=2).accuracy
+    >>> probabilities, y = [[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]], [0, 1, 1]
+    >>> bdl.metrics.calibration_curve(probabilities, y, bins=2).accuracy
     array([       nan, 0.66666667])
     """
     curve = arrays.empty(_at_least_one(bins, "bins"), 3)
@@ -259,7 +264,8 @@ def entropy_histogram(probabilities: Any, bins: int = 15) -> tuple[np.ndarray, n
     Examples
     --------
     >>> import bdl
-    >>> counts, limits = bdl.metrics.entropy_histogram([[0.5, 0.5], [1.0, 0.0]], bins=2)
+    >>> probabilities = [[0.5, 0.5], [1.0, 0.0]]
+    >>> counts, limits = bdl.metrics.entropy_histogram(probabilities, bins=2)
     >>> counts, limits.round(2)
     (array([1, 1]), array([0.  , 0.35, 0.69]))
     """
@@ -367,7 +373,7 @@ def _scores(positive: Any, negative: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def auroc_correct(probabilities: Any, y: Any, score: str = "confidence") -> float:
-    """Returns the AUROC of right against wrong predictions: does certainty separate them?
+    """Returns the AUROC of right against wrong predictions, which certainty should separate.
 
     It is an error if all predictions are right, or all wrong.
 
@@ -407,7 +413,8 @@ def out_of_distribution(inside: Any, outside: Any, score: str = "confidence") ->
     Examples
     --------
     >>> import bdl
-    >>> bdl.metrics.out_of_distribution([[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.6, 0.4]]).auroc
+    >>> inside, outside = [[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.6, 0.4]]
+    >>> bdl.metrics.out_of_distribution(inside, outside).auroc
     1.0
     """
     matrices = arrays.matrix(inside, "inside"), arrays.matrix(outside, "outside")
@@ -430,7 +437,8 @@ def fit_temperature(logits: Any, y: Any) -> float:
     --------
     >>> import bdl
     >>> import numpy as np
-    >>> print(round(bdl.metrics.fit_temperature(np.log([[0.2, 0.8]] * 3), [1, 1, 0]), 3))
+    >>> logits = np.log([[0.2, 0.8]] * 3)
+    >>> print(round(bdl.metrics.fit_temperature(logits, [1, 1, 0]), 3))
     2.0
     """
     return lowlevel.bdl_temperature_fit(arrays.matrix(logits, "logits"), arrays.matrix(y, "y"))
@@ -492,7 +500,8 @@ def crps(draws: Any, y: Any) -> float:
     Examples
     --------
     >>> import bdl
-    >>> print(round(bdl.metrics.crps([[1.0, 2.0, 3.0], [0.0, 1.0, 2.0]], [2.0, 2.0]), 3))
+    >>> draws = [[1.0, 2.0, 3.0], [0.0, 1.0, 2.0]]
+    >>> print(round(bdl.metrics.crps(draws, [2.0, 2.0]), 3))
     0.167
     """
     return lowlevel.bdl_metric_crps(arrays.matrix(draws, "draws"), arrays.matrix(y, "y"))

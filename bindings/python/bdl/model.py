@@ -169,9 +169,11 @@ class Model(Handle):
         Examples
         --------
         >>> import bdl, numpy as np
-        >>> model = bdl.Model.user(lambda theta, x: x * theta[0] + theta[1],
-        ...                        lambda theta, x, seeds: seeds * np.hstack([x, np.ones_like(x)]),
-        ...                        inputs=1, outputs=1, parameters=2)
+        >>> def line(theta, x):
+        ...     return theta[0] * x + theta[1]
+        >>> def gradients(theta, x, seeds):
+        ...     return seeds * np.hstack([x, np.ones_like(x)])
+        >>> model = bdl.Model.user(line, gradients, inputs=1, outputs=1, parameters=2)
         >>> model.evaluate([2.0, 1.0], [[3.0]])
         array([[7.]])
         """
@@ -318,7 +320,8 @@ class Model(Handle):
         >>> import bdl
         >>> model = bdl.Model.mlp([2, 4], likelihood="categorical")
         >>> model.classes = [2, 3]
-        >>> bdl.predict_classes(model, bdl.Posterior.full(12), [[1.0, 2.0]]).probabilities.round(1)
+        >>> found = bdl.predict_classes(model, bdl.Posterior.full(12), [[1.0, 2.0]])
+        >>> found.probabilities.round(1)
         array([[0. , 0. , 0.5, 0.5]])
         >>> model.classes
         array([2, 3])
@@ -522,7 +525,8 @@ class Model(Handle):
         Examples
         --------
         >>> import bdl
-        >>> bdl.Model.mlp([2, 1]).log_likelihood([1.0, 2.0, 3.0], [[10.0, 20.0]], [53.0]).round(3)
+        >>> model, theta = bdl.Model.mlp([2, 1]), [1.0, 2.0, 3.0]
+        >>> model.log_likelihood(theta, [[10.0, 20.0]], [53.0]).round(3)
         array([-0.919])
         """
         x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
@@ -595,7 +599,8 @@ class Model(Handle):
         --------
         >>> import bdl
         >>> model = bdl.Model.mlp([2, 1])
-        >>> model.hessian_vector_product([1.0, 2.0, 3.0], [[10.0, 20.0]], [54.0], [1.0, 0.0, 0.0])
+        >>> theta, vector = [1.0, 2.0, 3.0], [1.0, 0.0, 0.0]
+        >>> model.hessian_vector_product(theta, [[10.0, 20.0]], [54.0], vector)
         array([[100., 200.,  10.]])
         """
         vectors = arrays.rows(vectors, "vectors")

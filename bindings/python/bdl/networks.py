@@ -101,7 +101,7 @@ def lenet5(input_shape: Sequence[int] = (1, 28, 28), outputs: int = 10) -> str:
     Examples
     --------
     >>> import bdl
-    >>> bdl.Model.network(bdl.networks.lenet5(), likelihood="categorical").parameters
+    >>> bdl.Model.network(bdl.networks.lenet5(), "categorical").parameters
     44426
     """
     return description("lenet5", input_shape, outputs)
@@ -120,7 +120,7 @@ def alexnet(input_shape: Sequence[int] = (3, 32, 32), outputs: int = 10) -> str:
     Examples
     --------
     >>> import bdl
-    >>> bdl.Model.network(bdl.networks.alexnet(), likelihood="categorical").parameters
+    >>> bdl.Model.network(bdl.networks.alexnet(), "categorical").parameters
     2472266
     """
     return description("alexnet", input_shape, outputs)

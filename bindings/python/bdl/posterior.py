@@ -212,7 +212,8 @@ class Posterior(Handle):
         Examples
         --------
         >>> import bdl
-        >>> bdl.Posterior.layerwise_low_rank_moment(bdl.Model.mlp([2, 5, 1]), rank=2).rank
+        >>> model = bdl.Model.mlp([2, 5, 1])
+        >>> bdl.Posterior.layerwise_low_rank_moment(model, rank=2).rank
         2
         """
         of_model = capsule_of(model, Model, "model")

@@ -27,7 +27,8 @@ class Prediction(NamedTuple):
     that of the noise. The variance of y is their sum. A heteroscedastic model has columns for its targets.
 
     >>> import bdl
-    >>> found = bdl.predict(bdl.Model.mlp([2, 1]), bdl.Posterior.full(3), [[1.0, 2.0]], "linearized")
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> found = bdl.predict(model, q, [[1.0, 2.0]], "linearized")
     >>> found.mean, found.epistemic_variance, found.noise_variance
     (array([[0.]]), array([[6.]]), array([[1.]]))
     """
@@ -64,7 +65,8 @@ class Leverage(NamedTuple):
     ``left_out`` is the leverage that a training row would have without itself in the training data.
 
     >>> import bdl
-    >>> found = bdl.predict_leverage(bdl.Model.mlp([2, 1]), bdl.Posterior.full(3), [[1.0, 2.0]])
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> found = bdl.predict_leverage(model, q, [[1.0, 2.0]])
     >>> found.leverage, found.left_out > found.leverage
     (array([6.]), array([ True]))
     """
@@ -183,7 +185,8 @@ class _Predictions:
         Examples
         --------
         >>> import bdl
-        >>> model, q = bdl.Model.mlp([2, 3], likelihood="categorical"), bdl.Posterior.full(9)
+        >>> model = bdl.Model.mlp([2, 3], likelihood="categorical")
+        >>> q = bdl.Posterior.full(9)
         >>> predictor = bdl.Predictor(model, q, samples=100)
         >>> predictor.predict_classes([[0.0, 0.0]]).probabilities.round(1)
         array([[0.3, 0.3, 0.4]])
@@ -466,7 +469,8 @@ def predict_quantiles(
     --------
     >>> import bdl
     >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
-    >>> bdl.predict_quantiles(model, q, [[1.0, 2.0]], [0.1, 0.9], "linearized").round(2)
+    >>> levels = [0.1, 0.9]
+    >>> bdl.predict_quantiles(model, q, [[1.0, 2.0]], levels, "linearized").round(2)
     array([[[-3.39,  3.39]]])
     """
     return _asked(model, posterior, method, samples, seed).predict_quantiles(x, levels)
@@ -506,7 +510,7 @@ def predict_interval(
     --------
     >>> import bdl
     >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
-    >>> lower, upper = bdl.predict_interval(model, q, [[1.0, 2.0]], 0.9, method="linearized")
+    >>> lower, upper = bdl.predict_interval(model, q, [[1.0, 2.0]], 0.9, "linearized")
     >>> lower.round(2), upper.round(2)
     (array([[-4.35]]), array([[4.35]]))
     """
@@ -538,7 +542,8 @@ def predict_classes(
     Examples
     --------
     >>> import bdl
-    >>> model, q = bdl.Model.mlp([2, 3], likelihood="categorical"), bdl.Posterior.full(9)
+    >>> model = bdl.Model.mlp([2, 3], likelihood="categorical")
+    >>> q = bdl.Posterior.full(9)
     >>> bdl.predict_classes(model, q, [[0.0, 0.0]]).probabilities.round(1)
     array([[0.3, 0.3, 0.3]])
     """
@@ -573,7 +578,7 @@ def predict_log_density(
     --------
     >>> import bdl
     >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
-    >>> bdl.predict_log_density(model, q, [[1.0, 2.0]], [3.0], method="linearized").round(2)
+    >>> bdl.predict_log_density(model, q, [[1.0, 2.0]], [3.0], "linearized").round(2)
     array([-2.53])
     """
     return _asked(model, posterior, method, samples, seed).predict_log_density(x, y)

@@ -22,7 +22,8 @@ class Trial(NamedTuple):
 
     >>> import bdl, numpy as np
     >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
-    >>> search = bdl.Search(bdl.Optimizer(model, q, "exact-full", 40, learn_prior=0))
+    >>> optimizer = bdl.Optimizer(model, q, "exact-full", 40, learn_prior=0)
+    >>> search = bdl.Search(optimizer)
     >>> search.add("prior_precision", 0.01, 100, scale="log")
     >>> search.run(np.arange(40.0), np.arange(40.0) % 7, random_trials=1)
     True
@@ -63,7 +64,8 @@ class Search(Handle):
     Examples
     --------
     >>> import bdl, numpy as np
-    >>> x, model, q = np.linspace(-1, 1, 40), bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
+    >>> x = np.linspace(-1, 1, 40)
+    >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
     >>> optimizer = bdl.Optimizer(model, q, "slang-exact-hess", 40, learn_prior=0)
     >>> search = bdl.Search(optimizer, folds=4, epochs=20)
     >>> search.add("prior_precision", 0.01, 100, scale="log")
@@ -155,7 +157,8 @@ class Search(Handle):
         Examples
         --------
         >>> import bdl, numpy as np
-        >>> optimizer = bdl.Optimizer(bdl.Model.mlp([1, 1]), bdl.Posterior.full(2), "exact-full", 40)
+        >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
+        >>> optimizer = bdl.Optimizer(model, q, "exact-full", 40)
         >>> search = bdl.Search(optimizer, folds=4)
         >>> search.run(np.arange(40.0), np.arange(40.0) % 7, random_trials=1)
         True
@@ -187,7 +190,8 @@ class Search(Handle):
         Examples
         --------
         >>> import bdl, numpy as np
-        >>> optimizer = bdl.Optimizer(bdl.Model.mlp([1, 1]), bdl.Posterior.full(2), "exact-full", 40)
+        >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
+        >>> optimizer = bdl.Optimizer(model, q, "exact-full", 40)
         >>> search = bdl.Search(optimizer, folds=4)
         >>> search.set_communicator(None)
         """
@@ -199,7 +203,8 @@ class Search(Handle):
 
         >>> import bdl, numpy as np
         >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
-        >>> search = bdl.Search(bdl.Optimizer(model, q, "exact-full", 40, learn_prior=0))
+        >>> optimizer = bdl.Optimizer(model, q, "exact-full", 40, learn_prior=0)
+        >>> search = bdl.Search(optimizer)
         >>> search.add("prior_precision", 0.01, 100, scale="log")
         >>> def stop(search):
         ...     search.request_stop()
@@ -213,7 +218,8 @@ class Search(Handle):
         """Trials so far, in order: a list of :class:`bdl.search.Trial`.
 
         >>> import bdl, numpy as np
-        >>> optimizer = bdl.Optimizer(bdl.Model.mlp([1, 1]), bdl.Posterior.full(2), "exact-full", 40)
+        >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
+        >>> optimizer = bdl.Optimizer(model, q, "exact-full", 40)
         >>> search = bdl.Search(optimizer, folds=4)
         >>> search.trials
         []
@@ -257,7 +263,8 @@ class Search(Handle):
         >>> search.run(np.arange(40.0), np.arange(40.0) % 7, random_trials=2)
         True
         >>> search.apply(search.best, optimizer)
-        >>> optimizer["prior_precision"] == search.trials[search.best].values["prior_precision"]
+        >>> best = search.trials[search.best].values
+        >>> optimizer["prior_precision"] == best["prior_precision"]
         True
         """
         lowlevel.bdl_search_apply(self._handle, trial, capsule_of(optimizer, Optimizer, "optimizer"))
@@ -266,7 +273,8 @@ class Search(Handle):
         """Returns the number of the fold of each of ``count`` rows, of shape (count,).
 
         >>> import bdl, numpy as np
-        >>> optimizer = bdl.Optimizer(bdl.Model.mlp([1, 1]), bdl.Posterior.full(2), "exact-full", 40)
+        >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
+        >>> optimizer = bdl.Optimizer(model, q, "exact-full", 40)
         >>> search = bdl.Search(optimizer, folds=4)
         >>> np.bincount(search.folds(40))
         array([10, 10, 10, 10])

@@ -97,7 +97,8 @@ def options() -> dict[str, Option]:
     >>> import bdl
     >>> bdl.options()["kl_weight"].default
     '1'
-    >>> bdl.Optimizer(bdl.Model.mlp([1, 1]), bdl.Posterior.full(2), "map")["learning_rate"]
+    >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
+    >>> bdl.Optimizer(model, q, "map")["learning_rate"]
     0.01
     """
     rows = (lowlevel.bdl_option_describe(i) for i in range(lowlevel.bdl_option_count()))

@@ -132,7 +132,8 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
         >>> import bdl
         >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
         >>> glm = bdl.BayesianGLM().fit(X, y)
-        >>> mean, standard_error = bdl.metrics.log_predictive_density(glm.log_predictive_density(X, y))
+        >>> density = glm.log_predictive_density(X, y)
+        >>> mean, standard_error = bdl.metrics.log_predictive_density(density)
         >>> print(round(mean, 1), round(standard_error, 2))
         -3.6 0.05
         """

@@ -107,7 +107,8 @@ class HasCoefficients:
 
         >>> import bdl, numpy as np
         >>> X = np.random.default_rng(1).normal(size=(200, 1))
-        >>> print(bdl.BayesianGLM().fit(X, 3 + 2 * X[:, 0] + np.sin(99 * X[:, 0])).summary())
+        >>> y = 3 + 2 * X[:, 0] + np.sin(99 * X[:, 0])
+        >>> print(bdl.BayesianGLM().fit(X, y).summary())
                                mean        std      2.5 %     97.5 %   P(> 0)
         intercept             3.079    0.04949      2.982      3.176    1.000
         x0                    1.993    0.05334      1.889      2.098    1.000

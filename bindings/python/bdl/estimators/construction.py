@@ -60,7 +60,7 @@ def posterior_of(training: Training, model: Model, rank: int | None, dropout: An
     if rank is not None and family not in _RANKED and (family, rank) != ("diagonal", 0):
         raise UnsupportedError(f"rank is {rank}, but posterior {family!r} has no rank: leave rank out, or set posterior='low_rank'")
     if family != "dropout" and dropout != usual_dropout:
-        raise UnsupportedError(f"dropout is {brief(dropout)}, but the posterior is {family!r}, which has no dropout: leave dropout out, or set posterior='dropout'")
+        raise UnsupportedError(f"dropout is {brief(dropout)}, but these are rates of posterior='dropout', and this is {family!r}: leave dropout out, or change posterior")
     return create_posterior(family, model, training.rank if rank is None else rank, dropout)
 
 

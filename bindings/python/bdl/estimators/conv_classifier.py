@@ -14,7 +14,8 @@ class BayesianConvClassifier(NetworkClassifier, BayesianConv):
     >>> X = rng.integers(0, 60, (120, 8, 8), dtype=np.uint8)
     >>> y = np.repeat(["across", "down"], 60)
     >>> X[:60, 3, :] = X[60:, :, 3] = 255
-    >>> classifier = bdl.BayesianConvClassifier("conv 4 3; relu; maxpool 2", epochs=40).fit(X, y)
+    >>> layers = "conv 4 3; relu; maxpool 2"
+    >>> classifier = bdl.BayesianConvClassifier(layers, epochs=40).fit(X, y)
     >>> classifier.score(X, y)
     1.0
     >>> classifier.predict(X[[0, 119]])

@@ -16,7 +16,8 @@ class BayesianConvRegressor(NetworkRegressor, BayesianConv):
     >>> import bdl, numpy as np
     >>> X = np.random.default_rng(1).integers(0, 256, (200, 6, 6), dtype=np.uint8)
     >>> y = X[:, :3].mean(axis=(1, 2)) - X[:, 3:].mean(axis=(1, 2))
-    >>> regressor = bdl.BayesianConvRegressor("conv 4 3; relu", epochs=60).fit(X, y)
+    >>> regressor = bdl.BayesianConvRegressor("conv 4 3; relu", epochs=60)
+    >>> regressor = regressor.fit(X, y)
     >>> regressor.score(X, y) > 0.9
     True
     {PARAMETERS.replace("image_shape :", NOISE + "image_shape :", 1)}"""

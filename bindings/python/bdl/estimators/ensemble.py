@@ -63,7 +63,8 @@ class DeepEnsemble(MetaEstimatorMixin, ScoresNovelty, BaseEstimator):
         --------
         >>> import bdl
         >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
-        >>> ensemble = bdl.DeepEnsembleRegressor(bdl.BayesianMLPRegressor(epochs=20), 2).fit(X, y)
+        >>> member = bdl.BayesianMLPRegressor(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleRegressor(member, 2).fit(X, y)
         >>> len(ensemble.estimators_)
         2
         """
@@ -94,7 +95,8 @@ class DeepEnsemble(MetaEstimatorMixin, ScoresNovelty, BaseEstimator):
         --------
         >>> import bdl
         >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
-        >>> ensemble = bdl.DeepEnsembleRegressor(bdl.BayesianMLPRegressor(epochs=20), 2).fit(X, y)
+        >>> member = bdl.BayesianMLPRegressor(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleRegressor(member, 2).fit(X, y)
         >>> ensemble.log_predictive_density(X, y).shape
         (308,)
         """
@@ -166,7 +168,8 @@ class DeepEnsembleRegressor(RegressorMixin, PredictsNumbers, DeepEnsemble):
         --------
         >>> import bdl
         >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
-        >>> ensemble = bdl.DeepEnsembleRegressor(bdl.BayesianMLPRegressor(epochs=20), 2).fit(X, y)
+        >>> member = bdl.BayesianMLPRegressor(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleRegressor(member, 2).fit(X, y)
         >>> mean, std = ensemble.predict(X[:3], return_std=True)
         >>> mean.shape, std.shape
         ((3,), (3,))
@@ -187,7 +190,8 @@ class DeepEnsembleRegressor(RegressorMixin, PredictsNumbers, DeepEnsemble):
         --------
         >>> import bdl
         >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
-        >>> ensemble = bdl.DeepEnsembleRegressor(bdl.BayesianMLPRegressor(epochs=20), 2).fit(X, y)
+        >>> member = bdl.BayesianMLPRegressor(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleRegressor(member, 2).fit(X, y)
         >>> bool((ensemble.predict_uncertainty(X[:3]).epistemic_variance > 0).all())
         True
         """
@@ -209,7 +213,8 @@ class DeepEnsembleRegressor(RegressorMixin, PredictsNumbers, DeepEnsemble):
         --------
         >>> import bdl
         >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
-        >>> ensemble = bdl.DeepEnsembleRegressor(bdl.BayesianMLPRegressor(epochs=20), 2).fit(X, y)
+        >>> member = bdl.BayesianMLPRegressor(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleRegressor(member, 2).fit(X, y)
         >>> ensemble.sample_y(X[:3], n_samples=100).shape
         (3, 100)
         """
@@ -230,7 +235,8 @@ class DeepEnsembleClassifier(ClassifierMixin, PredictsClasses, DeepEnsemble):
     >>> import bdl, numpy as np
     >>> X = np.random.default_rng(1).normal(size=(80, 2))
     >>> member = bdl.BayesianMLPClassifier(method="laplace", epochs=50)
-    >>> ensemble = bdl.DeepEnsembleClassifier(member, n_estimators=3).fit(X, X[:, 0] > 0)
+    >>> ensemble = bdl.DeepEnsembleClassifier(member, n_estimators=3)
+    >>> ensemble = ensemble.fit(X, X[:, 0] > 0)
     >>> ensemble.predict([[2.0, 0.0], [-2.0, 0.0]])
     array([ True, False])
     {PARAMETERS.format(default="BayesianMLPClassifier()")}"""

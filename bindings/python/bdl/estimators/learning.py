@@ -141,7 +141,8 @@ class Learns:
         --------
         >>> import bdl
         >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
-        >>> glm = bdl.BayesianGLM().partial_fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
+        >>> glm = bdl.BayesianGLM().partial_fit(X[:200], y[:200])
+        >>> glm = glm.partial_fit(X[200:], y[200:])
         >>> glm.optimizer_.method, glm.optimizer_.prequential.count
         ('ekf', 308)
         """

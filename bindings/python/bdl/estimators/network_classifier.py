@@ -44,8 +44,8 @@ class NetworkClassifier(ClassifierMixin, PredictsClasses):
         >>> import bdl
         >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
         >>> classifier = bdl.BayesianMLPClassifier()
-        >>> for rows in slice(0, 200), slice(200, 308):
-        ...     classifier = classifier.partial_fit(X[rows], y[rows] > 10, classes=[False, True])
+        >>> classifier = classifier.partial_fit(X[:200], y[:200] > 10, [False, True])
+        >>> classifier = classifier.partial_fit(X[200:], y[200:] > 10)
         >>> classifier.score(X, y > 10) > 0.9
         True
         """
@@ -124,8 +124,8 @@ class NetworkClassifier(ClassifierMixin, PredictsClasses):
         >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
         >>> classifier = bdl.BayesianMLPClassifier().fit(X, y > 10)
         >>> found = classifier.predict_uncertainty(X[:3])
-        >>> found.probabilities.shape, bool((found.mutual_information <= found.entropy).all())
-        ((3, 2), True)
+        >>> bool((found.mutual_information <= found.entropy).all())
+        True
         """
         return self._class_uncertainty(X)
 

@@ -15,7 +15,8 @@ class Coefficients(NamedTuple):
 
     >>> import numpy as np
     >>> from bdl.estimators import Coefficients
-    >>> table = Coefficients(["intercept", "age"], np.array([1.0, -2.0]), np.array([0.5, 0.1]))
+    >>> mean, std = np.array([1.0, -2.0]), np.array([0.5, 0.1])
+    >>> table = Coefficients(["intercept", "age"], mean, std)
     >>> print(table)
                            mean        std      2.5 %     97.5 %   P(> 0)
     intercept             1.000     0.5000    0.02002      1.980    0.977
@@ -40,7 +41,8 @@ class Coefficients(NamedTuple):
         --------
         >>> import numpy as np
         >>> from bdl.estimators import Coefficients
-        >>> table = Coefficients(["intercept", "age"], np.array([1.0, -2.0]), np.array([0.5, 0.1]))
+        >>> mean, std = np.array([1.0, -2.0]), np.array([0.5, 0.1])
+        >>> table = Coefficients(["intercept", "age"], mean, std)
         >>> lower, upper = table.interval(0.9)
         >>> lower.round(2), upper.round(2)
         (array([ 0.18, -2.16]), array([ 1.82, -1.84]))
@@ -54,7 +56,8 @@ class Coefficients(NamedTuple):
 
         >>> import numpy as np
         >>> from bdl.estimators import Coefficients
-        >>> table = Coefficients(["intercept", "age"], np.array([1.0, -2.0]), np.array([0.5, 0.1]))
+        >>> mean, std = np.array([1.0, -2.0]), np.array([0.5, 0.1])
+        >>> table = Coefficients(["intercept", "age"], mean, std)
         >>> table.positive.round(3)
         array([0.977, 0.   ])
         """
@@ -68,7 +71,8 @@ class Coefficients(NamedTuple):
 
         >>> import numpy as np
         >>> from bdl.estimators import Coefficients
-        >>> table = Coefficients(["intercept", "age"], np.array([1.0, -2.0]), np.array([0.5, 0.1]))
+        >>> mean, std = np.array([1.0, -2.0]), np.array([0.5, 0.1])
+        >>> table = Coefficients(["intercept", "age"], mean, std)
         >>> table.to_frame().shape
         (2, 5)
         """

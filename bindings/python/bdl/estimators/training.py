@@ -47,7 +47,8 @@ class Validation(NamedTuple):
 def constant_score(y: np.ndarray, held: np.ndarray, classes: int | None) -> float:
     """Returns the mean log density of held-out targets by the frequencies of the classes, or by a Gaussian.
 
-    >>> float(np.round(constant_score(np.array([[0], [0], [1], [1]]), np.array([[0], [1]]), 2), 3))
+    >>> y, held = np.array([[0], [0], [1], [1]]), np.array([[0], [1]])
+    >>> float(np.round(constant_score(y, held, 2), 3))
     -0.693
     """
     if classes is not None:
