@@ -23,6 +23,7 @@ extensions = [
 ]
 exclude_patterns = ["_ext", "requirements.txt"]
 nitpicky = False
+smartquotes = False  # values such as "auto" are for copying
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline", "substitution"]
 myst_heading_anchors = 4
