@@ -64,6 +64,9 @@ def parts(lines):
             paragraph = []
         if opened or not line.strip() or re.match(r"^\s*(:::|\$\$)", line):
             continue
+        if line.startswith("#"):
+            yield "heading", number, line
+            continue
         if line.lstrip().startswith("|"):
             yield "row", number, line
         elif not paragraph:

@@ -12,6 +12,7 @@ InvalidArgumentError
 
 from __future__ import annotations
 
+import re
 import reprlib
 from typing import Any, Iterable
 
@@ -283,5 +284,6 @@ _classes = {
 
 
 def error_of_status(status: int, message: str) -> BDLError:
-    """Returns the exception for a status; the extension module calls it."""
-    return _classes.get(status, InternalError)(message)
+    """Returns the exception for a status; the extension module calls it. The message loses the name of the C function, which
+    a Python user has not called."""
+    return _classes.get(status, InternalError)(re.sub(r"^bdl_\w+: ", "", message))
