@@ -24,6 +24,7 @@ extensions = [
 ]
 exclude_patterns = ["_ext", "requirements.txt"]
 nitpicky = False
+smartquotes = False  # values such as "auto" are for copying
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline", "substitution"]
 myst_heading_anchors = 4
@@ -36,8 +37,11 @@ breathe_domain_by_extension = {"h": "c"}
 breathe_show_include = False
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "description"
+autodoc_typehints = "none"  # docstrings describe types, with shapes
 napoleon_numpy_docstring = True
+napoleon_use_param = False  # else words of types, such as "inputs", become links
+napoleon_use_ivar = True
+toc_object_entries_show_parents = "hide"
 
 html_math_renderer = "katex"
 html_theme = "pydata_sphinx_theme"

@@ -1,17 +1,17 @@
-"""Bayesian deep learning with honest uncertainty: networks and generalised linear models with Gaussian posteriors.
+"""Bayesian neural networks and generalised linear models, with the interface of scikit-learn.
 
 >>> import bdl, numpy as np
->>> rng = np.random.default_rng(1)
->>> x = rng.uniform(-2, 2, (100, 1))
->>> y = np.sin(2 * x[:, 0]) + 0.1 * rng.normal(size=100)
->>> regressor = bdl.BayesianMLPRegressor(epochs=200).fit(x, y)
->>> mean, std = regressor.predict([[0.0], [5.0]], return_std=True)
->>> bool(std[1] > 2 * std[0])  # where there are no data, it knows that it does not know
-True
+>>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+>>> train, test = np.split(np.random.default_rng(1).permutation(308), [250])
+>>> regressor = bdl.BayesianMLPRegressor().fit(X[train], y[train])
+>>> mean, std = regressor.predict(X[test], return_std=True)
+>>> lower, upper = regressor.predict(X[test], interval=0.9)
+>>> print(round(bdl.metrics.coverage(lower, upper, y[test]), 1))
+0.9
 
-Estimators with scikit-learn's interface are built from three handles, which experts can use directly: ``Model`` (a network with
-a likelihood), ``Posterior`` (a Gaussian over its parameters) and ``Optimizer`` (a method that learns the posterior). A
-``Predictor`` makes many small predictions fast.
+The estimators are built from three handles, which you can use directly: :class:`Model` (a network with a
+likelihood), :class:`Posterior` (a distribution over its parameters) and :class:`Optimizer` (a method that
+learns the posterior). A :class:`Predictor` makes many small predictions fast.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -40,7 +40,6 @@ from .errors import (
     UnknownOptionError,
     UnsupportedError,
 )
-from .lowlevel import bdl_build_info as build_info
 from .lowlevel import bdl_version as _version
 from .model import Block, Model, Standardization
 from .optimizer import Diagnosis, Elbo, Evidence, Optimizer, Prequential, Progress, Training, suggest_method, suggest_noise, suggest_training
@@ -88,6 +87,16 @@ _estimators = (
     "DeepEnsembleClassifier",
     "DeepEnsembleRegressor",
 )
+
+
+def build_info() -> str:
+    """Returns a line about the build of libbdl: version, compiler and BLAS.
+
+    >>> import bdl
+    >>> bdl.__version__ in bdl.build_info()
+    True
+    """
+    return lowlevel.bdl_build_info()
 
 
 def __getattr__(name: str) -> _Any:

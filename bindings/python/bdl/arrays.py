@@ -1,6 +1,4 @@
-"""
-Arrays as the library sees them: two dimensions, float32, float64, int32 or uint8, any strides; copied only if they must be.
-"""
+"""Conversion of arrays to the ones that libbdl reads: two dimensions, float32, float64, int32 or uint8, any strides."""
 
 from __future__ import annotations
 
@@ -12,11 +10,11 @@ _accepted = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32), np.
 
 
 def as_array(values: Any, name: str) -> np.ndarray:
-    """The values themselves where the library can read them in place; else converted to float64."""
+    """Returns the values themselves if libbdl can read them in place, else converted to float64."""
     if hasattr(values, "toarray") and not isinstance(values, np.ndarray):
         raise TypeError(f"{name} is sparse, expected a dense array: {name}.toarray() is one")
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise TypeError(f"{name} has masked elements, expected all numbers")
+        raise TypeError(f"{name} has masked elements, expected all numbers: fill them, or leave out their rows")
     array = np.asarray(values)
     if array.dtype in _accepted:
         return array if _strides_fit(array) else array.copy()
@@ -29,7 +27,7 @@ def as_array(values: Any, name: str) -> np.ndarray:
 
 
 def is_readable(array: Any) -> bool:
-    """Is it an array that the library reads in place?"""
+    """True if libbdl reads the array in place."""
     return isinstance(array, np.ndarray) and array.dtype in _accepted and _strides_fit(array)
 
 
@@ -38,7 +36,7 @@ def _strides_fit(array: np.ndarray) -> bool:
 
 
 def matrix(values: Any, name: str) -> np.ndarray:
-    """One example per row; a vector is one column, and images (n, channels, rows, columns) are n rows."""
+    """Returns one example per row; a vector becomes one column, and images (n, channels, rows, columns) n rows."""
     array = as_array(values, name)
     if array.ndim == 1:
         return array[:, np.newaxis]
@@ -50,7 +48,7 @@ def matrix(values: Any, name: str) -> np.ndarray:
 
 
 def row(values: Any, name: str) -> np.ndarray:
-    """One row: of a vector, a number, or a matrix that is one already."""
+    """Returns one row from a vector, a number, or a matrix of one row."""
     array = as_array(values, name)
     if array.ndim < 2:
         return array.reshape(1, -1)
@@ -60,11 +58,11 @@ def row(values: Any, name: str) -> np.ndarray:
 
 
 def rows(values: Any, name: str) -> np.ndarray:
-    """One vector per row; a vector is one row."""
+    """Returns one vector per row; a vector becomes one row."""
     array = as_array(values, name)
     return array[np.newaxis, :] if array.ndim == 1 else matrix(array, name)
 
 
 def empty(*shape: int) -> np.ndarray:
-    """For results."""
+    """Returns an uninitialised array for results."""
     return np.empty(shape, dtype=np.float64)

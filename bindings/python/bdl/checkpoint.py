@@ -1,4 +1,4 @@
-"""Checkpoints: safetensors files that every language of libbdl reads."""
+"""Checkpoints: files that every language of libbdl reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ from .posterior import Posterior
 
 
 class Checkpoint(NamedTuple):
-    """Objects that a file held; None for those it lacks."""
+    """The parts that a file holds; None for the others.
+
+    >>> import bdl, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")
+    >>> bdl.save(path, bdl.Model.mlp([2, 1]), bdl.Posterior.full(3))
+    >>> found = bdl.load(path)
+    >>> found.model.parameters, found.posterior.dimension, found.optimizer
+    (3, 3, None)
+    """
 
     model: Model | None
     posterior: Posterior | None
@@ -26,9 +34,21 @@ def save(
     posterior: Posterior | None = None,
     optimizer: Optimizer | None = None,
 ) -> None:
-    """Writes the parts given; an optimizer brings its model and posterior. An estimator in place of the model is saved as its
-    own ``save`` does, with its optimizer.
+    """Writes a model, a posterior or an optimizer to a file, which every language of libbdl reads.
 
+    Parameters
+    ----------
+    path : path
+        File to write, in the safetensors format. An older file is replaced only if writing succeeds.
+    model : Model or estimator, default=None
+        Model; or an estimator, which is saved as by its own ``save``, and needs no other argument.
+    posterior : Posterior, default=None
+        Posterior.
+    optimizer : Optimizer, default=None
+        Optimizer, with its own model and posterior. Loaded again, training goes on as if it never stopped.
+
+    Examples
+    --------
     >>> import bdl, os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "q.safetensors")
     >>> bdl.save(path, posterior=bdl.Posterior.low_rank(4, 1))
@@ -43,7 +63,7 @@ def save(
 
 def _save_estimator(path: str | os.PathLike[str], estimator: Any, *others: Handle | None) -> None:
     if any(other is not None for other in others):
-        raise TypeError(f"a {type(estimator).__name__} is saved with its own posterior and optimizer, expected no others")
+        raise TypeError(f"a {type(estimator).__name__} is saved with its own posterior and optimizer: pass no others")
     estimator.save(path)
 
 
@@ -52,7 +72,26 @@ def _capsule_or_none(part: Any, kind: type[Handle], name: str) -> Any:
 
 
 def load(path: str | os.PathLike[str], user_model: Model | None = None) -> Checkpoint:
-    """Reads a file with whatever parts it has. A model of the user's own has to be given."""
+    """Reads the file that :func:`save` or an estimator's ``save`` has written: a :class:`Checkpoint`.
+
+    To get an estimator back, use its ``load``, such as ``bdl.BayesianMLPRegressor.load(path)``.
+
+    Parameters
+    ----------
+    path : path
+        File to read.
+    user_model : Model, default=None
+        The custom model, if the file belongs to one: its functions are not in the file.
+
+    Examples
+    --------
+    >>> import bdl, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "glm.safetensors")
+    >>> bdl.BayesianGLM().fit([[0.0], [1.0], [2.0]], [1.0, 2.9, 5.2]).save(path)
+    >>> model, posterior, optimizer = bdl.load(path)
+    >>> model.inputs, posterior.family, optimizer.method
+    (1, 'full', 'exact-full')
+    """
     has_model, needs_user_model, has_posterior, has_optimizer = lowlevel.bdl_checkpoint_parts(path)
     given = None if user_model is None else user_model._handle
     parts = lowlevel.bdl_load(path, given, has_model, has_posterior, has_optimizer)

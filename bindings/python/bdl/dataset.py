@@ -1,4 +1,4 @@
-"""Data that need not lie in memory: rows by number."""
+"""Data sets that need not fit in memory."""
 
 from __future__ import annotations
 
@@ -11,26 +11,36 @@ from .handle import Handle
 
 
 class Dataset(Handle):
-    """Rows of arrays, in place of ``x`` and ``y`` in ``Optimizer.fit``, ``laplace``, ``elbo``, ``Model.standardize`` and the estimators' ``fit``.
+    """Rows of data that need not fit in memory.
 
-    ``Dataset(x, y)`` keeps arrays that the library can read (NumPy's, ``numpy.memmap`` among them) without a copy; of anything
-    else that has a length and takes an array of row numbers as index (HDF5, Zarr, integers of other widths, float16) it
-    asks for the rows of each minibatch. ``from_callable`` takes a function of row numbers, ``from_npy`` and
-    ``from_safetensors`` map files. Values are checked when they are read.
+    Pass it in place of ``x`` and ``y`` to :meth:`Optimizer.fit`, :meth:`Model.standardize` and the ``fit``
+    of the estimators. libbdl reads one minibatch at a time, and checks values when it reads them.
 
+    Parameters
+    ----------
+    x : array of shape (n, inputs)
+        NumPy's arrays and ``numpy.memmap`` are used in place, without a copy. Anything else that has a
+        length and accepts an array of row numbers as index (HDF5, Zarr) is asked for the rows of each
+        minibatch.
+    y : array of shape (n, targets), default=None
+        Targets likewise. None: the data set has inputs only, for :meth:`read`.
+
+    Examples
+    --------
     >>> import bdl, numpy as np
     >>> x = np.linspace(-1, 1, 50)
     >>> data = bdl.Dataset(x, 2 * x + 1)
-    >>> model = bdl.Model.mlp([1, 1])
-    >>> q = bdl.Posterior.full(model.parameters)
-    >>> optimizer = bdl.Optimizer(model, q, "slang-exact-hess", len(data), seed=3)
-    >>> optimizer.fit(data, epochs=400)
+    >>> data.rows, data.inputs, data.targets
+    (50, 1, 1)
+    >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
+    >>> bdl.Optimizer(model, q, "slang-exact-hess", len(data)).fit(data, epochs=400)
     True
-    >>> np.round(q.mean, 1)
+    >>> q.mean.round(1)
     array([2., 1.])
     """
 
     def __init__(self, x: Any, y: Any = None):
+        """Creates a data set of arrays; the class describes the arguments."""
         if _is_kept(x) and (y is None or _is_kept(y)):
             kept = arrays.matrix(x, "x"), None if y is None else arrays.matrix(y, "y")
             self._capsule = lowlevel.bdl_dataset_from_arrays(*kept)
@@ -42,14 +52,22 @@ class Dataset(Handle):
 
     @classmethod
     def from_callable(cls, read: Callable[[np.ndarray], tuple[Any, Any]], rows: int) -> Dataset:
-        """``read(numbers)`` returns the rows of these numbers, an array of int64, as a pair (x, y); y may be None if it
-        always is. It has to return the same rows whenever it is asked for them; it is asked for row 0 at once, to learn
-        how many columns there are. An exception stops the fit and comes out as it was.
+        """Returns a data set whose rows a function reads or computes.
 
-        >>> import bdl, numpy as np
-        >>> data = bdl.Dataset.from_callable(lambda rows: (rows / 1e9, rows % 2), 10**9)
-        >>> data.rows, data.inputs, data.targets
-        (1000000000, 1, 1)
+        Parameters
+        ----------
+        read : callable
+            ``read(numbers)`` returns the rows with these numbers (an array of int64) as a pair (x, y). y is
+            None if there are no targets. It must always return the same values for a row. libbdl calls it at
+            once for row 0, to learn the number of columns. An exception stops the fit and reaches you.
+        rows : int
+            Number of rows.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> bdl.Dataset.from_callable(lambda rows: (rows / 1e9, rows % 2), 10**9)
+        <Dataset of 1000000000 rows: 1 inputs, 1 targets>
         """
         if not callable(read):
             raise TypeError(f"read is a {type(read).__name__}, expected a callable")
@@ -57,38 +75,66 @@ class Dataset(Handle):
 
     @classmethod
     def from_npy(cls, x_path: Any, y_path: Any = None) -> Dataset:
-        """NumPy's files, mapped and not read: real numbers or truth values of any width up to eight bytes, in either byte order.
+        """Returns a data set of NumPy's files (.npy), which libbdl maps instead of reading them.
 
-        Little-endian float64, float32 and int32, uint8 and bool are read in place; others (float16, int8, int16, int64, uint16,
-        uint32, uint64, big-endian ones) are converted row by row, to the values that ``Dataset(array)`` has.
+        Parameters
+        ----------
+        x_path, y_path : path
+            Files of x and y; y_path may be None. Elements are real numbers, integers or truth values of any
+            width up to eight bytes. All but the first dimension are columns.
+
+        Examples
+        --------
+        >>> import bdl, numpy as np, os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "x.npy")
+        >>> np.save(path, np.arange(6.0).reshape(3, 2))
+        >>> bdl.Dataset.from_npy(path).read([2])[0]
+        array([[4., 5.]])
         """
         return cls._of(lowlevel.bdl_dataset_from_npy(x_path, y_path))
 
     @classmethod
     def from_safetensors(cls, path: Any, x_name: str = "x", y_name: str | None = "y") -> Dataset:
-        """Two tensors of a safetensors file, mapped and not read: F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8 or
-        BOOL. Other tensors in the file may have any type."""
+        """Returns a data set of two tensors of a safetensors file, which libbdl maps.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        x_name, y_name : str, default="x", "y"
+            Names of the tensors of x and y; y_name may be None. Elements are of type F64, F32, F16, BF16,
+            I64, I32, I16, I8, U64, U32, U16, U8 or BOOL.
+
+        Examples
+        --------
+        >>> import bdl, os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "q.safetensors")
+        >>> bdl.save(path, posterior=bdl.Posterior.full(3))
+        >>> bdl.Dataset.from_safetensors(path, "posterior.precision", None)
+        <Dataset of 3 rows: 3 inputs, 0 targets>
+        """
         return cls._of(lowlevel.bdl_dataset_from_safetensors(path, x_name, y_name))
 
     @property
     def rows(self) -> int:
+        """Number of rows."""
         return lowlevel.bdl_dataset_rows(self._handle)
 
     @property
     def inputs(self) -> int:
-        """Columns of x."""
+        """Number of columns of x."""
         return lowlevel.bdl_dataset_inputs(self._handle)
 
     @property
     def targets(self) -> int:
-        """Columns of y; 0 without."""
+        """Number of columns of y; 0 if there is no y."""
         return lowlevel.bdl_dataset_targets(self._handle)
 
     def __len__(self) -> int:
         return self.rows
 
     def target_range(self) -> tuple[np.ndarray, np.ndarray]:
-        """Smallest and largest number of each column of y, from one pass over it.
+        """Returns the smallest and the largest value of each column of y, each of shape (targets,).
 
         >>> import bdl, numpy as np
         >>> bdl.Dataset(np.zeros((3, 1)), np.array([2, 0, 1])).target_range()
@@ -99,17 +145,40 @@ class Dataset(Handle):
         return smallest[0], largest[0]
 
     def set_block(self, rows_in_block: int, window: int = 1) -> None:
-        """For sources that are quick in order only: an epoch takes blocks of rows in random order, and shuffles the rows of
-        ``window`` blocks at a time. 0 rows: all rows are shuffled."""
+        """Makes an epoch read blocks of consecutive rows, for sources that are slow in random order.
+
+        An epoch takes the blocks in random order and shuffles the rows of ``window`` blocks at a time.
+
+        Parameters
+        ----------
+        rows_in_block : int
+            Rows of a block. 0: no blocks; all rows are shuffled, as in a new data set.
+        window : int, default=1
+            Number of blocks whose rows are shuffled together.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> data = bdl.Dataset.from_callable(lambda rows: (rows / 1e6, rows % 2), 10**6)
+        >>> data.set_block(1000, window=4)
+        """
         lowlevel.bdl_dataset_set_block(self._handle, rows_in_block, window)
 
     def read(self, rows: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """These rows as (x, y), for predictions and metrics part by part.
+        """Returns some rows as a pair (x, y); y is None if the data set has no targets.
 
+        Parameters
+        ----------
+        rows : sequence of int
+            Numbers of the rows.
+
+        Examples
+        --------
         >>> import bdl, numpy as np
-        >>> bdl.Dataset(np.arange(8.0).reshape(4, 2), np.arange(4)).read([3, 0])[0]
-        array([[6., 7.],
-               [0., 1.]])
+        >>> bdl.Dataset(np.arange(8.0).reshape(4, 2), np.arange(4)).read([3, 0])
+        (array([[6., 7.],
+               [0., 1.]]), array([[3.],
+               [0.]]))
         """
         numbers = [int(row) for row in rows]
         x = arrays.empty(len(numbers), self.inputs)
@@ -118,9 +187,9 @@ class Dataset(Handle):
         return x, y
 
     def _alone(self, y: Any) -> Any:
-        """The capsule, where no y may be given beside it."""
+        """Returns the capsule. Fails if y is given, since the data set has its own."""
         if y is not None:
-            raise TypeError("y is given, but the data set has its own")
+            raise TypeError("y is given, but the data set has its own: pass the data set alone")
         return self._handle
 
     def __repr__(self) -> str:
@@ -129,16 +198,16 @@ class Dataset(Handle):
         return f"<Dataset of {self.rows} rows: {self.inputs} inputs, {self.targets} targets>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("a data set cannot be pickled")
+        raise TypeError("a data set cannot be pickled: create it again from its arrays or files")
 
 
 def _is_kept(values: Any) -> bool:
-    """Can the library read it where it lies? Lists and pandas' tables are small enough to be copied."""
+    """True if libbdl can read the values in place, or if they are lists or pandas' tables, which are copied."""
     return arrays.is_readable(values) or not hasattr(values, "dtype") or hasattr(values, "iloc")
 
 
 def _rows_of(values: Any, rows: np.ndarray) -> Any:
-    """Each once and in order, as HDF5 wants it and disks like it."""
+    """Returns rows of the values; each row is read once, in ascending order, as HDF5 requires."""
     numbers, places = np.unique(rows, return_inverse=True)
     return np.asarray(values[numbers])[places]
 

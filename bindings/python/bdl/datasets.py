@@ -1,7 +1,7 @@
-"""Small data sets of the documentation, which come with the package.
+"""Small data sets for examples, which come with the package.
 
->>> from bdl import datasets
->>> X, y = datasets.load_yacht(return_X_y=True)
+>>> import bdl
+>>> X, y = bdl.datasets.load_yacht(return_X_y=True)
 >>> X.shape
 (308, 6)
 """
@@ -29,13 +29,22 @@ def _bunch(table: np.ndarray, features: list[str], target: str, description: str
 
 
 def load_yacht(*, return_X_y: bool = False) -> Any:
-    """Returns the resistance of 308 model yachts in a towing tank (Gerritsma, Onnink and Versluis; UCI, CC BY 4.0).
+    """Returns the resistance of 308 model yachts in a towing tank.
 
-    Six features describe the hull and its speed; the target is the residuary resistance per unit weight of displacement, in
-    thousandths. 22 hulls were towed at 14 speeds each.
+    Six features describe the hull and its speed. The target is the residuary resistance per unit weight of
+    displacement, in thousandths. 22 hulls were towed at 14 speeds each. Source: Gerritsma, Onnink and
+    Versluis; UCI, CC BY 4.0.
 
-    >>> yacht = bdl.datasets.load_yacht()
-    >>> yacht.feature_names[-1]
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        True: return the arrays (X, y) in place of an object with ``data``, ``target``, ``feature_names``,
+        ``target_names`` and ``DESCR``.
+
+    Examples
+    --------
+    >>> import bdl
+    >>> bdl.datasets.load_yacht().feature_names[-1]
     'Froude number'
     """
     features = [
@@ -46,27 +55,37 @@ def load_yacht(*, return_X_y: bool = False) -> Any:
 
 
 def load_motorcycle(*, return_X_y: bool = False) -> Any:
-    """Returns 133 head accelerations in simulated motorcycle crashes (Silverman 1985).
+    """Returns 133 head accelerations in simulated motorcycle crashes.
 
-    The feature is the time after the impact in milliseconds, the target the acceleration in units of g. The noise is small
-    before 14 ms and large afterwards.
+    The feature is the time after the impact in milliseconds, the target the acceleration in units of g. The
+    noise is small before 14 ms and large afterwards. Source: Silverman 1985.
 
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        True: return the arrays (X, y) in place of an object with ``data``, ``target``, ``feature_names``,
+        ``target_names`` and ``DESCR``.
+
+    Examples
+    --------
+    >>> import bdl
     >>> X, y = bdl.datasets.load_motorcycle(return_X_y=True)
-    >>> X.shape, y.min()
+    >>> X.shape, float(y.min())
     ((133, 1), -134.0)
     """
     return _bunch(_table("motorcycle"), ["time in ms"], "acceleration in g", load_motorcycle.__doc__ or "", return_X_y)
 
 
 def load_co2() -> Any:
-    """Returns weekly CO2 concentrations at Mauna Loa from March 1958 to December 2001 (Keeling and Whorf 2004, public domain).
+    """Returns weekly CO2 concentrations at Mauna Loa from March 1958 to December 2001.
 
-    ``date`` holds 2,284 dates (``datetime64[D]``), ``co2`` the concentrations in parts per million, NaN in the 59 weeks without
-    a measurement.
+    ``date`` holds 2,284 dates, ``co2`` the concentrations in parts per million, NaN in the 59 weeks without
+    a measurement. Source: Keeling and Whorf 2004, public domain.
 
+    >>> import bdl, numpy as np
     >>> co2 = bdl.datasets.load_co2()
-    >>> co2.date[0], co2.co2[0], int(np.isnan(co2.co2).sum())
-    (numpy.datetime64('1958-03-29'), 316.1, 59)
+    >>> print(co2.date[0], co2.co2[0], np.isnan(co2.co2).sum())
+    1958-03-29 316.1 59
     """
     rows = _table("co2", dtype=str)
     return Bunch(date=rows[:, 0].astype("datetime64[D]"), co2=rows[:, 1].astype(float), DESCR=load_co2.__doc__ or "")

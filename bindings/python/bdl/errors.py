@@ -1,11 +1,13 @@
-"""Exceptions: one class per status of the library, each carrying the library's message.
+"""Exceptions: one class for each kind of failure.
+
+Each class also derives from the built-in exception that fits, such as ``ValueError``.
 
 >>> import bdl
 >>> try:
-...     bdl.Posterior.low_rank(dimension=0, rank=0)
-... except bdl.InvalidArgumentError as error:
-...     print(error)
-bdl_posterior_create_low_rank: dimension is 0, expected 1 to 2147483647
+...     bdl.Posterior.full(dimension=0)
+... except ValueError as error:
+...     print(type(error).__name__)
+InvalidArgumentError
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ _short.maxstring = _short.maxother = 80
 
 
 def brief(value: Any) -> str:
-    """A value as one short line of a message.
+    """Returns a value as one short line of a message.
 
     >>> brief(list(range(1000)))
     '[0, 1, 2, 3, 4, 5, ...]'
@@ -32,7 +34,7 @@ def brief(value: Any) -> str:
 
 
 def brief_list(values: Iterable[Any]) -> str:
-    """The first of some values, for a message.
+    """Returns the first of some values as text for a message.
 
     >>> brief_list(range(100))
     '0, 1, 2, 3, 4, 5, 6, 7, ... (100 in all)'
@@ -43,91 +45,218 @@ def brief_list(values: Iterable[Any]) -> str:
 
 
 class BDLError(Exception):
-    """Base class of all failures of the library. ``status`` is the number of its ``bdl_status``."""
+    """Base class of all errors of libbdl. ``status`` is the number of the ``bdl_status`` in C.
+
+    >>> import bdl
+    >>> try:
+    ...     bdl.Posterior.full(dimension=0)
+    ... except bdl.BDLError as error:
+    ...     print(error.status)
+    1
+    """
 
     status: int = lowlevel.BDL_ERROR_INTERNAL
 
 
 class InvalidArgumentError(BDLError, ValueError):
-    """An argument is missing, out of range or contradictory."""
+    """Raised if an argument is missing, out of range or contradictory; a ``ValueError``.
+
+    >>> import bdl
+    >>> try:
+    ...     bdl.Posterior.full(dimension=0)
+    ... except bdl.InvalidArgumentError as error:
+    ...     print(isinstance(error, ValueError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_INVALID_ARGUMENT
 
 
 class ShapeError(BDLError, ValueError):
-    """An array has the wrong number of rows or columns, or type."""
+    """Raised if an array has the wrong number of rows or columns, or the wrong type; a ``ValueError``.
+
+    >>> import bdl
+    >>> try:
+    ...     bdl.Model.mlp([2, 1]).evaluate([1.0, 2.0, 3.0], [[1.0, 2.0, 3.0]])
+    ... except bdl.ShapeError as error:
+    ...     print(isinstance(error, ValueError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_SHAPE
 
 
 class NotFiniteError(BDLError, ValueError):
-    """Input data contain NaN or infinity; the message says where."""
+    """Raised if data contain NaN or infinity; the message names the place. It is a ``ValueError``.
+
+    >>> import bdl
+    >>> try:
+    ...     bdl.metrics.rmse([1.0], [float("nan")])
+    ... except bdl.NotFiniteError as error:
+    ...     print(isinstance(error, ValueError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_NOT_FINITE
 
 
 class LabelError(BDLError, ValueError):
-    """A target is not valid for the likelihood."""
+    """Raised if a target is not valid for the likelihood, such as a negative count; a ``ValueError``.
+
+    >>> import bdl
+    >>> try:
+    ...     model = bdl.Model.mlp([1, 1], likelihood="poisson")
+    ...     model.log_likelihood([0.0, 0.0], [1.0], [-1.0])
+    ... except bdl.LabelError as error:
+    ...     print(isinstance(error, ValueError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_LABEL
 
 
 class UnknownOptionError(BDLError, ValueError):
-    """No option of that name; the message offers the nearest."""
+    """Raised if no option has this name; the message offers the nearest. It is a ``ValueError``.
+
+    >>> import bdl
+    >>> try:
+    ...     bdl.BayesianGLM(options={"lerning_rate": 0.1}).fit([[0], [1]], [1, 2])
+    ... except bdl.UnknownOptionError as error:
+    ...     print(isinstance(error, ValueError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_UNKNOWN_OPTION
 
 
 class UnsupportedError(BDLError, NotImplementedError):
-    """These handles do not offer this operation."""
+    """Raised if a model, posterior or method does not offer the operation; a ``NotImplementedError``.
+
+    >>> import bdl
+    >>> try:
+    ...     bdl.Model.mlp([2, 1]).degrees_of_freedom
+    ... except bdl.UnsupportedError as error:
+    ...     print(isinstance(error, NotImplementedError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_UNSUPPORTED
 
 
 class OutOfMemoryError(BDLError, MemoryError):
-    """Memory could not be allocated."""
+    """Raised if there is not enough memory; a ``MemoryError``.
+
+    >>> import bdl
+    >>> try:
+    ...     bdl.Posterior.full(dimension=5 * 10**6)
+    ... except bdl.OutOfMemoryError as error:
+    ...     print(isinstance(error, MemoryError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_OUT_OF_MEMORY
 
 
 class FileError(BDLError, OSError):
-    """A file could not be opened, read or written."""
+    """Raised if a file cannot be opened, read or written; an ``OSError``.
+
+    >>> import bdl
+    >>> try:
+    ...     bdl.load("no such file")
+    ... except bdl.FileError as error:
+    ...     print(isinstance(error, OSError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_FILE
 
 
 class FormatError(BDLError, ValueError):
-    """A file is not a valid checkpoint."""
+    """Raised if a file is not a valid checkpoint; a ``ValueError``.
+
+    >>> import bdl
+    >>> try:
+    ...     bdl.load(bdl.__file__)
+    ... except bdl.FormatError as error:
+    ...     print(isinstance(error, ValueError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_FORMAT
 
 
 class DivergedError(BDLError, ArithmeticError):
-    """Training met a non-finite value; the step was not taken."""
+    """Raised if training diverged; libbdl keeps the last good state. It is an ``ArithmeticError``.
+
+    Scores raise it if they are infinite.
+
+    >>> import bdl
+    >>> try:
+    ...     bdl.metrics.nll([[1.0, 0.0]], [1])
+    ... except bdl.DivergedError as error:
+    ...     print(isinstance(error, ArithmeticError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_DIVERGED
 
 
 class CallbackError(BDLError, RuntimeError):
-    """A callback reported failure. Exceptions of Python callables come out as they are instead."""
+    """Raised if a function that libbdl calls reports failure; a ``RuntimeError``.
+
+    Exceptions of your own Python functions reach you unchanged instead.
+
+    >>> import bdl
+    >>> try:
+    ...     raise bdl.CallbackError("the simulator failed")
+    ... except bdl.CallbackError as error:
+    ...     print(isinstance(error, RuntimeError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_CALLBACK
 
 
 class InternalError(BDLError, RuntimeError):
-    """A defect in libbdl; please report it."""
+    """Raised if libbdl has a defect: please report it. It is a ``RuntimeError``.
+
+    >>> import bdl
+    >>> try:
+    ...     raise bdl.InternalError("please report")
+    ... except bdl.InternalError as error:
+    ...     print(isinstance(error, RuntimeError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_INTERNAL
 
 
 class PeerError(BDLError, RuntimeError):
-    """Another rank failed in a collective call: its number and message."""
+    """Raised if another process failed, with its number and message; a ``RuntimeError``.
+
+    >>> import bdl
+    >>> try:
+    ...     raise bdl.PeerError("process 2 failed")
+    ... except bdl.PeerError as error:
+    ...     print(isinstance(error, RuntimeError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_PEER
 
 
 class CommunicationError(BDLError, ConnectionError):
-    """Ranks have lost each other, and the communicator is of no more use."""
+    """Raised if processes have lost each other; the communicator cannot be used again.
+
+    It is a ``ConnectionError``.
+
+    >>> import bdl
+    >>> try:
+    ...     raise bdl.CommunicationError("no message for 60 s")
+    ... except bdl.CommunicationError as error:
+    ...     print(isinstance(error, ConnectionError))
+    True
+    """
 
     status = lowlevel.BDL_ERROR_COMMUNICATION
 
@@ -154,5 +283,5 @@ _classes = {
 
 
 def error_of_status(status: int, message: str) -> BDLError:
-    """The exception for a status; called by the extension module."""
+    """Returns the exception for a status; the extension module calls it."""
     return _classes.get(status, InternalError)(message)

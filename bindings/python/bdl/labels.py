@@ -23,13 +23,13 @@ _READ: dict[int, Callable[[str], Any]] = {
 
 
 def read_names(handle: Any, what: int, count: int) -> list[str] | None:
-    """Those of all, or None if there are none."""
+    """Returns all names, or None if there are none."""
     names = [lowlevel.bdl_model_get_name(handle, what, index) for index in range(count)]
     return names if any(names) else None
 
 
 def write_names(handle: Any, what: int, count: int, names: Any, title: str) -> None:
-    """None takes them away."""
+    """Sets names, or removes them for None."""
     names = [""] * count if names is None else [str(name) for name in names]
     if len(names) != count:
         raise ValueError(f"{title} has {len(names)} names, expected {count}")
@@ -38,7 +38,7 @@ def write_names(handle: Any, what: int, count: int, names: Any, title: str) -> N
 
 
 def read_labels(handle: Any, count: int) -> np.ndarray | None:
-    """Labels of the classes in their own type, or None if there are none."""
+    """Returns the labels of the classes in their own type, or None if there are none."""
     names = read_names(handle, lowlevel.BDL_CLASS, count) if count else None
     if names is None:
         return None

@@ -1,4 +1,4 @@
-"""Models: what is learned."""
+"""Models: a function of inputs and parameters, with a likelihood."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ from .handle import Handle, to_bytes
 
 
 class Block(NamedTuple):
-    """A named part of the parameter vector: ``rows`` x ``cols`` values, row by row, from ``offset`` on."""
+    """A named part of the parameter vector, such as the weights of one layer.
+
+    The block holds ``rows`` times ``cols`` values, row by row, from position ``offset`` on.
+
+    >>> import bdl
+    >>> block = bdl.Model.mlp([2, 1]).blocks[0]
+    >>> block.name, block.offset, block.rows, block.cols
+    ('layer0.weight', 0, 1, 2)
+    """
 
     name: str
     offset: int
@@ -22,7 +30,19 @@ class Block(NamedTuple):
 
 
 class Standardization(NamedTuple):
-    """The network sees (x - input_mean) / input_scale and gives (f - target_mean) / target_scale."""
+    """Means and scales by which a model standardises its data.
+
+    The network receives ``(x - input_mean) / input_scale`` and returns
+    ``(f - target_mean) / target_scale``.
+
+    >>> import bdl
+    >>> model = bdl.Model.mlp([2, 1])
+    >>> model.standardization = [1.0, 2.0], [0.5, 0.5], [3.0], [10.0]
+    >>> model.standardization.input_mean, model.standardization.input_scale
+    (array([1., 2.]), array([0.5, 0.5]))
+    >>> model.standardization.target_mean, model.standardization.target_scale
+    (array([3.]), array([10.]))
+    """
 
     input_mean: np.ndarray
     input_scale: np.ndarray
@@ -31,14 +51,20 @@ class Standardization(NamedTuple):
 
 
 class Model(Handle):
-    """A function f(x; theta) with a likelihood p(y | f): a network, or the user's own function.
+    """A function f(x; theta) with a likelihood p(y | f).
+
+    Create one by :meth:`mlp`, :meth:`network` (networks layer by layer) or :meth:`user` (your own
+    function). A model holds no parameters: a :class:`Posterior` does. It does hold the noise, the
+    standardisation of the data, and names.
 
     >>> import bdl
-    >>> model = bdl.Model.mlp([6, 50, 1], activation="relu", likelihood="gaussian")
-    >>> model.parameters
-    401
+    >>> model = bdl.Model.mlp([6, 50, 1], activation="relu")
     >>> model
     Model.mlp([6, 50, 1], activation='relu', likelihood='gaussian', dtype='float64')
+    >>> model.inputs, model.outputs, model.targets, model.parameters
+    (6, 1, 1, 401)
+    >>> model.likelihood, model.activation, model.dtype
+    ('gaussian', 'relu', 'float64')
     """
 
     @classmethod
@@ -50,10 +76,27 @@ class Model(Handle):
         bias: bool = True,
         dtype: str = "float64",
     ) -> Model:
-        """A multilayer perceptron with layers of these sizes: inputs, hidden units ..., outputs.
+        """Returns a multilayer perceptron. Two sizes make a generalised linear model.
 
-        Two sizes make a generalised linear model.
+        Parameters
+        ----------
+        sizes : sequence of int
+            Numbers of inputs, of units of each hidden layer, and of outputs. A model with
+            heteroscedastic likelihood has two outputs for each target.
+        activation : str, default="relu"
+            Activation of the hidden units: "identity", "relu", "leaky_relu", "elu", "gelu", "tanh",
+            "sigmoid", "softplus" or "swish".
+        likelihood : str, default="gaussian"
+            "gaussian", "heteroscedastic" (the network also learns the noise) or "student_t" (noise
+            with outliers) for real numbers, "bernoulli" for 0 and 1, "categorical" for class numbers,
+            "poisson" for counts.
+        bias : bool, default=True
+            Whether layers have biases.
+        dtype : str, default="float64"
+            Type of the computation, "float64" or "float32".
 
+        Examples
+        --------
         >>> import bdl
         >>> bdl.Model.mlp([3, 1], likelihood="bernoulli").parameters
         4
@@ -68,13 +111,25 @@ class Model(Handle):
 
     @classmethod
     def network(cls, description: str, likelihood: str = "gaussian", dtype: str = "float64") -> Model:
-        """A network of layers in sequence, one a line: ``input 6``, ``dense 50``, ``relu``, ``dropout 0.1``,
-        ``batchnorm``, ``residual`` ... ``shortcut`` ... ``end``; of images ``input 3 32 32``, ``conv 16 5``, ``maxpool 2`` ...
-        (docs/reference/networks.md). ``bdl.networks`` has published ones.
+        """Returns a network that a text describes, layer by layer.
 
+        Parameters
+        ----------
+        description : str
+            Layers in sequence, separated by semicolons or line breaks, from ``input 6`` (or
+            ``input 3 32 32`` for images: channels, rows, columns) to the last layer. There are
+            ``dense``, ``conv``, ``maxpool``, ``batchnorm``, ``dropout``, ``residual ... end``,
+            activations and more. :mod:`bdl.networks` has the texts of published networks.
+        likelihood : str, default="gaussian"
+            As for :meth:`mlp`.
+        dtype : str, default="float64"
+            Type of the computation, "float64" or "float32".
+
+        Examples
+        --------
         >>> import bdl
-        >>> model = bdl.Model.network("input 6; dense 20; tanh; residual; dense 20; tanh; end; dense 1")
-        >>> model.parameters
+        >>> layers = "input 6; dense 20; tanh; residual; dense 20; tanh; end; dense 1"
+        >>> bdl.Model.network(layers).parameters
         581
         """
         numbers = names.dtypes.number(dtype), names.likelihoods.number(likelihood)
@@ -91,17 +146,34 @@ class Model(Handle):
         likelihood: str = "gaussian",
         dtype: str = "float64",
     ) -> Model:
-        """A model of your own: a simulator, an ODE, a network of another library.
+        """Returns a custom model: a simulator, a differential equation, a network of another library.
 
-        ``outputs_function(theta, x)`` returns f of shape (M, outputs) for theta of shape (parameters,) and x of shape
-        (M, inputs). ``gradients_function(theta, x, seeds)`` returns for each example i the row
-        sum_c seeds[i, c] df_c(x_i) / dtheta, of shape (M, parameters); None allows predictions only. The arrays are
-        copies. Exceptions end the call in progress and come out of it.
+        An exception in one of the functions stops the call in progress, which raises it unchanged.
 
+        Parameters
+        ----------
+        outputs_function : callable
+            ``outputs_function(theta, x)`` returns the outputs f, of shape (n, outputs), for theta of
+            shape (parameters,) and x of shape (n, inputs). It receives copies of the arrays.
+        gradients_function : callable or None
+            ``gradients_function(theta, x, seeds)`` returns an array of shape (n, parameters), whose
+            row i is ``sum_c seeds[i, c] df_c(x_i) / dtheta``; seeds has the shape (n, outputs).
+            With None, the model can predict but cannot be trained.
+        inputs, outputs, parameters : int
+            Number of columns of x, of outputs, and of parameters.
+        likelihood : str, default="gaussian"
+            As for :meth:`mlp`.
+        dtype : str, default="float64"
+            Type of theta, x and seeds, "float64" or "float32".
+
+        Examples
+        --------
         >>> import bdl, numpy as np
-        >>> model = bdl.Model.user(lambda theta, x: x * theta[0] + theta[1],
-        ...                        lambda theta, x, seeds: seeds * np.hstack([x, np.ones_like(x)]),
-        ...                        inputs=1, outputs=1, parameters=2)
+        >>> def line(theta, x):
+        ...     return theta[0] * x + theta[1]
+        >>> def gradients(theta, x, seeds):
+        ...     return seeds * np.hstack([x, np.ones_like(x)])
+        >>> model = bdl.Model.user(line, gradients, inputs=1, outputs=1, parameters=2)
         >>> model.evaluate([2.0, 1.0], [[3.0]])
         array([[7.]])
         """
@@ -133,25 +205,27 @@ class Model(Handle):
 
     @property
     def outputs(self) -> int:
-        """Number of outputs C."""
+        """Number of outputs C of the network."""
         return lowlevel.bdl_model_outputs(self._handle)
 
     @property
     def targets(self) -> int:
-        """Number of columns of y: 1 for a categorical likelihood, else C."""
+        """Number of columns of y: 1 for a categorical likelihood, C / 2 for a heteroscedastic one, else C."""
         return lowlevel.bdl_model_targets(self._handle)
 
     @property
     def dtype(self) -> str:
+        """Type of the computation, "float64" or "float32"."""
         return names.dtypes.word(lowlevel.bdl_model_dtype(self._handle))
 
     @property
     def likelihood(self) -> str:
+        """Name of the likelihood, such as "gaussian"."""
         return names.likelihoods.word(lowlevel.bdl_model_likelihood(self._handle))
 
     @property
     def description(self) -> str | None:
-        """The layers, as :meth:`network` reads them; None for a model of the user's own.
+        """Layers of the network as :meth:`network` reads them; None for a custom model.
 
         >>> import bdl
         >>> print(bdl.Model.mlp([6, 50, 1]).description)
@@ -168,24 +242,49 @@ class Model(Handle):
 
     @property
     def activation(self) -> str | None:
-        """Activation of the layers, "identity" if there is none; None if they differ, and for a user model."""
+        """Activation of the hidden layers, "identity" if there are none.
+
+        It is None for a custom model, and if the layers have different activations.
+        """
         return names.activations.word(lowlevel.bdl_model_activation(self._handle))
 
     @property
     def blocks(self) -> list[Block]:
-        """The parameter vector's parts: layer by layer the weights and the bias."""
+        """Blocks of the parameter vector: the weights and the bias of each layer, in order.
+
+        >>> import bdl
+        >>> [block.name for block in bdl.Model.mlp([2, 5, 1]).blocks]
+        ['layer0.weight', 'layer0.bias', 'layer1.weight', 'layer1.bias']
+        """
         count = lowlevel.bdl_model_block_count(self._handle)
         return [Block(*lowlevel.bdl_model_block(self._handle, index)) for index in range(count)]
 
     @property
     def means(self) -> int:
-        """Columns of a prediction of y: the outputs, or the targets of a heteroscedastic model."""
+        """Number of columns of a prediction of y.
+
+        It is the number of targets for a heteroscedastic model, and the number of outputs for others.
+
+        >>> import bdl
+        >>> bdl.Model.mlp([3, 20, 2], likelihood="heteroscedastic").means
+        1
+        """
         return self.targets if self.likelihood == "heteroscedastic" else self.outputs
 
     @property
     def noise_precision(self) -> np.ndarray:
-        """1 / variance of Gaussian noise, for each target; set one value for all, or one each. Heteroscedastic noise has it
-        where the network's log noise precision is 0."""
+        """Precision (1 / variance) of the noise of each target, in units of 1 / y^2; an array.
+
+        Set one value for all targets, or one for each. Training learns the precision unless option
+        ``learn_noise`` is 0. For a heteroscedastic model it is the precision where the network's log
+        noise precision is 0; for Student-t noise it is 1 / scale^2. A new model has 1.
+
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 1])
+        >>> model.noise_precision = 4
+        >>> model.noise_precision
+        array([4.])
+        """
         precision = arrays.empty(1, self.targets)
         lowlevel.bdl_model_get_noise_precision(self._handle, precision)
         return precision[0]
@@ -196,7 +295,15 @@ class Model(Handle):
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Degrees of freedom of Student-t noise, from which training learns them unless ``learn_degrees_of_freedom`` is 0."""
+        """Degrees of freedom of Student-t noise, 0.1 to 1e6; the fewer, the more outliers.
+
+        Training learns the number, between 1 and 1000, unless option ``learn_degrees_of_freedom`` is 0.
+        With 2 or fewer, the noise has no variance.
+
+        >>> import bdl
+        >>> bdl.Model.mlp([2, 1], likelihood="student_t").degrees_of_freedom
+        4.0
+        """
         return lowlevel.bdl_model_get_degrees_of_freedom(self._handle)
 
     @degrees_of_freedom.setter
@@ -205,14 +312,19 @@ class Model(Handle):
 
     @property
     def classes(self) -> np.ndarray:
-        """Class numbers that y is among, of a categorical model: all outputs, or those that were set; None sets all. The
-        others have probability 0 and no part in training: one output layer holds a head for each task.
+        """Numbers of the classes that y can have, of a categorical model; an array.
+
+        Set at least two class numbers, or None for all outputs. Other classes have probability 0, and
+        training ignores them. So one output layer can hold the classes of several tasks.
 
         >>> import bdl
         >>> model = bdl.Model.mlp([2, 4], likelihood="categorical")
         >>> model.classes = [2, 3]
-        >>> bdl.predict_classes(model, bdl.Posterior.full(12), [[1.0, 2.0]], "plug_in").probabilities
+        >>> found = bdl.predict_classes(model, bdl.Posterior.full(12), [[1.0, 2.0]])
+        >>> found.probabilities.round(1)
         array([[0. , 0. , 0.5, 0.5]])
+        >>> model.classes
+        array([2, 3])
         """
         classes = arrays.empty(1, lowlevel.bdl_model_class_count(self._handle))
         lowlevel.bdl_model_get_classes(self._handle, classes)
@@ -224,7 +336,9 @@ class Model(Handle):
 
     @property
     def input_names(self) -> list[str] | None:
-        """Names of the columns of x, which are saved with the model; None: there are none. Set them by a list or None.
+        """Names of the columns of x, which are saved with the model; None if there are none.
+
+        Set a list of names, or None to remove them.
 
         >>> import bdl
         >>> model = bdl.Model.mlp([2, 1])
@@ -240,7 +354,16 @@ class Model(Handle):
 
     @property
     def target_names(self) -> list[str] | None:
-        """Names of the columns of y, as ``input_names``."""
+        """Names of the columns of y, which are saved with the model; None if there are none.
+
+        Set a list of names, or None to remove them.
+
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 1])
+        >>> model.target_names = ["price"]
+        >>> model.target_names
+        ['price']
+        """
         return labels.read_names(self._handle, lowlevel.BDL_TARGET, self.targets)
 
     @target_names.setter
@@ -249,8 +372,10 @@ class Model(Handle):
 
     @property
     def class_labels(self) -> np.ndarray | None:
-        """Labels of the classes, by their numbers: text, integers, real numbers or truth values; of a categorical model, or of
-        a Bernoulli one with one output. They are saved with the model; None: there are none.
+        """Labels of the classes, in the order of their numbers; None if there are none.
+
+        Labels are all texts, integers, real numbers or truth values. A categorical model has them, and a
+        Bernoulli model with one output. They are saved with the model.
 
         >>> import bdl
         >>> model = bdl.Model.mlp([2, 1], likelihood="bernoulli")
@@ -262,6 +387,11 @@ class Model(Handle):
 
     @class_labels.setter
     def class_labels(self, class_labels: Any) -> None:
+        if class_labels is not None and not self._class_count:
+            raise UnsupportedError(
+                f"class_labels are for models of classes, this one is {self.likelihood} with {self.outputs} outputs: "
+                f"create it with likelihood='categorical', or 'bernoulli' and one output"
+            )
         labels.write_labels(self._handle, self._class_count, class_labels)
 
     @property
@@ -272,7 +402,17 @@ class Model(Handle):
 
     @property
     def noise_covariance(self) -> np.ndarray:
-        """Covariance of Gaussian noise between the outputs, C x C."""
+        """Covariance of Gaussian noise between the outputs, of shape (C, C), in units of y^2.
+
+        Setting it fixes the noise: training does not change it. Setting :attr:`noise_precision` ends that.
+
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 2])
+        >>> model.noise_covariance = [[1.0, 0.5], [0.5, 2.0]]
+        >>> model.noise_covariance
+        array([[1. , 0.5],
+               [0.5, 2. ]])
+        """
         covariance = arrays.empty(self.outputs, self.outputs)
         lowlevel.bdl_model_get_noise_covariance(self._handle, covariance)
         return covariance
@@ -283,7 +423,17 @@ class Model(Handle):
 
     @property
     def standardization(self) -> Standardization:
-        """How the model standardises inputs and targets inside."""
+        """Means and scales by which the model standardises inputs and targets.
+
+        Set a :class:`Standardization` or four vectors: input mean, input scale, target mean, target scale.
+        None stands for means 0 or scales 1. Set it before training. Results are in the units of your data.
+
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 1])
+        >>> model.standardization = [1.0, 2.0], [0.5, 0.5], None, None
+        >>> model.standardization.input_mean
+        array([1., 2.])
+        """
         parts = [arrays.empty(1, count) for count in 2 * (self.inputs,) + 2 * (self.means,)]
         lowlevel.bdl_model_get_standardization(self._handle, *parts)
         return Standardization(*(part[0] for part in parts))
@@ -294,8 +444,23 @@ class Model(Handle):
         lowlevel.bdl_model_set_standardization(self._handle, *given)
 
     def standardize(self, x: Any, y: Any = None) -> None:
-        """Sets the standardisation to the means and standard deviations of the columns of x and (Gaussian) y, or of the
-        columns of a :class:`Dataset` in place of x."""
+        """Sets :attr:`standardization` to the means and standard deviations of the data.
+
+        Parameters
+        ----------
+        x : array of shape (n, inputs), or Dataset
+            Inputs, or a :class:`Dataset` in place of x and y. Each channel of images has one mean and scale.
+        y : array of shape (n, targets), default=None
+            Targets. They are standardised for likelihoods of real numbers only. NaN does not count.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model = bdl.Model.mlp([1, 1])
+        >>> model.standardize([[1.0], [3.0]], [[10.0], [30.0]])
+        >>> model.standardization.target_mean, model.standardization.target_scale
+        (array([20.]), array([10.]))
+        """
         if isinstance(x, Dataset):
             lowlevel.bdl_model_standardize_dataset(self._handle, x._alone(y))
             return
@@ -303,41 +468,141 @@ class Model(Handle):
         lowlevel.bdl_model_standardize(self._handle, arrays.matrix(x, "x"), y)
 
     def initialize(self, scheme: str = "uniform_fan_in", seed: int = 1) -> np.ndarray:
-        """Initial parameters of a network."""
+        """Returns random initial parameters of a network, of shape (D,).
+
+        Optimizers initialise an uninitialised posterior themselves.
+
+        Parameters
+        ----------
+        scheme : str, default="uniform_fan_in"
+            Distribution of the weights: "uniform_fan_in", "xavier", "he", "he_fan_out" or "xavier_normal".
+        seed : int, default=1
+            Seed of the random numbers.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> bdl.Model.mlp([2, 5, 1]).initialize("he", seed=3).shape
+        (21,)
+        """
         parameters = arrays.empty(1, self.parameters)
         lowlevel.bdl_model_initialize(self._handle, names.initializations.number(scheme), seed, parameters)
         return parameters[0]
 
     def evaluate(self, parameters: Any, x: Any) -> np.ndarray:
-        """Outputs f(x; theta), one row per example."""
+        """Returns the outputs f(x; theta), of shape (n, C).
+
+        Parameters
+        ----------
+        parameters : array of shape (D,)
+            Parameters theta.
+        x : array of shape (n, inputs)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> bdl.Model.mlp([2, 1]).evaluate([1.0, 2.0, 3.0], [[10.0, 20.0]])
+        array([[53.]])
+        """
         x = arrays.matrix(x, "x")
         outputs = arrays.empty(len(x), self.outputs)
         lowlevel.bdl_model_evaluate(self._handle, arrays.row(parameters, "parameters"), x, outputs)
         return outputs
 
     def log_likelihood(self, parameters: Any, x: Any, y: Any) -> np.ndarray:
-        """log p(y_i | x_i, theta) of each example, in nats."""
+        """Returns log p(y_i | x_i, theta) of each example, of shape (n,), in nats.
+
+        Parameters
+        ----------
+        parameters : array of shape (D,)
+            Parameters theta.
+        x : array of shape (n, inputs)
+            Inputs.
+        y : array of shape (n, targets)
+            Targets.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model, theta = bdl.Model.mlp([2, 1]), [1.0, 2.0, 3.0]
+        >>> model.log_likelihood(theta, [[10.0, 20.0]], [53.0]).round(3)
+        array([-0.919])
+        """
         x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
         result = arrays.empty(len(x), 1)
         lowlevel.bdl_model_log_likelihood(self._handle, arrays.row(parameters, "parameters"), x, y, result)
         return result[:, 0]
 
     def gradient_rows(self, parameters: Any, x: Any, y: Any) -> np.ndarray:
-        """Gradients of -log p(y_i | x_i, theta) with respect to theta, one row per example."""
+        """Returns the gradients of -log p(y_i | x_i, theta) by theta, of shape (n, D).
+
+        Parameters
+        ----------
+        parameters : array of shape (D,)
+            Parameters theta.
+        x : array of shape (n, inputs)
+            Inputs.
+        y : array of shape (n, targets)
+            Targets.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> bdl.Model.mlp([2, 1]).gradient_rows([1.0, 2.0, 3.0], [[10.0, 20.0]], [54.0])
+        array([[-10., -20.,  -1.]])
+        """
         x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
         rows = arrays.empty(len(x), self.parameters)
         lowlevel.bdl_model_gradient_rows(self._handle, arrays.row(parameters, "parameters"), x, y, rows)
         return rows
 
     def jacobian(self, parameters: Any, x: Any) -> np.ndarray:
-        """Derivatives of the outputs: element [i, c] is df_c(x_i; theta) / dtheta."""
+        """Returns the derivatives of the outputs by the parameters, of shape (n, C, D).
+
+        Parameters
+        ----------
+        parameters : array of shape (D,)
+            Parameters theta.
+        x : array of shape (n, inputs)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> bdl.Model.mlp([2, 1]).jacobian([1.0, 2.0, 3.0], [[10.0, 20.0]])
+        array([[[10., 20.,  1.]]])
+        """
         x = arrays.matrix(x, "x")
         jacobian = arrays.empty(len(x) * self.outputs, self.parameters)
         lowlevel.bdl_model_jacobian(self._handle, arrays.row(parameters, "parameters"), x, jacobian)
         return jacobian.reshape(len(x), self.outputs, self.parameters)
 
     def hessian_vector_product(self, parameters: Any, x: Any, y: Any, vectors: Any) -> np.ndarray:
-        """H v for each row v, H the Hessian of the sum of -log p(y_i | x_i, theta)."""
+        """Returns H v for each vector v, of shape (k, D), without forming H.
+
+        H is the Hessian of the sum of -log p(y_i | x_i, theta) by theta. Networks with convolutions and
+        custom models have no Hessians.
+
+        Parameters
+        ----------
+        parameters : array of shape (D,)
+            Parameters theta.
+        x : array of shape (n, inputs)
+            Inputs.
+        y : array of shape (n, targets)
+            Targets.
+        vectors : array of shape (k, D) or (D,)
+            One vector v a row.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 1])
+        >>> theta, vector = [1.0, 2.0, 3.0], [1.0, 0.0, 0.0]
+        >>> model.hessian_vector_product(theta, [[10.0, 20.0]], [54.0], vector)
+        array([[100., 200.,  10.]])
+        """
         vectors = arrays.rows(vectors, "vectors")
         products = arrays.empty(*vectors.shape)
         lowlevel.bdl_model_hessian_vector_product(
@@ -351,7 +616,25 @@ class Model(Handle):
         return products
 
     def hessian(self, parameters: Any, x: Any, y: Any) -> np.ndarray:
-        """Returns the Hessian itself, for few parameters."""
+        """Returns the Hessian of the sum of -log p(y_i | x_i, theta) by theta, of shape (D, D).
+
+        Parameters
+        ----------
+        parameters : array of shape (D,)
+            Parameters theta.
+        x : array of shape (n, inputs)
+            Inputs.
+        y : array of shape (n, targets)
+            Targets.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> bdl.Model.mlp([2, 1]).hessian([1.0, 2.0, 3.0], [[10.0, 20.0]], [54.0])
+        array([[100., 200.,  10.],
+               [200., 400.,  20.],
+               [ 10.,  20.,   1.]])
+        """
         hessian = arrays.empty(self.parameters, self.parameters)
         lowlevel.bdl_model_hessian(
             self._handle, arrays.row(parameters, "parameters"), arrays.matrix(x, "x"), arrays.matrix(y, "y"), hessian
@@ -359,7 +642,15 @@ class Model(Handle):
         return hessian
 
     def copy(self) -> Model:
-        """An independent copy; that of a model of the user's own calls the same functions."""
+        """Returns an independent copy. The copy of a custom model calls the same functions.
+
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 1])
+        >>> copy = model.copy()
+        >>> copy.noise_precision = 9
+        >>> model.noise_precision
+        array([1.])
+        """
         return Model._of(lowlevel.bdl_model_copy(self._handle))
 
     __copy__ = copy
@@ -369,10 +660,10 @@ class Model(Handle):
 
     def _check_picklable(self) -> None:
         if self.description is None:
-            raise UnsupportedError("a model of the user's own cannot be pickled: bdl.save() keeps what it learned")
+            raise UnsupportedError("a custom model cannot be pickled: save what it has learned by bdl.save()")
 
     def _is_mlp(self) -> bool:
-        """Whether :meth:`mlp` makes it: dense layers and one kind of activations."""
+        """True if :meth:`mlp` makes such a network: dense layers and one kind of activation."""
         head, *lines = (line.split() for line in self.description.splitlines())
         return len(head) == 2 and {line[0] for line in lines} <= {"dense", self.activation}
 

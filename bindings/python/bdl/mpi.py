@@ -1,6 +1,11 @@
-"""Communicators of MPI, by the library libbdl_mpi: ``mpirun -n 4 python program.py``.
+"""Communicators of MPI, for programs that are started by ``mpirun -n 4 python program.py``.
 
-It needs no other package; with mpi4py, its communicators may be used, too, if both are of the same MPI.
+The module needs the library libbdl_mpi, which is built where an MPI is found, and no other package.
+
+>>> import bdl
+>>> processes = bdl.mpi.world()
+>>> processes.rank, processes.size  # without mpirun
+(0, 1)
 """
 
 from __future__ import annotations
@@ -19,12 +24,12 @@ _name = "libbdl_mpi.so.0"
 
 @lru_cache(maxsize=None)
 def _library() -> ctypes.CDLL:
-    """The one beside this package, or else the system's."""
+    """Returns the library beside this package, or else the system's."""
     beside = Path(__file__).with_name(_name)
     try:
         library = ctypes.CDLL(str(beside) if beside.exists() else _name, mode=ctypes.RTLD_GLOBAL)
     except OSError as error:
-        raise UnsupportedError(f"bdl.mpi needs libbdl_mpi, which is built where an MPI is found: {error}") from None
+        raise UnsupportedError(f"bdl.mpi needs the library libbdl_mpi: install an MPI and build libbdl again ({error})") from None
     out = ctypes.POINTER(ctypes.c_void_p)
     library.bdl_communicator_world.argtypes = [ctypes.c_double, out]
     library.bdl_communicator_from_handle.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_double, out]
@@ -40,15 +45,39 @@ def _made(function: Any, *arguments: Any) -> Communicator:
 
 
 def world(timeout: float = 0.0) -> Communicator:
-    """All ranks that the launcher has started. Starts MPI unless it runs, and ends it with the program.
+    """Returns all processes that mpirun has started. Starts MPI if necessary, and ends it with the program.
 
-    A message that does not come for ``timeout`` seconds is an error; 0 waits for ever.
+    Parameters
+    ----------
+    timeout : float, default=0.0
+        Seconds to wait for a message of another process before an error; 0 waits for ever.
+
+    Examples
+    --------
+    >>> import bdl
+    >>> bdl.mpi.world(timeout=60.0).size
+    1
     """
     return _made(_library().bdl_communicator_world, timeout)
 
 
 def of(comm: Any, timeout: float = 0.0) -> Communicator:
-    """The ranks of a communicator of mpi4py."""
+    """Returns the processes of a communicator of mpi4py, which must use the same MPI.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm
+        Communicator; it is duplicated.
+    timeout : float, default=0.0
+        Seconds to wait for a message of another process before an error; 0 waits for ever.
+
+    Examples
+    --------
+    >>> import bdl
+    >>> from mpi4py import MPI
+    >>> bdl.mpi.of(MPI.COMM_WORLD).size
+    1
+    """
     from mpi4py import MPI
 
     return _made(_library().bdl_communicator_from_handle, MPI._addressof(comm), MPI._sizeof(comm), timeout)

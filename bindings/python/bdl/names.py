@@ -22,7 +22,7 @@ class Names:
             raise InvalidArgumentError(f"{self.title} is {brief(word)}, expected one of: {expected}") from None
 
     def word(self, number: int) -> str | None:
-        """None for 0, which stands for nothing."""
+        """Returns the word of a number; None for 0."""
         return self._words.get(number)
 
     def __iter__(self):

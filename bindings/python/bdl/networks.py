@@ -1,4 +1,7 @@
-"""Published networks as text, which :meth:`bdl.Model.network` and the estimators of images read. The text may be edited."""
+"""Published networks as texts, which :meth:`bdl.Model.network` and the estimators of images read.
+
+You may edit a text before you use it.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,18 @@ from . import lowlevel
 
 
 class Network(NamedTuple):
-    """A row of the library's table: the images, as (channels, rows, columns), and the number of outputs that the network was
-    published for, what it is, and where it comes from."""
+    """Description of a published network.
+
+    ``input_shape`` is (channels, rows, columns) of the images, and ``outputs`` the number of outputs that it
+    was published for.
+
+    >>> import bdl
+    >>> network = bdl.networks.describe("lenet5")
+    >>> network.name, network.input_shape, network.outputs
+    ('lenet5', (1, 28, 28), 10)
+    >>> len(network.doc) > 0, len(network.source) > 0
+    (True, True)
+    """
 
     name: str
     input_shape: tuple[int, int, int]
@@ -19,8 +32,15 @@ class Network(NamedTuple):
 
 
 def describe(name: str) -> Network:
-    """A network of :func:`names`.
+    """Returns the description of a published network, a :class:`bdl.networks.Network`.
 
+    Parameters
+    ----------
+    name : str
+        Name of the network, one of :func:`names`.
+
+    Examples
+    --------
     >>> import bdl
     >>> bdl.networks.describe("lenet5").input_shape
     (1, 28, 28)
@@ -31,7 +51,7 @@ def describe(name: str) -> Network:
 
 
 def names() -> list[str]:
-    """Names of all published networks.
+    """Returns the names of all published networks, a list.
 
     >>> import bdl
     >>> bdl.networks.names()
@@ -41,8 +61,19 @@ def names() -> list[str]:
 
 
 def description(name: str, input_shape: Sequence[int] | None = None, outputs: int | None = None) -> str:
-    """The layers of a published network for images of this shape, (channels, rows, columns), or the published one.
+    """Returns the text of a published network.
 
+    Parameters
+    ----------
+    name : str
+        Name of the network, one of :func:`names`.
+    input_shape : (int, int, int), default=None
+        Channels, rows and columns of the images. None: those of the publication.
+    outputs : int, default=None
+        Number of outputs. None: that of the publication.
+
+    Examples
+    --------
     >>> import bdl
     >>> text = bdl.networks.description("lenet5", (3, 32, 32))
     >>> text.splitlines()[:2]
@@ -58,28 +89,55 @@ def description(name: str, input_shape: Sequence[int] | None = None, outputs: in
 
 
 def lenet5(input_shape: Sequence[int] = (1, 28, 28), outputs: int = 10) -> str:
-    """Two convolutions and three dense layers, for digits.
+    """Returns the text of LeNet-5: two convolutions and three dense layers, for digits.
 
+    Parameters
+    ----------
+    input_shape : (int, int, int), default=(1, 28, 28)
+        Channels, rows and columns of the images.
+    outputs : int, default=10
+        Number of outputs.
+
+    Examples
+    --------
     >>> import bdl
-    >>> bdl.Model.network(bdl.networks.lenet5(), likelihood="categorical").parameters
+    >>> bdl.Model.network(bdl.networks.lenet5(), "categorical").parameters
     44426
     """
     return description("lenet5", input_shape, outputs)
 
 
 def alexnet(input_shape: Sequence[int] = (3, 32, 32), outputs: int = 10) -> str:
-    """AlexNet cut down to small images, with one dense layer.
+    """Returns the text of AlexNet, cut down to small images, with one dense layer.
 
+    Parameters
+    ----------
+    input_shape : (int, int, int), default=(3, 32, 32)
+        Channels, rows and columns of the images.
+    outputs : int, default=10
+        Number of outputs.
+
+    Examples
+    --------
     >>> import bdl
-    >>> bdl.Model.network(bdl.networks.alexnet(), likelihood="categorical").parameters
+    >>> bdl.Model.network(bdl.networks.alexnet(), "categorical").parameters
     2472266
     """
     return description("alexnet", input_shape, outputs)
 
 
 def resnet18(input_shape: Sequence[int] = (3, 32, 32), outputs: int = 10) -> str:
-    """ResNet-18 as made for ImageNet, whose first layers shrink an image by 4.
+    """Returns the text of ResNet-18 for ImageNet, whose first layers shrink an image by 4.
 
+    Parameters
+    ----------
+    input_shape : (int, int, int), default=(3, 32, 32)
+        Channels, rows and columns of the images.
+    outputs : int, default=10
+        Number of outputs.
+
+    Examples
+    --------
     >>> import bdl
     >>> bdl.networks.resnet18().splitlines()[1]
     'conv 64 7 stride 2 pad 3 nobias'
@@ -88,8 +146,17 @@ def resnet18(input_shape: Sequence[int] = (3, 32, 32), outputs: int = 10) -> str
 
 
 def resnet18_cifar(input_shape: Sequence[int] = (3, 32, 32), outputs: int = 10) -> str:
-    """ResNet-18 for small images, whose first layer keeps their size.
+    """Returns the text of ResNet-18 for small images, whose first layer keeps their size.
 
+    Parameters
+    ----------
+    input_shape : (int, int, int), default=(3, 32, 32)
+        Channels, rows and columns of the images.
+    outputs : int, default=10
+        Number of outputs.
+
+    Examples
+    --------
     >>> import bdl
     >>> bdl.networks.resnet18_cifar().splitlines()[1]
     'conv 64 3 pad 1 nobias'

@@ -1,4 +1,7 @@
-"""Plots of estimators and of class probabilities, by Matplotlib: each draws into ``ax``, or new axes, and returns them."""
+"""Plots of estimators and of class probabilities, by Matplotlib.
+
+Each function draws into ``ax``, or into the axes of a new figure, and returns the axes.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,19 @@ def _axes(ax: Any) -> Any:
 
 
 def plot_training(estimator: Any, ax: Any = None) -> Any:
-    """The ELBO and its parts by epoch, and the validation's log density per example, on an axis of its own.
+    """Plots the ELBO and its parts by epoch.
 
+    With early stopping, it also plots the log density of the validation data, on an axis at the right.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted network or generalised linear model.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw into. None: those of a new figure.
+
+    Examples
+    --------
     >>> import bdl, numpy as np
     >>> X = np.linspace(-1, 1, 30)[:, np.newaxis]
     >>> regressor = bdl.BayesianMLPRegressor(epochs=5).fit(X, X[:, 0])
@@ -49,8 +63,32 @@ def plot_training(estimator: Any, ax: Any = None) -> Any:
 
 
 def plot_calibration(estimator: Any, X: Any, y: Any, ax: Any = None, bins: int = 10) -> Any:
-    """Whether stated probabilities are true: of classifiers, how often the predicted class is right by its probability;
-    of regressors, how often y is inside of central intervals by theirs. Honest ones are on the diagonal."""
+    """Plots how often predictions are right against their stated probability.
+
+    For a regressor, it plots the share of y inside central intervals against the probability of the
+    intervals; for a classifier, a reliability diagram. Calibrated predictions lie on the diagonal.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted regressor or classifier.
+    X : array of shape (n, features)
+        Inputs.
+    y : array of shape (n,)
+        Targets or labels.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw into. None: those of a new figure.
+    bins : int, default=10
+        Number of intervals, or of bins of confidence.
+
+    Examples
+    --------
+    >>> import bdl, numpy as np
+    >>> X = np.linspace(-1, 1, 30)[:, np.newaxis]
+    >>> glm = bdl.BayesianGLM().fit(X, X[:, 0])
+    >>> bdl.plots.plot_calibration(glm, X, X[:, 0]).get_ylabel()
+    'share of the data inside'
+    """
     if is_classifier(estimator):
         numbers = numbers_of_labels(labels(y), estimator.classes_)
         return plot_reliability(estimator.predict_proba(X), numbers, ax, bins)
@@ -61,10 +99,26 @@ def plot_calibration(estimator: Any, X: Any, y: Any, ax: Any = None, bins: int =
 
 
 def plot_reliability(probabilities: Any, y: Any, ax: Any = None, bins: int = 10) -> Any:
-    """How often the predicted class is right by its probability: ``metrics.calibration_curve`` with points as large as their
-    share of the data. ``y`` are class numbers.
+    """Plots a reliability diagram of class probabilities.
 
-    >>> plot_reliability([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]], [0, 1, 1]).get_ylabel()
+    The size of a point is its share of the data.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n, K) or (n,)
+        Class probabilities, or P(y = 1).
+    y : array of shape (n,)
+        Class numbers.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw into. None: those of a new figure.
+    bins : int, default=10
+        Number of bins of confidence.
+
+    Examples
+    --------
+    >>> import bdl
+    >>> probabilities, y = [[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]], [0, 1, 1]
+    >>> bdl.plots.plot_reliability(probabilities, y).get_ylabel()
     'share of right predictions'
     """
     curve = metrics.calibration_curve(probabilities, y, bins)
@@ -79,9 +133,22 @@ def plot_reliability(probabilities: Any, y: Any, ax: Any = None, bins: int = 10)
 
 
 def plot_entropies(groups: dict[str, Any], ax: Any = None, bins: int = 15) -> Any:
-    """Histograms of the entropy of class probabilities, as shares of each group, from 0 to log K.
+    """Plots histograms of the entropy of class probabilities, one for each group.
 
-    >>> plot_entropies({"digits": [[0.9, 0.1]], "letters": [[0.5, 0.5], [0.6, 0.4]]}, bins=5).get_xlabel()
+    Parameters
+    ----------
+    groups : dict of str to array of shape (n, K)
+        Class probabilities by the name of the group.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw into. None: those of a new figure.
+    bins : int, default=15
+        Number of bins from 0 to log K.
+
+    Examples
+    --------
+    >>> import bdl
+    >>> groups = {"digits": [[0.9, 0.1]], "letters": [[0.5, 0.5], [0.6, 0.4]]}
+    >>> bdl.plots.plot_entropies(groups).get_xlabel()
     'entropy (nats)'
     """
     ax = _axes(ax)
@@ -94,10 +161,20 @@ def plot_entropies(groups: dict[str, Any], ax: Any = None, bins: int = 15) -> An
 
 
 def plot_roc(positive: Any, negative: Any, ax: Any = None) -> Any:
-    """The ROC curve of scores, and its area.
+    """Plots the ROC curve of scores, and states its area.
 
-    >>> plot_roc([3, 1, 2], [2, 0]).get_legend().get_texts()[1].get_text()
-    'AUROC 0.750'
+    Parameters
+    ----------
+    positive, negative : array of shape (n,), (m,)
+        Scores of the positives and of the negatives; a higher score should mean positive.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw into. None: those of a new figure.
+
+    Examples
+    --------
+    >>> import bdl
+    >>> bdl.plots.plot_roc([3, 1, 2], [2, 0]).get_xlabel()
+    'false positive rate'
     """
     ax = _unit_square(_axes(ax), "no better than chance")
     curve = metrics.roc_curve(positive, negative)
@@ -126,9 +203,31 @@ def _coverage(estimator: Any, X: Any, y: Any, ax: Any, bins: int) -> None:
 def plot_predictive(
     estimator: Any, X: Any, y: Any = None, ax: Any = None, bands: Sequence[float] = _BANDS, feature: int = 0
 ) -> Any:
-    """Mean and central intervals of a regressor's predictions along one input, or a classifier's probabilities.
+    """Plots predictions along one input: mean and intervals, or class probabilities.
 
-    ``X`` has the points in any order, of which column ``feature`` is the axis; numbers ``y`` are drawn with them."""
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted regressor with one target, or classifier.
+    X : array of shape (n, features)
+        Inputs, in any order.
+    y : array of shape (n,), default=None
+        Targets to draw as points.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw into. None: those of a new figure.
+    bands : sequence of float, default=(0.5, 0.9)
+        Probabilities of the central intervals.
+    feature : int, default=0
+        Number of the column of X for the horizontal axis.
+
+    Examples
+    --------
+    >>> import bdl, numpy as np
+    >>> X = np.linspace(-1, 1, 30)[:, np.newaxis]
+    >>> glm = bdl.BayesianGLM().fit(X, X[:, 0])
+    >>> bdl.plots.plot_predictive(glm, X, X[:, 0], bands=[0.9]).get_xlabel()
+    'x0'
+    """
     ax, along = _axes(ax), np.asarray(X, dtype=float)[:, feature]
     order = np.argsort(along)
     if is_classifier(estimator):
@@ -148,7 +247,7 @@ def plot_predictive(
 def _bands(estimator: Any, X: Any, ax: Any, along: np.ndarray, order: np.ndarray, bands: Sequence[float]) -> None:
     mean = estimator.predict(X)
     if mean.ndim > 1:
-        raise ValueError(f"the estimator has {mean.shape[1]} outputs, expected one")
+        raise ValueError(f"the estimator has {mean.shape[1]} outputs, expected one: fit it to one target")
     for band in sorted(bands, reverse=True):
         lower, upper = estimator.predict(X, interval=band)
         style = {"color": "C0", "alpha": 0.25, "linewidth": 0, "label": f"{band:.0%}"}
@@ -157,7 +256,25 @@ def _bands(estimator: Any, X: Any, ax: Any, along: np.ndarray, order: np.ndarray
 
 
 def plot_posterior(estimator: Any, indices: Sequence[int] | None = None, ax: Any = None) -> Any:
-    """Marginal densities of parameters; without ``indices``, of the first ten."""
+    """Plots the marginal densities of parameters.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted estimator whose posterior has a covariance.
+    indices : sequence of int, default=None
+        Numbers of the parameters. None: the first ten.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw into. None: those of a new figure.
+
+    Examples
+    --------
+    >>> import bdl, numpy as np
+    >>> X = np.linspace(-1, 1, 30)[:, np.newaxis]
+    >>> glm = bdl.BayesianGLM().fit(X, X[:, 0])
+    >>> bdl.plots.plot_posterior(glm, [0]).get_ylabel()
+    'density'
+    """
     if not estimator.posterior_.has_covariance:
         raise ValueError(f"there are no marginals: {no_covariance(estimator.optimizer_)}")
     posterior, model, ax = estimator.posterior_, estimator.model_, _axes(ax)
@@ -173,7 +290,7 @@ def plot_posterior(estimator: Any, indices: Sequence[int] | None = None, ax: Any
 
 
 def _name(model: Any, index: int) -> str:
-    """A parameter's block and place in it.
+    """Returns a parameter's block and its place there.
 
     >>> import bdl
     >>> _name(bdl.Model.mlp([2, 1]), 1)

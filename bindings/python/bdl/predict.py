@@ -1,6 +1,4 @@
-"""Predictive distributions of a model under a posterior, or of a deep ensemble: lists of both. All take the data x, a method and,
-for Monte-Carlo methods, the number of samples and their seed (include/bdl/predict.h describes the methods). A ``Predictor`` takes
-those once."""
+"""Predictions of a model and its posterior, or of a deep ensemble: lists of both."""
 
 from __future__ import annotations
 
@@ -23,7 +21,17 @@ Posteriors = Union[Posterior, Sequence[Posterior]]
 
 
 class Prediction(NamedTuple):
-    """n x C each (n x targets if heteroscedastic); the predictive variance is the sum of the two."""
+    """Mean of y and its two variances, arrays of shape (n, C).
+
+    ``epistemic_variance`` comes from not knowing the parameters; more data reduce it. ``noise_variance`` is
+    that of the noise. The variance of y is their sum. A heteroscedastic model has columns for its targets.
+
+    >>> import bdl
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> found = bdl.predict(model, q, [[1.0, 2.0]], "linearized")
+    >>> found.mean, found.epistemic_variance, found.noise_variance
+    (array([[0.]]), array([[6.]]), array([[1.]]))
+    """
 
     mean: np.ndarray
     epistemic_variance: np.ndarray
@@ -31,7 +39,20 @@ class Prediction(NamedTuple):
 
 
 class ClassPrediction(NamedTuple):
-    """Probabilities, and entropy and mutual information in nats (None where it has no formula)."""
+    """Class probabilities of shape (n, C), and two measures of their uncertainty in nats.
+
+    ``entropy`` is that of the probabilities; ``mutual_information`` is its part from not knowing the
+    parameters. Both have one column for a categorical model, and C for a Bernoulli model.
+    ``mutual_information`` is None for method "linearized" and a categorical model, where it has no formula.
+
+    >>> import bdl
+    >>> model = bdl.Model.mlp([2, 3], likelihood="categorical")
+    >>> found = bdl.predict_classes(model, bdl.Posterior.full(9), [[1.0, 2.0]])
+    >>> found.probabilities.round(1)
+    array([[0.3, 0.3, 0.4]])
+    >>> found.entropy.round(1), found.mutual_information.round(1)
+    (array([[1.1]]), array([[0.6]]))
+    """
 
     probabilities: np.ndarray
     entropy: np.ndarray
@@ -39,7 +60,16 @@ class ClassPrediction(NamedTuple):
 
 
 class Leverage(NamedTuple):
-    """One number for each row; ``left_out``: what it would be without the row, if it is of the training data."""
+    """Leverages of rows, arrays of shape (n,): how unlike the training rows they are.
+
+    ``left_out`` is the leverage that a training row would have without itself in the training data.
+
+    >>> import bdl
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> found = bdl.predict_leverage(model, q, [[1.0, 2.0]])
+    >>> found.leverage, found.left_out > found.leverage
+    (array([6.]), array([ True]))
+    """
 
     leverage: np.ndarray
     left_out: np.ndarray
@@ -62,7 +92,7 @@ class _Facts(NamedTuple):
 
 
 class _Predictions:
-    """All predictions of a model by one method, however the library is asked."""
+    """Predictions of a model by one method."""
 
     _facts: _Facts
     _method: str
@@ -72,7 +102,21 @@ class _Predictions:
         raise NotImplementedError
 
     def predict(self, x: Any) -> Prediction:
-        """Mean of y, its variance from not knowing theta, and that of the noise."""
+        """Returns the mean of y and its two variances, a :class:`bdl.Prediction`.
+
+        Parameters
+        ----------
+        x : array of shape (n, inputs)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+        >>> predictor = bdl.Predictor(model, q, method="linearized")
+        >>> predictor.predict([[1.0, 2.0]]).epistemic_variance
+        array([[6.]])
+        """
         x = arrays.matrix(x, "x")
         result = Prediction(*(arrays.empty(len(x), self._facts.means) for _ in range(3)))
         mean, epistemic, noise = result
@@ -82,21 +126,71 @@ class _Predictions:
         return result
 
     def predict_quantiles(self, x: Any, levels: Any) -> np.ndarray:
-        """Quantiles of y, of shape (n, C, levels)."""
+        """Returns quantiles of y, noise included, of shape (n, C, k).
+
+        Parameters
+        ----------
+        x : array of shape (n, inputs)
+            Inputs.
+        levels : array of shape (k,)
+            Probabilities in (0, 1).
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+        >>> predictor = bdl.Predictor(model, q, method="linearized")
+        >>> predictor.predict_quantiles([[1.0, 2.0]], [0.1, 0.9]).round(2)
+        array([[[-3.39,  3.39]]])
+        """
         x, levels = arrays.matrix(x, "x"), arrays.row(levels, "levels")
         quantiles = arrays.empty(len(x), self._facts.means * levels.shape[1])
         self._ask("quantiles", (x,), levels, quantiles)
         return quantiles.reshape(len(x), self._facts.means, levels.shape[1])
 
     def predict_interval(self, x: Any, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper limits, n x C, between which y is with this probability."""
+        """Returns the lower and upper limits of central intervals of y, each of shape (n, C).
+
+        The noise is included.
+
+        Parameters
+        ----------
+        x : array of shape (n, inputs)
+            Inputs.
+        probability : float, default=0.95
+            Probability with which y lies between the limits.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+        >>> predictor = bdl.Predictor(model, q, method="linearized")
+        >>> lower, upper = predictor.predict_interval([[1.0, 2.0]], 0.9)
+        >>> lower.round(2), upper.round(2)
+        (array([[-4.35]]), array([[4.35]]))
+        """
         x = arrays.matrix(x, "x")
         limits = arrays.empty(len(x), self._facts.means), arrays.empty(len(x), self._facts.means)
         self._ask("interval", (x,), probability, *limits)
         return limits
 
     def predict_classes(self, x: Any) -> ClassPrediction:
-        """Class probabilities and their uncertainty: n x C, and for a categorical model n x 1 entropies."""
+        """Returns class probabilities and their uncertainty, a :class:`bdl.ClassPrediction`.
+
+        Parameters
+        ----------
+        x : array of shape (n, inputs)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 3], likelihood="categorical")
+        >>> q = bdl.Posterior.full(9)
+        >>> predictor = bdl.Predictor(model, q, samples=100)
+        >>> predictor.predict_classes([[0.0, 0.0]]).probabilities.round(1)
+        array([[0.3, 0.3, 0.4]])
+        """
         x = arrays.matrix(x, "x")
         categorical = self._facts.likelihood == "categorical"
         columns = 1 if categorical else self._facts.outputs
@@ -107,28 +201,93 @@ class _Predictions:
         return ClassPrediction(probabilities, entropy, information)
 
     def predict_log_density(self, x: Any, y: Any) -> np.ndarray:
-        """log p(y_i | x_i) of each example, in nats."""
+        """Returns log p(y_i | x_i) of each example, of shape (n,), in nats.
+
+        Parameters
+        ----------
+        x : array of shape (n, inputs)
+            Inputs.
+        y : array of shape (n, targets)
+            Targets.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+        >>> predictor = bdl.Predictor(model, q, method="linearized")
+        >>> predictor.predict_log_density([[1.0, 2.0]], [3.0]).round(2)
+        array([-2.53])
+        """
         x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
         result = arrays.empty(len(x), 1)
         self._ask("log_density", (x, y), result)
         return result[:, 0]
 
     def predict_draws(self, x: Any) -> np.ndarray:
-        """Draws of y, of shape (n, targets, samples); of an ensemble those of each member in turn."""
+        """Returns random samples of y, noise included, of shape (n, targets, samples).
+
+        A deep ensemble returns ``samples`` of each member, member by member.
+
+        Parameters
+        ----------
+        x : array of shape (n, inputs)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+        >>> bdl.Predictor(model, q, samples=100).predict_draws([[1.0, 2.0]]).shape
+        (1, 1, 100)
+        """
         x = arrays.matrix(x, "x")
         draws = arrays.empty(len(x), self._facts.targets * self._samples)
         self._ask("draws", (x,), draws)
         return draws.reshape(len(x), self._facts.targets, self._samples)
 
     def predict_output_distribution(self, x: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Means (n, C) and covariances (n, C, C) of the linearised model's outputs."""
+        """Returns the means (n, C) and covariances (n, C, C) of the linearised model's outputs.
+
+        The outputs are those before the likelihood and its noise.
+
+        Parameters
+        ----------
+        x : array of shape (n, inputs)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+        >>> predictor = bdl.Predictor(model, q, method="linearized")
+        >>> mean, covariance = predictor.predict_output_distribution([[1.0, 2.0]])
+        >>> mean, covariance
+        (array([[0.]]), array([[[6.]]]))
+        """
         x, outputs = arrays.matrix(x, "x"), self._facts.outputs
         mean, covariance = arrays.empty(len(x), outputs), arrays.empty(len(x), outputs * outputs)
         self._ask("output_distribution", (x,), mean, covariance)
         return mean, covariance.reshape(len(x), outputs, outputs)
 
     def predict_leverage(self, x: Any) -> Leverage:
-        """The leverage of each row: over its mean on the training rows it says how unlike these a row is."""
+        """Returns leverages: how unlike the training rows each row is, a :class:`bdl.Leverage`.
+
+        The leverage is the variance of the linearised model's outputs, for standardised targets, on average over
+        the outputs. Divide it by its mean over the training rows: values far above 1 are unusual.
+
+        Parameters
+        ----------
+        x : array of shape (n, inputs)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+        >>> predictor = bdl.Predictor(model, q, method="linearized")
+        >>> predictor.predict_leverage([[1.0, 2.0], [0.0, 0.0]]).leverage
+        array([6., 1.])
+        """
         x = arrays.matrix(x, "x")
         leverage, left_out = arrays.empty(len(x), 1), arrays.empty(len(x), 1)
         self._ask("leverage", (x,), leverage, left_out)
@@ -136,7 +295,7 @@ class _Predictions:
 
 
 class _Once(_Predictions):
-    """A single prediction of a model and a posterior as they are."""
+    """Predictions of a model and a posterior in their present state."""
 
     def __init__(self, model: Model, posterior: Posterior, method: str, samples: int, seed: int):
         self._handles = capsule_of(model, Model, "model"), capsule_of(posterior, Posterior, "posterior")
@@ -155,23 +314,38 @@ class _Once(_Predictions):
 
 
 class Predictor(Handle, _Predictions):
-    """Predictions of one model and posterior, or of a deep ensemble, by one method, again and again, a row at a time or many.
+    """Predicts with one model and posterior, or a deep ensemble, many times and fast.
 
-    It draws once and keeps its memory, so that predicting one row takes microseconds; each answer is exactly that of the
-    function of the method's name. It is a snapshot: training that goes on changes no prediction, only those of the
-    next predictor. Threads take one each.
+    A predictor samples the posterior once and keeps its memory, so that predicting one row takes
+    microseconds. Results are identical to those of :func:`predict` and its relatives. It is a snapshot: later
+    training does not change its predictions. Give each thread a predictor of its own.
 
+    Lists of models and posteriors are the members of a deep ensemble (Lakshminarayanan et al. 2017), each
+    trained with another seed. The ensemble predicts their equal mixture; member j samples with ``seed + j``.
+
+    Parameters
+    ----------
+    model : Model or list of Model
+        Model, or the members of a deep ensemble.
+    posterior : Posterior or list of Posterior
+        Posterior of the model, or of each member.
+    method : str, default="monte_carlo"
+        How predictions average over the posterior, as for :func:`predict`.
+    samples : int, default=500
+        Number of samples of the Monte-Carlo methods.
+    seed : int, default=1
+        Seed of the samples.
+
+    Examples
+    --------
     >>> import bdl
     >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
-    >>> predictor = bdl.Predictor(model, q, samples=100)
+    >>> predictor = bdl.Predictor(model, q, method="linearized")
     >>> for row in [[1.0, 2.0]], [[0.5, -1.0]]:
-    ...     assert (predictor.predict(row).mean == bdl.predict(model, q, row, samples=100).mean).all()
-
-    Lists of models and posteriors are the members of a deep ensemble (Lakshminarayanan et al. 2017), each trained with another
-    seed. Predictions are those of their equal mixture; member j draws with ``seed`` + j.
-
-    >>> predictor = bdl.Predictor([model, model.copy()], [q, q.copy()], samples=100)
-    >>> predictor
+    ...     print(predictor.predict(row).epistemic_variance)
+    [[6.]]
+    [[2.25]]
+    >>> bdl.Predictor([model, model.copy()], [q, q.copy()], samples=100)
     <Predictor monte_carlo: samples=100, members=2>
     """
 
@@ -183,11 +357,14 @@ class Predictor(Handle, _Predictions):
         samples: int = _SAMPLES,
         seed: int = _SEED,
     ):
+        """Creates a predictor; the class describes the arguments."""
         number, is_one = names.predict_methods.number(method), isinstance(model, Model)
         models = [model] if isinstance(model, Model) else list(model)
         posteriors = [posterior] if is_one else list(posterior)  # type: ignore[arg-type]
         if len(models) != len(posteriors):
-            raise InvalidArgumentError(f"there are {len(models)} models and {len(posteriors)} posteriors")
+            raise InvalidArgumentError(
+                f"there are {len(models)} models and {len(posteriors)} posteriors: pass one posterior for each model"
+            )
         members = [
             (capsule_of(m, Model, "model"), capsule_of(q, Posterior, "posterior")) for m, q in zip(models, posteriors)
         ]
@@ -208,7 +385,7 @@ class Predictor(Handle, _Predictions):
         return f"<Predictor {self._method}: samples={self._samples // self._members}{members}>"
 
     def __reduce__(self) -> Any:
-        raise UnsupportedError("a predictor cannot be pickled: model and posterior can")
+        raise UnsupportedError("a predictor cannot be pickled: pickle its model and posterior instead")
 
 
 def _asked(model: Models, posterior: Posteriors, method: str, samples: int, seed: int) -> _Predictions:
@@ -220,8 +397,36 @@ def _asked(model: Models, posterior: Posteriors, method: str, samples: int, seed
 def predict(
     model: Models, posterior: Posteriors, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> Prediction:
-    """Mean of y, its variance from not knowing theta, and that of the noise.
+    """Returns the mean of y and its two variances, a :class:`bdl.Prediction`.
 
+    A mean or variance that overflows is infinite. Classes count as one-hot vectors.
+
+    Parameters
+    ----------
+    model : Model or list of Model
+        Model, or the members of a deep ensemble.
+    posterior : Posterior or list of Posterior
+        Posterior of the model, or of each member.
+    x : array of shape (n, inputs)
+        Inputs.
+    method : str, default="monte_carlo"
+        How predictions average over the posterior:
+
+        - "monte_carlo": over samples of the posterior,
+        - "linearized": exactly or nearly so, for the model linearised at the mean of the posterior,
+        - "linearized_monte_carlo": over samples of the outputs of the linearised model,
+        - "quadrature": exactly, for generalised linear models with one output,
+        - "plug_in": not at all; the mean of the posterior counts as known,
+        - "local_monte_carlo": over noise of each layer's outputs, for low-rank-moment posteriors.
+
+        :attr:`Optimizer.prediction` names the one that suits a trained model.
+    samples : int, default=500
+        Number of samples of the Monte-Carlo methods.
+    seed : int, default=1
+        Seed of the samples.
+
+    Examples
+    --------
     >>> import bdl
     >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
     >>> bdl.predict(model, q, [[1.0, 2.0]], method="linearized").epistemic_variance
@@ -239,7 +444,35 @@ def predict_quantiles(
     samples: int = _SAMPLES,
     seed: int = _SEED,
 ) -> np.ndarray:
-    """Quantiles of y, of shape (n, C, levels)."""
+    """Returns quantiles of y, noise included, of shape (n, C, k).
+
+    The model needs a likelihood of numbers; quantiles of counts are whole.
+
+    Parameters
+    ----------
+    model : Model or list of Model
+        Model, or the members of a deep ensemble.
+    posterior : Posterior or list of Posterior
+        Posterior of the model, or of each member.
+    x : array of shape (n, inputs)
+        Inputs.
+    levels : array of shape (k,)
+        Probabilities in (0, 1).
+    method : str, default="monte_carlo"
+        How predictions average over the posterior, as for :func:`predict`.
+    samples : int, default=500
+        Number of samples of the Monte-Carlo methods.
+    seed : int, default=1
+        Seed of the samples.
+
+    Examples
+    --------
+    >>> import bdl
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> levels = [0.1, 0.9]
+    >>> bdl.predict_quantiles(model, q, [[1.0, 2.0]], levels, "linearized").round(2)
+    array([[[-3.39,  3.39]]])
+    """
     return _asked(model, posterior, method, samples, seed).predict_quantiles(x, levels)
 
 
@@ -252,40 +485,179 @@ def predict_interval(
     samples: int = _SAMPLES,
     seed: int = _SEED,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper limits, n x C, between which y is with this probability."""
+    """Returns the lower and upper limits of central intervals of y, each of shape (n, C).
+
+    The noise is included. The model needs a likelihood of numbers.
+
+    Parameters
+    ----------
+    model : Model or list of Model
+        Model, or the members of a deep ensemble.
+    posterior : Posterior or list of Posterior
+        Posterior of the model, or of each member.
+    x : array of shape (n, inputs)
+        Inputs.
+    probability : float, default=0.95
+        Probability with which y lies between the limits.
+    method : str, default="monte_carlo"
+        How predictions average over the posterior, as for :func:`predict`.
+    samples : int, default=500
+        Number of samples of the Monte-Carlo methods.
+    seed : int, default=1
+        Seed of the samples.
+
+    Examples
+    --------
+    >>> import bdl
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> lower, upper = bdl.predict_interval(model, q, [[1.0, 2.0]], 0.9, "linearized")
+    >>> lower.round(2), upper.round(2)
+    (array([[-4.35]]), array([[4.35]]))
+    """
     return _asked(model, posterior, method, samples, seed).predict_interval(x, probability)
 
 
 def predict_classes(
     model: Models, posterior: Posteriors, x: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> ClassPrediction:
-    """Class probabilities and their uncertainty: n x C, and for a categorical model n x 1 entropies."""
+    """Returns class probabilities and their uncertainty, a :class:`bdl.ClassPrediction`.
+
+    The probability of a Bernoulli model is that of y = 1.
+
+    Parameters
+    ----------
+    model : Model or list of Model
+        Model, or the members of a deep ensemble.
+    posterior : Posterior or list of Posterior
+        Posterior of the model, or of each member.
+    x : array of shape (n, inputs)
+        Inputs.
+    method : str, default="monte_carlo"
+        How predictions average over the posterior, as for :func:`predict`.
+    samples : int, default=500
+        Number of samples of the Monte-Carlo methods.
+    seed : int, default=1
+        Seed of the samples.
+
+    Examples
+    --------
+    >>> import bdl
+    >>> model = bdl.Model.mlp([2, 3], likelihood="categorical")
+    >>> q = bdl.Posterior.full(9)
+    >>> bdl.predict_classes(model, q, [[0.0, 0.0]]).probabilities.round(1)
+    array([[0.3, 0.3, 0.3]])
+    """
     return _asked(model, posterior, method, samples, seed).predict_classes(x)
 
 
 def predict_log_density(
     model: Models, posterior: Posteriors, x: Any, y: Any, method: str = "monte_carlo", samples: int = _SAMPLES, seed: int = _SEED
 ) -> np.ndarray:
-    """log p(y_i | x_i) of each example, in nats."""
+    """Returns log p(y_i | x_i) of each example, of shape (n,), in nats.
+
+    It is -inf where the density is too small for a double.
+
+    Parameters
+    ----------
+    model : Model or list of Model
+        Model, or the members of a deep ensemble.
+    posterior : Posterior or list of Posterior
+        Posterior of the model, or of each member.
+    x : array of shape (n, inputs)
+        Inputs.
+    y : array of shape (n, targets)
+        Targets.
+    method : str, default="monte_carlo"
+        How predictions average over the posterior, as for :func:`predict`.
+    samples : int, default=500
+        Number of samples of the Monte-Carlo methods.
+    seed : int, default=1
+        Seed of the samples.
+
+    Examples
+    --------
+    >>> import bdl
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> bdl.predict_log_density(model, q, [[1.0, 2.0]], [3.0], "linearized").round(2)
+    array([-2.53])
+    """
     return _asked(model, posterior, method, samples, seed).predict_log_density(x, y)
 
 
 def predict_draws(
     model: Models, posterior: Posteriors, x: Any, samples: int = _SAMPLES, seed: int = _SEED, method: str = "monte_carlo"
 ) -> np.ndarray:
-    """Draws of y, of shape (n, targets, samples)."""
+    """Returns random samples of y, noise included, of shape (n, targets, samples).
+
+    Sample k of all rows belongs to sample k of the parameters. Samples of classes are class numbers. A
+    deep ensemble returns ``samples`` of each member, member by member.
+
+    Parameters
+    ----------
+    model : Model or list of Model
+        Model, or the members of a deep ensemble.
+    posterior : Posterior or list of Posterior
+        Posterior of the model, or of each member.
+    x : array of shape (n, inputs)
+        Inputs.
+    samples : int, default=500
+        Number of samples.
+    seed : int, default=1
+        Seed of the samples.
+    method : str, default="monte_carlo"
+        "monte_carlo", "linearized" or "linearized_monte_carlo".
+
+    Examples
+    --------
+    >>> import bdl
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> bdl.predict_draws(model, q, [[1.0, 2.0], [0.0, 0.0]], samples=100).shape
+    (2, 1, 100)
+    """
     return _asked(model, posterior, method, samples, seed).predict_draws(x)
 
 
 def predict_output_distribution(model: Models, posterior: Posteriors, x: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Means (n, C) and covariances (n, C, C) of the linearised model's outputs."""
+    """Returns the means (n, C) and covariances (n, C, C) of the linearised model's outputs.
+
+    The outputs are those before the likelihood and its noise.
+
+    Parameters
+    ----------
+    model : Model or list of Model
+        Model, or the members of a deep ensemble.
+    posterior : Posterior or list of Posterior
+        Posterior of the model, or of each member.
+    x : array of shape (n, inputs)
+        Inputs.
+
+    Examples
+    --------
+    >>> import bdl
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> bdl.predict_output_distribution(model, q, [[1.0, 2.0]])
+    (array([[0.]]), array([[[6.]]]))
+    """
     return _asked(model, posterior, "linearized", 0, 0).predict_output_distribution(x)
 
 
 def predict_leverage(model: Models, posterior: Posteriors, x: Any) -> Leverage:
-    """The leverage of each row: the mean over the means of y (of classes, over the logits) of the variance of the linearised model's
-    outputs, standardised. Over its mean on the training rows it says how unlike these a row is.
+    """Returns leverages: how unlike the training rows each row is, a :class:`bdl.Leverage`.
 
+    The leverage is the variance of the linearised model's outputs, for standardised targets, on average over
+    the outputs. Divide it by its mean over the training rows: values far above 1 are unusual.
+
+    Parameters
+    ----------
+    model : Model or list of Model
+        Model, or the members of a deep ensemble.
+    posterior : Posterior or list of Posterior
+        Posterior of the model, or of each member.
+    x : array of shape (n, inputs)
+        Inputs.
+
+    Examples
+    --------
     >>> import bdl
     >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
     >>> bdl.predict_leverage(model, q, [[1.0, 2.0], [0.0, 0.0]]).leverage

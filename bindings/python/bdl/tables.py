@@ -8,7 +8,17 @@ from . import lowlevel, names
 
 
 class Option(NamedTuple):
-    """A row of the table: type is "double", "int" or "choice"; default and range are texts."""
+    """Description of an option: name, type, default, range and meaning, all texts.
+
+    ``type`` is "double", "int" or "choice". ``default`` is the general default; some methods have their own.
+
+    >>> import bdl
+    >>> option = bdl.options()["schedule"]
+    >>> option.name, option.type, option.default, option.range
+    ('schedule', 'choice', 'cosine', 'cosine | power | steps')
+    >>> option.doc.split(":")[0]
+    'How both rates fall'
+    """
 
     name: str
     type: str
@@ -18,11 +28,21 @@ class Option(NamedTuple):
 
 
 class Method(NamedTuple):
-    """Description of a method: the families of posteriors that it learns, the default first ("low_rank",
-    "diagonal", "full", "full_moment", "diagonal_moment" or "dropout"); whether it takes one observation after the other, each
-    once; whether it goes to the optimum over all data by itself; how networks that it has trained predict best; what it
-    is, and where it comes from; whether it is a baseline of its paper, there to compare with, and what the first fit by a
-    baseline says of its intervals."""
+    """Description of a method.
+
+    ``families`` are the families of posteriors that it learns, the default first. ``is_stream`` is true if it
+    learns from one row after the other, each once. ``is_exact`` is true if it goes to the optimum over all
+    data by itself. ``prediction`` is how its networks predict in general. ``doc`` and ``source`` describe it.
+    ``is_baseline`` is true if it is a baseline of its paper, for comparisons; ``caution`` then states what
+    its intervals hold.
+
+    >>> import bdl
+    >>> lofi = bdl.describe_method("lo-fi")
+    >>> lofi.name, lofi.families, lofi.is_stream, lofi.is_exact, lofi.prediction
+    ('lo-fi', ('low_rank',), True, False, 'linearized')
+    >>> lofi.source, lofi.is_baseline, lofi.caution, len(lofi.doc) > 0
+    ('Chang et al. 2023', False, '', True)
+    """
 
     name: str
     families: tuple[str, ...]
@@ -36,12 +56,18 @@ class Method(NamedTuple):
 
 
 def describe_method(name: str) -> Method:
-    """A method of ``methods()``.
+    """Returns the description of a method, a :class:`bdl.Method`.
 
+    Parameters
+    ----------
+    name : str
+        Name of the method, one of :func:`methods`.
+
+    Examples
+    --------
     >>> import bdl
-    >>> lofi = bdl.describe_method("lo-fi")
-    >>> lofi.families, lofi.is_stream, lofi.prediction, lofi.source
-    (('low_rank',), True, 'linearized', 'Chang et al. 2023')
+    >>> bdl.describe_method("laplace").families[:3]
+    ('low_rank', 'diagonal', 'full')
     >>> bdl.describe_method("bbb").is_baseline
     True
     """
@@ -54,7 +80,7 @@ def describe_method(name: str) -> Method:
 
 
 def methods() -> list[str]:
-    """Names of all methods.
+    """Returns the names of all methods, a list.
 
     >>> import bdl
     >>> "slang-ggn" in bdl.methods()
@@ -64,11 +90,16 @@ def methods() -> list[str]:
 
 
 def options() -> dict[str, Option]:
-    """All options by name.
+    """Returns the descriptions of all options, a dict of :class:`bdl.Option` by name.
+
+    The default of an option may depend on the method: :attr:`bdl.Optimizer.options` has the values.
 
     >>> import bdl
-    >>> bdl.options()["learning_rate"].default
-    '0.02'
+    >>> bdl.options()["kl_weight"].default
+    '1'
+    >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
+    >>> bdl.Optimizer(model, q, "map")["learning_rate"]
+    0.01
     """
     rows = (lowlevel.bdl_option_describe(i) for i in range(lowlevel.bdl_option_count()))
     return {row[0]: Option(row[0], names.option_types.word(row[1]), *row[2:]) for row in rows}

@@ -1,4 +1,4 @@
-"""Estimators with scikit-learn's manners."""
+"""Estimators with the interface of scikit-learn."""
 
 from .conv_classifier import BayesianConvClassifier
 from .conv_regressor import BayesianConvRegressor

@@ -28,8 +28,7 @@ PREDICTION_SEED = int(defaults["seed"])
 
 
 class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
-    """The base of all estimators. ``optimizer_`` holds the library's handles, and with them everything learned;
-    ``history_`` lists the ELBO and its parts by epoch."""
+    """Base class of all estimators; ``optimizer_`` holds everything learned."""
 
     optimizer_: Optimizer
     history_: History
@@ -39,25 +38,25 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
     # Methods in which the kinds of estimators differ.
 
     def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
-        """The targets as the library takes them; ``known``: as those of former calls."""
+        """Returns the targets as libbdl takes them; ``known``: encoded as in earlier calls."""
         raise NotImplementedError
 
     def _likelihood(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
         raise NotImplementedError
 
     def _outputs(self, targets: np.ndarray) -> int:
-        """Outputs of the network besides log noise precisions."""
+        """Returns the number of outputs of the network, without log noise precisions."""
         raise NotImplementedError
 
     def _network(self, inputs: int, outputs: int, likelihood: str, dtype: str) -> Model:
-        """A blank model: a generalised linear one, unless a kind of estimators has hidden layers."""
+        """Returns a new model: a generalised linear one, unless the estimator has hidden layers."""
         return Model.mlp([inputs, outputs], "identity", likelihood, dtype=dtype)
 
     def _is_linear(self) -> bool:
         return True
 
     def _rows(self, X: Any, known: bool) -> Any:
-        """X with one example per row; ``known``: as those of former calls."""
+        """Returns X with one example per row; ``known``: of the shape of earlier calls."""
         return X
 
     # State of the estimator.
@@ -67,13 +66,27 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
 
     @property
     def model_(self) -> Model:
-        """The library's model."""
+        """Model of the estimator, a :class:`bdl.Model`.
+
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> glm.model_.inputs, glm.model_.likelihood
+        (6, 'gaussian')
+        """
         check_is_fitted(self, "optimizer_")
         return self.optimizer_.model
 
     @property
     def posterior_(self) -> Posterior:
-        """The library's posterior over the parameters."""
+        """Posterior over the parameters, a :class:`bdl.Posterior`.
+
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> glm.posterior_.dimension, glm.posterior_.family
+        (7, 'full')
+        """
         check_is_fitted(self, "optimizer_")
         return self.optimizer_.posterior
 
@@ -82,12 +95,48 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
             raise UnsupportedError(f"{what} is of one posterior, but the estimator has {1 + len(self.others_)} members: set members=1")
 
     def sample_posterior(self, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:
-        """Draws of the parameters, one per row, in the order of ``model_.blocks``."""
+        """Returns random samples of the parameters, of shape (n_samples, D).
+
+        The parameters are in the order of ``model_.blocks``, and belong to standardised data.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of samples.
+        random_state : int, RandomState or None, default=1
+            Seed of the samples.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> glm.sample_posterior(100).shape
+        (100, 7)
+        """
         self._refuse_of_members("sample_posterior")
         return self.posterior_.sample(n_samples, construction.seed_of(random_state))
 
     def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
-        """log p(y_i | x_i) of each example given the training data, in nats and in y's units."""
+        """Returns log p(y_i | x_i, training data) of each example, of shape (n,), in nats.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+        y : array of shape (n,) or (n, targets)
+            Targets or labels.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> density = glm.log_predictive_density(X, y)
+        >>> mean, standard_error = bdl.metrics.log_predictive_density(density)
+        >>> print(round(mean, 1), round(standard_error, 2))
+        -3.6 0.05
+        """
         check_is_fitted(self, "optimizer_")
         x, y = validated_data(self, self._rows(X, known=True), y, reset=False)
         return predict_log_density(*self._handles(), x, self._encode(y, known=True), **self._how())
@@ -115,30 +164,56 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
     # Files.
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a checkpoint with everything learned, which every language of the library reads: also class labels that are
-        text, numbers or truth values, and names of features.
+        """Writes everything learned to a file, which every language of libbdl reads.
 
-        Of the parameters a file holds what training goes on by: the network, ``method``, ``posterior``, ``rank``,
-        ``dropout``, ``dtype``, the seed, and ``options`` where they are not those that the method has by itself. It does not
-        hold how to predict (``samples``, ``prediction``), nor what only ``fit`` asks for (``epochs``, ``standardize``,
-        ``prior``, ``channels``, early stopping, ``warm_start``, ``verbose``). Pickle keeps all parameters, ``history_``, and ensembles
-        (``members``), which are refused here."""
+        The file holds the model with names of features and labels of classes, the posterior, and the state and
+        options of training. It does not hold parameters for predictions (``samples``, ``prediction``) and for
+        ``fit`` (``epochs``, ``standardize``, ``prior``, ``channels``, early stopping, ``warm_start``, ``verbose``).
+        Pickle keeps all parameters and ``history_``. Ensembles (``members``) can only be pickled.
+
+        Parameters
+        ----------
+        path : path
+            File to write, in the safetensors format.
+
+        Examples
+        --------
+        >>> import bdl, os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "glm.safetensors")
+        >>> bdl.BayesianGLM().fit([[0.0], [1.0], [2.0]], [1.0, 2.9, 5.2]).save(path)
+        >>> os.path.exists(path)
+        True
+        """
         check_is_fitted(self, "optimizer_")
         self._refuse_of_members("a checkpoint")
         checkpoint.save(path, optimizer=self.optimizer_)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Any:
-        """An estimator of a checkpoint, ready to predict and to train on.
+        """Returns an estimator from a file, ready to predict and to continue training.
 
-        Parameters that files do not hold (``save``) have their defaults: set ``samples`` and ``prediction`` again by
-        ``set_params``. Files do not say either whether the method was named: one that "auto" takes, in ``fit`` or in
-        ``partial_fit``, is "auto", so that training goes on as by default. Name it again where it was named. So with ``noise``: that of the file is "auto" where "auto" would be it."""
+        Parameters that the file does not hold (:meth:`save`) have their defaults: set ``samples`` and
+        ``prediction`` again by ``set_params``. ``method`` and ``noise`` are "auto" if the saved ones are those that
+        "auto" takes.
+
+        Parameters
+        ----------
+        path : path
+            File that ``save`` has written, in any language of libbdl.
+
+        Examples
+        --------
+        >>> import bdl, os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "glm.safetensors")
+        >>> bdl.BayesianGLM().fit([[0.0], [1.0], [2.0]], [1.0, 2.9, 5.2]).save(path)
+        >>> bdl.BayesianGLM.load(path).predict([[3.0]]).round(1)
+        array([7.2])
+        """
         optimizer = checkpoint.load(path).optimizer
         if optimizer is None or optimizer.model is None:
-            raise ValueError(f"{os.fspath(path)!r} has no optimizer with a model, expected one of a trained estimator")
+            raise ValueError(f"{os.fspath(path)!r} has no optimizer with a model: load files of handles by bdl.load()")
         if not cls._accepts(optimizer.model):
-            raise ValueError(f"{os.fspath(path)!r} holds {optimizer.model}, which is not a model of {cls.__name__}")
+            raise ValueError(f"{os.fspath(path)!r} holds {optimizer.model}, which is not a model of {cls.__name__}: load it by the estimator that saved it, or by bdl.load()")
         estimator = cls(**cls._parameters_of(optimizer))
         estimator.optimizer_, estimator.history_ = optimizer, {}
         estimator.n_features_in_ = optimizer.model.inputs
@@ -151,7 +226,7 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
 
     @classmethod
     def _parameters_of(cls, optimizer: Optimizer) -> dict[str, Any]:
-        """Parameters with which an estimator would train as this optimizer does."""
+        """Returns parameters with which an estimator would train as this optimizer does."""
         return construction.parameters_of(optimizer)
 
     @classmethod
@@ -159,5 +234,5 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
         raise NotImplementedError
 
     def _loaded(self) -> None:
-        """Attributes that a checkpoint does not have."""
+        """Sets attributes that a checkpoint does not have."""
         raise NotImplementedError

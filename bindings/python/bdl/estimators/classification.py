@@ -14,7 +14,7 @@ from .drawing import drawn
 
 
 class PredictsClasses:
-    """For Bernoulli (two classes) and categorical likelihoods."""
+    """Predicts labels, for Bernoulli (two classes) and categorical likelihoods."""
 
     classes_: np.ndarray
 

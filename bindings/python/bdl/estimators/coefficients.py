@@ -43,13 +43,13 @@ def linear_of(model: Model, posterior: Posterior) -> Linear:
 
 
 def coef_scales(model: Model) -> np.ndarray:
-    """C x d: units of a coefficient per unit of its parameter."""
+    """Returns the units of a coefficient per unit of its parameter, C x d."""
     scaling = model.standardization
     return scaling.target_scale[:, np.newaxis] / scaling.input_scale
 
 
 def intercept_rows(model: Model) -> np.ndarray:
-    """C x D: the intercepts, but for a constant, as combinations of the parameters."""
+    """Returns the intercepts, up to a constant, as combinations of the parameters, C x D."""
     outputs, inputs = model.outputs, model.inputs
     scaling, rows = model.standardization, np.zeros((outputs, model.parameters))
     for c, scale in enumerate(scaling.target_scale):
@@ -59,7 +59,7 @@ def intercept_rows(model: Model) -> np.ndarray:
 
 
 def covariance_of(model: Model, posterior: Posterior) -> np.ndarray:
-    """Covariance of the intercepts, then the coefficients output by output, in the data's units; NaN of a point."""
+    """Returns the covariance of intercepts, then coefficients output by output, in the data's units; NaN of a point."""
     weights = np.eye(model.outputs * model.inputs, model.parameters)
     to_units = np.vstack([intercept_rows(model), weights * coef_scales(model).reshape(-1, 1)])
     if not posterior.has_covariance:
@@ -68,7 +68,7 @@ def covariance_of(model: Model, posterior: Posterior) -> np.ndarray:
 
 
 class HasCoefficients:
-    """For models without hidden units."""
+    """Adds coefficients to an estimator without hidden units."""
 
     coef_: np.ndarray
     intercept_: np.ndarray | float
@@ -85,15 +85,34 @@ class HasCoefficients:
         )
 
     def coef_covariance(self) -> np.ndarray:
-        """Covariance of intercept_ and coef_, in this order (of all intercepts, then of all coefficients by output). Of
-        methods that find a point, as "map" does, it is NaN, and a warning says so."""
+        """Returns the covariance of ``intercept_`` and ``coef_``, intercepts first, in the data's units.
+
+        With several outputs, all intercepts come first, then the coefficients output by output. It is NaN, with
+        a warning, after methods that find a point, such as "map".
+
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> glm.coef_covariance().shape
+        (7, 7)
+        """
         check_is_fitted(self, "optimizer_")
         warn_of_point(self)
         return covariance_of(*self._handles())
 
     def summary(self) -> Coefficients:
-        """The coefficients as a table, intercepts first; of several outputs, their number or class in front. Where
-        ``coef_covariance`` is NaN, standard deviations are."""
+        """Returns the table of coefficients, a :class:`bdl.estimators.Coefficients`; print it.
+
+        Intercepts come first. With several outputs, names begin with the number of the output or the class.
+
+        >>> import bdl, numpy as np
+        >>> X = np.random.default_rng(1).normal(size=(200, 1))
+        >>> y = 3 + 2 * X[:, 0] + np.sin(99 * X[:, 0])
+        >>> print(bdl.BayesianGLM().fit(X, y).summary())
+                               mean        std      2.5 %     97.5 %   P(> 0)
+        intercept             3.079    0.04949      2.982      3.176    1.000
+        x0                    1.993    0.05334      1.889      2.098    1.000
+        """
         check_is_fitted(self, "optimizer_")
         warn_of_point(self)
         inputs = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])

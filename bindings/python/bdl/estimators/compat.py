@@ -21,7 +21,7 @@ READ_IN_PLACE = [np.float64, np.float32, np.uint8]
 
 
 def validated_inputs(estimator: Any, X: Any) -> np.ndarray:
-    """X for a fitted estimator, not copied where the library can read it."""
+    """Returns X for a fitted estimator, without a copy if libbdl can read it."""
     return validate_data(estimator, X, dtype=READ_IN_PLACE, reset=False)
 
 
@@ -34,10 +34,10 @@ def validated_data(estimator: Any, X: Any, y: Any, reset: bool) -> tuple[np.ndar
 
 
 def _validated_dataset(estimator: Any, data: Dataset, y: Any, reset: bool) -> tuple[Any, Any]:
-    """Its values are checked when they are read."""
+    """Checks the columns of a data set; its values are checked when they are read."""
     data._alone(y)
     if data.targets == 0:
-        raise ValueError("the data set has no y, which training requires")
+        raise ValueError("the data set has no y, which training requires: create it with x and y")
     if reset:
         estimator.n_features_in_ = data.inputs
         vars(estimator).pop("feature_names_in_", None)
@@ -49,7 +49,7 @@ def _validated_dataset(estimator: Any, data: Dataset, y: Any, reset: bool) -> tu
 
 
 def arrays_of(estimator: Any, X: Any, y: Any, reset: bool, what: str) -> tuple[np.ndarray, np.ndarray]:
-    """As above, for estimators that accept only arrays."""
+    """Returns X and y as validated_data() does. Fails for a data set."""
     if isinstance(X, Dataset):
-        raise TypeError(f"{what} takes arrays, X is a data set")
+        raise TypeError(f"{what} takes arrays, X is a data set: pass arrays, such as X, y = data.read(range(len(data)))")
     return validated_data(estimator, X, y, reset)

@@ -16,7 +16,7 @@ from ..tables import defaults, describe_method
 
 
 def create_posterior(family: str, model: Model, rank: int, dropout: float | Sequence[float]) -> Posterior:
-    """A blank posterior of a model's parameters."""
+    """Returns a new posterior over a model's parameters."""
     if family == "low_rank":
         return Posterior.low_rank(model.parameters, min(rank, model.parameters), model.dtype)
     if family == "diagonal":
@@ -60,12 +60,12 @@ def posterior_of(training: Training, model: Model, rank: int | None, dropout: An
     if rank is not None and family not in _RANKED and (family, rank) != ("diagonal", 0):
         raise UnsupportedError(f"rank is {rank}, but posterior {family!r} has no rank: leave rank out, or set posterior='low_rank'")
     if family != "dropout" and dropout != usual_dropout:
-        raise UnsupportedError(f"dropout is {brief(dropout)}, but these are rates of posterior='dropout', and this is {family!r}")
+        raise UnsupportedError(f"dropout is {brief(dropout)}, but these are rates of posterior='dropout', and this is {family!r}: leave dropout out, or change posterior")
     return create_posterior(family, model, training.rank if rank is None else rank, dropout)
 
 
 def resolve_dtype(dtype: str, X: np.ndarray) -> str:
-    """The type a model computes in: "auto" is that of the data, of bytes "float32", of a data set "float64"."""
+    """Returns the type of the computation: "auto" is that of the data, "float32" for bytes, "float64" for a data set."""
     if dtype != "auto":
         return dtype
     if isinstance(X, Dataset):
@@ -74,12 +74,12 @@ def resolve_dtype(dtype: str, X: np.ndarray) -> str:
 
 
 def inputs_of(X: Any) -> int:
-    """Columns of x."""
+    """Returns the number of columns of x."""
     return X.inputs if isinstance(X, Dataset) else X.shape[1]
 
 
 def targets_of(y: Any) -> int:
-    """Columns of y."""
+    """Returns the number of columns of y."""
     return y.targets if isinstance(y, Dataset) else y.shape[1]
 
 
@@ -90,7 +90,7 @@ def names_of(y: Any) -> list[str] | None:
 
 
 def seed_of(random_state: Any) -> int:
-    """Integers are seeds as they are; None and generators draw one.
+    """Returns a seed: an integer itself, or a random one for None and generators.
 
     >>> seed_of(7)
     7
@@ -103,7 +103,7 @@ def seed_of(random_state: Any) -> int:
 
 
 def family_of(posterior: Posterior) -> str:
-    """Its family, as estimators say it.
+    """Returns the family of a posterior by the words of the estimators.
 
     >>> family_of(Posterior.low_rank(3, 0))
     'diagonal'
@@ -112,7 +112,7 @@ def family_of(posterior: Posterior) -> str:
 
 
 def prior_of(prior: Any) -> Posterior | None:
-    """The posterior that an estimator's parameter ``prior`` is, or has."""
+    """Returns the posterior that an estimator's parameter ``prior`` is, or has."""
     if prior is None or isinstance(prior, Posterior):
         return prior
     if isinstance(prior, Optimizer):
@@ -121,7 +121,7 @@ def prior_of(prior: Any) -> Posterior | None:
 
 
 def standardize(model: Model, x: np.ndarray, targets: np.ndarray, prior: Any) -> None:
-    """Standardises by the data, or as the fit whose posterior is the prior, so that parameters mean the same in both."""
+    """Standardises by the data, or as the fit whose posterior is the prior did, so that parameters mean the same."""
     if not isinstance(prior, Optimizer):
         return model.standardize(x, None if isinstance(x, Dataset) else targets)
     parts = prior.model.standardization
@@ -130,7 +130,7 @@ def standardize(model: Model, x: np.ndarray, targets: np.ndarray, prior: Any) ->
 
 
 def parameters_of(optimizer: Optimizer) -> dict[str, Any]:
-    """Parameters of an estimator that would train as this optimizer does."""
+    """Returns parameters of an estimator that would train as this optimizer does."""
     posterior, options = optimizer.posterior, optimizer.options
     usual = usual_options(optimizer)
     changed = {name: value for name, value in options.items() if value != usual[name] and name != "seed"}
@@ -146,14 +146,14 @@ def parameters_of(optimizer: Optimizer) -> dict[str, Any]:
 
 
 def usual_options(optimizer: Optimizer) -> dict[str, Any]:
-    """Options of an estimator's training by the same method, where its user sets none."""
+    """Returns the options of an estimator's training by the same method if its user sets none."""
     usual = Optimizer(optimizer.model, optimizer.posterior, optimizer.method, optimizer.data_size)
     usual.set_text(suggest_training(usual.model, usual.data_size, False, usual.method).options)
     return usual.options
 
 
 def is_left_open(optimizer: Optimizer) -> bool:
-    """Whether its method is one of the two, for all data together and for blocks, that method "auto" takes."""
+    """True if the method is one that "auto" takes, for all data together or for blocks."""
     family = family_of(optimizer.posterior)
     try:
         taken = [suggest_training(optimizer.model, optimizer.data_size, in_blocks, family=family) for in_blocks in (False, True)]
@@ -163,6 +163,6 @@ def is_left_open(optimizer: Optimizer) -> bool:
 
 
 def hidden_of(model: Model) -> tuple[int, ...]:
-    """Widths of a network's hidden layers."""
+    """Returns the numbers of units of a network's hidden layers."""
     weights = [block for block in model.blocks if block.name.endswith("weight")]
     return tuple(block.rows for block in weights[:-1])

@@ -17,7 +17,7 @@ from .parameters import COURSE, LEARNING
 
 
 class BayesianConv(BayesianEstimator):
-    """The parameters that they have."""
+    """Base class of networks that are given by their layers: their parameters."""
 
     image_shape_: images.Shape | None
 
@@ -87,7 +87,7 @@ class BayesianConv(BayesianEstimator):
         return rows
 
     def _rows_of_dataset(self, data: Dataset, known: bool) -> Dataset:
-        """Its rows are images as ``image_shape`` says."""
+        """Sets the shape of images from ``image_shape``, and returns the data set."""
         if not known:
             shape = None if self.image_shape is None else tuple(self.image_shape)
             self.image_shape_ = None if shape is not None and shape[1:] == (1, 1) else shape
@@ -108,11 +108,11 @@ class BayesianConv(BayesianEstimator):
         return self.network if isinstance(self.network, str) else "\n".join(self.network)
 
     def _is_whole(self) -> bool:
-        """Whether ``network`` has its ends, and so a number of outputs."""
+        """True if ``network`` has its ends, and so a number of outputs."""
         return self._text().split()[:1] == ["input"]
 
     def _description(self, inputs: int, outputs: int) -> str:
-        """The whole of it, where ``network`` leaves out the ends or all."""
+        """Returns the text of the whole network; ``network`` may be a name, or leave out the ends."""
         text, shape = self._text(), self.image_shape_
         if len(text.split()) == 1 and ";" not in text:
             if shape is None:
@@ -137,7 +137,7 @@ class BayesianConv(BayesianEstimator):
 
 
 def _layers_of(model: Model) -> str:
-    """A network's layers, without its ends if ``network`` may leave them out."""
+    """Returns a network's layers, without its ends if ``network`` may leave them out."""
     lines = model.description.splitlines()
     return "\n".join(lines[1:-1] if len(lines) > 3 and lines[-1] == f"dense {model.outputs}" else lines)
 
@@ -153,28 +153,31 @@ def _in_words(shape: images.Shape | None) -> str:
 
 
 PARAMETERS = f"""
-    X holds images: an array (n, channels, rows, columns) or (n, rows, columns, channels), (n, rows, columns) of one channel, or
-    a matrix with ``image_shape``. Bytes (uint8) are read as they are: they become numbers a minibatch at a time.
+    X holds images: an array of shape (n, channels, rows, columns), (n, rows, columns, channels), or (n, rows,
+    columns) for one channel; or a matrix with ``image_shape``. Bytes (uint8) are read in place: libbdl
+    converts one minibatch at a time.
 
     Parameters
     ----------
     network : str or list of str, default="lenet5"
-        The name of a published network, one of ``bdl.networks.names()``; or the layers between the images and the outputs,
-        "conv 16 3; relu; maxpool 2; dense 64; relu"; or a whole network, from "input ..." on (docs/reference/networks.md).
+        The name of a published network, one of ``bdl.networks.names()``; or the layers between images and
+        outputs, such as "conv 16 3; relu; maxpool 2; dense 64; relu"; or a whole network that begins with
+        "input".
     image_shape : (int, int, int), default=None
-        Channels, rows and columns of the images where X is a matrix, in whose rows they lie channel by channel, row by row.
-        None: the matrix holds features.
+        Channels, rows and columns of the images if X is a matrix. Each of its rows then holds an image,
+        channel by channel. None: the columns of a matrix are features.
     channels : str, default="auto"
-        Where they are in X: "first", (n, channels, rows, columns), or "last". "auto" sees it where one of the two is 1, 3 or
-        4.
+        Place of the channels in X: "first", (n, channels, rows, columns), or "last". "auto" finds the axis of
+        length 1, 3 or 4.
     {LEARNING}
     epochs : int, default={int(defaults["image_epochs"])}
         Passes over the data.
     standardize : bool, default=True
-        Whether the network sees channels, and numeric targets, of mean 0 and standard deviation 1.
+        Whether libbdl standardises channels, and numeric targets, inside the model.
     dtype : str, default="float32"
-        In which the network computes: "float64", "float32", or "auto" for that of the data.
+        Type of the computation: "float64", "float32", or "auto" for that of the data.
     samples : int, default={int(defaults["image_samples"])}
-        Draws of the posterior that predictions average over, the same ones at every call.
-    {COURSE}    image_shape_ : channels, rows and columns of the images, None of features
+        Number of posterior samples of predictions; the same samples at every call.
+    {COURSE}    image_shape_ : (int, int, int) or None
+        Channels, rows and columns of the images; None of features.
 """

@@ -7,17 +7,19 @@ from .network_classifier import NetworkClassifier
 
 
 class BayesianConvClassifier(NetworkClassifier, BayesianConv):
-    __doc__ = f"""Classification of images by a Bayesian convolutional network; labels may be of any type.
+    __doc__ = f"""Classification of images by a Bayesian convolutional network. Labels may have any type.
 
     >>> import bdl, numpy as np
     >>> rng = np.random.default_rng(1)
     >>> X = rng.integers(0, 60, (120, 8, 8), dtype=np.uint8)
     >>> y = np.repeat(["across", "down"], 60)
     >>> X[:60, 3, :] = X[60:, :, 3] = 255
-    >>> classifier = bdl.BayesianConvClassifier("conv 4 3; relu; maxpool 2", epochs=40).fit(X, y)
+    >>> layers = "conv 4 3; relu; maxpool 2"
+    >>> classifier = bdl.BayesianConvClassifier(layers, epochs=40).fit(X, y)
     >>> classifier.score(X, y)
     1.0
     >>> classifier.predict(X[[0, 119]])
     array(['across', 'down'], dtype='<U6')
-    {PARAMETERS}    classes_ : the labels
+    {PARAMETERS}    classes_ : array
+        Labels, in the order of the probabilities.
 """

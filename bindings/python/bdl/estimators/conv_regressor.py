@@ -11,12 +11,13 @@ from .network_regressor import NOISE, NetworkRegressor, with_noise
 
 
 class BayesianConvRegressor(NetworkRegressor, BayesianConv):
-    __doc__ = f"""Numbers of images by a Bayesian convolutional network with noise that is learned.
+    __doc__ = f"""Regression of numbers on images by a Bayesian convolutional network, which also learns the noise.
 
     >>> import bdl, numpy as np
     >>> X = np.random.default_rng(1).integers(0, 256, (200, 6, 6), dtype=np.uint8)
-    >>> y = X[:, :3].mean(axis=(1, 2)) - X[:, 3:].mean(axis=(1, 2))  # how much brighter the upper half is
-    >>> regressor = bdl.BayesianConvRegressor("conv 4 3; relu", epochs=60).fit(X, y)
+    >>> y = X[:, :3].mean(axis=(1, 2)) - X[:, 3:].mean(axis=(1, 2))
+    >>> regressor = bdl.BayesianConvRegressor("conv 4 3; relu", epochs=60)
+    >>> regressor = regressor.fit(X, y)
     >>> regressor.score(X, y) > 0.9
     True
     {PARAMETERS.replace("image_shape :", NOISE + "image_shape :", 1)}"""
@@ -26,7 +27,7 @@ class BayesianConvRegressor(NetworkRegressor, BayesianConv):
         self.noise = noise
 
     def _chosen_noise(self, x: Any, targets: np.ndarray, stepwise: bool) -> tuple[str, float]:
-        """A whole network has the outputs of its means."""
+        """Returns Gaussian noise for a whole network, which has no outputs for other noise."""
         return ("gaussian", 0.0) if self._is_whole() else super()._chosen_noise(x, targets, stepwise)
 
     __init__.__signature__ = with_noise(BayesianConv.__init__)  # type: ignore[attr-defined]

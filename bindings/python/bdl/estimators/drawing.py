@@ -1,4 +1,4 @@
-"""Draws of y, of one posterior or of the members of an ensemble."""
+"""Random samples of y, of one posterior or of the members of an ensemble."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..predict import predict_draws
 
 
 def drawn(handles: Any, x: np.ndarray, n_samples: int, seed: int, method: str) -> np.ndarray:
-    """Returns draws in columns, of members in turn, and of each as many as may be."""
+    """Returns samples in columns, of the members in turn."""
     models, _ = handles
     if not isinstance(models, list):
         return predict_draws(*handles, x, n_samples, seed, method)

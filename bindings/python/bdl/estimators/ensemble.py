@@ -22,17 +22,22 @@ from .regression import PredictsNumbers
 PARAMETERS = """
     Parameters
     ----------
-    estimator : estimator of this package, default={default}
-        What each member is a clone of, whatever its method.
+    estimator : estimator, default={default}
+        Estimator of this package, of which each member is a clone.
     n_estimators : int, default=5
         Number of members.
     random_state : int, RandomState or None, default=1
-        Member j has the seed that this gives plus j.
+        Seed of the first member; that of member j is j larger.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        Fitted members.
     """
 
 
 class DeepEnsemble(MetaEstimatorMixin, ScoresNovelty, BaseEstimator):
-    """Base class of ensembles. ``estimators_`` are the members."""
+    """Base class of ensembles; ``estimators_`` are the members."""
 
     estimators_: list[Any]
 
@@ -45,7 +50,24 @@ class DeepEnsemble(MetaEstimatorMixin, ScoresNovelty, BaseEstimator):
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Fits the members, one after the other, each on all data, arrays or a ``Dataset`` in place of both."""
+        """Fits the members, one after the other, each on all data, and returns the ensemble.
+
+        Parameters
+        ----------
+        X : array of shape (n, features), or Dataset
+            Inputs, or a :class:`bdl.Dataset` in place of X and y.
+        y : array of shape (n,) or (n, targets), default=None
+            Targets or labels.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> member = bdl.BayesianMLPRegressor(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleRegressor(member, 2).fit(X, y)
+        >>> len(ensemble.estimators_)
+        2
+        """
         if self.n_estimators < 1:
             raise ValueError(f"n_estimators is {self.n_estimators}, expected at least 1")
         member = self._default() if self.estimator is None else self.estimator
@@ -60,7 +82,24 @@ class DeepEnsemble(MetaEstimatorMixin, ScoresNovelty, BaseEstimator):
         return self
 
     def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
-        """log p(y_i | x_i) of each example given the training data, in nats and in y's units."""
+        """Returns log p(y_i | x_i, training data) of each example, of shape (n,), in nats.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+        y : array of shape (n,) or (n, targets)
+            Targets or labels.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> member = bdl.BayesianMLPRegressor(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleRegressor(member, 2).fit(X, y)
+        >>> ensemble.log_predictive_density(X, y).shape
+        (308,)
+        """
         check_is_fitted(self, "estimators_")
         first = self.estimators_[0]
         x, y = validated_data(first, first._rows(X, known=True), y, reset=False)
@@ -110,15 +149,75 @@ class DeepEnsembleRegressor(RegressorMixin, PredictsNumbers, DeepEnsemble):
     def predict(
         self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Means of y, or what else is asked, as of the members."""
+        """Returns the means of y, of shape (n,), or (n, targets) if y had several columns.
+
+        Pass one of the other arguments to get more than means.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+        return_std : bool, default=False
+            True: return (means, standard deviations), noise included.
+        interval : float, default=None
+            Probability of central intervals, such as 0.9: return (lower limits, upper limits), noise included.
+        quantiles : float or sequence of float, default=None
+            Levels, such as [0.1, 0.5, 0.9]: return quantiles of y, with one column for each level.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> member = bdl.BayesianMLPRegressor(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleRegressor(member, 2).fit(X, y)
+        >>> mean, std = ensemble.predict(X[:3], return_std=True)
+        >>> mean.shape, std.shape
+        ((3,), (3,))
+        """
         return self._predict_numbers(X, return_std, interval, quantiles)
 
     def predict_uncertainty(self, X: Any) -> Prediction:
-        """Mean of y, its variance from not knowing member and parameters, and that of the noise."""
+        """Returns the means of y and their two variances, a :class:`bdl.Prediction`.
+
+        ``epistemic_variance`` comes from not knowing member and parameters, ``noise_variance`` is that of the noise.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> member = bdl.BayesianMLPRegressor(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleRegressor(member, 2).fit(X, y)
+        >>> bool((ensemble.predict_uncertainty(X[:3]).epistemic_variance > 0).all())
+        True
+        """
         return self._number_uncertainty(X)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:
-        """Draws of y, noise included, in columns, of each member in turn."""
+        """Returns random samples of y, noise included, of shape (n, n_samples).
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+        n_samples : int, default=1
+            Number of samples, of each member in turn.
+        random_state : int, RandomState or None, default=1
+            Seed of the samples.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> member = bdl.BayesianMLPRegressor(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleRegressor(member, 2).fit(X, y)
+        >>> ensemble.sample_y(X[:3], n_samples=100).shape
+        (3, 100)
+        """
         return self._shaped(self._draws(X, n_samples, random_state))
 
     def _more_tags(self) -> dict[str, Any]:
@@ -136,7 +235,8 @@ class DeepEnsembleClassifier(ClassifierMixin, PredictsClasses, DeepEnsemble):
     >>> import bdl, numpy as np
     >>> X = np.random.default_rng(1).normal(size=(80, 2))
     >>> member = bdl.BayesianMLPClassifier(method="laplace", epochs=50)
-    >>> ensemble = bdl.DeepEnsembleClassifier(member, n_estimators=3).fit(X, X[:, 0] > 0)
+    >>> ensemble = bdl.DeepEnsembleClassifier(member, n_estimators=3)
+    >>> ensemble = ensemble.fit(X, X[:, 0] > 0)
     >>> ensemble.predict([[2.0, 0.0], [-2.0, 0.0]])
     array([ True, False])
     {PARAMETERS.format(default="BayesianMLPClassifier()")}"""
@@ -145,21 +245,103 @@ class DeepEnsembleClassifier(ClassifierMixin, PredictsClasses, DeepEnsemble):
         return BayesianMLPClassifier()
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable labels."""
+        """Returns the most probable label of each row, of shape (n,).
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> member = bdl.BayesianMLPClassifier(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleClassifier(member, 2).fit(X, y > 10)
+        >>> ensemble.predict(X[:3])
+        array([False, False, False])
+        """
         return self._predict_labels(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, in the order of ``classes_``."""
+        """Returns the probabilities of the classes, of shape (n, classes), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> member = bdl.BayesianMLPClassifier(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleClassifier(member, 2).fit(X, y > 10)
+        >>> ensemble.predict_proba(X[:3]).shape
+        (3, 2)
+        """
         return self._probabilities(X)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Their logarithms."""
+        """Returns the log probabilities of the classes, of shape (n, classes), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> member = bdl.BayesianMLPClassifier(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleClassifier(member, 2).fit(X, y > 10)
+        >>> ensemble.predict_log_proba(X[:3]).shape
+        (3, 2)
+        """
         return np.log(self._probabilities(X))
 
     def predict_uncertainty(self, X: Any) -> ClassPrediction:
-        """Probabilities, their entropy, and the part of it that is due to not knowing member and parameters, in nats."""
+        """Returns class probabilities and their uncertainty, a :class:`bdl.ClassPrediction`.
+
+        ``entropy`` is that of the probabilities, in nats. ``mutual_information`` is its part from not knowing member
+        and parameters; more data reduce it.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> member = bdl.BayesianMLPClassifier(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleClassifier(member, 2).fit(X, y > 10)
+        >>> ensemble.predict_uncertainty(X[:3]).entropy.shape
+        (3,)
+        """
         return self._class_uncertainty(X)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:
-        """Draws of labels, in columns, of each member in turn."""
+        """Returns random samples of labels, of shape (n, n_samples).
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+        n_samples : int, default=1
+            Number of samples, of each member in turn.
+        random_state : int, RandomState or None, default=1
+            Seed of the samples.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> member = bdl.BayesianMLPClassifier(epochs=20)
+        >>> ensemble = bdl.DeepEnsembleClassifier(member, 2).fit(X, y > 10)
+        >>> ensemble.sample_y(X[:3], n_samples=100).shape
+        (3, 100)
+        """
         return self.classes_[self._draws(X, n_samples, random_state)[:, 0].astype(np.intp)]

@@ -42,35 +42,62 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     Parameters
     ----------
     family : str, default="gaussian"
-        Of y: "gaussian", "poisson" (log link), "bernoulli" (logit link, two classes) or "categorical" (softmax).
+        Distribution of y: "gaussian", "poisson" (log link), "bernoulli" (logit link, two classes) or
+        "categorical" (softmax).
     method : str, default="auto"
-        How the posterior is learned, one of ``bdl.methods()``. "auto" finds the best Gaussian posterior exactly
-        ("exact-full") where there is one output, up to 1000 parameters, and up to 2^25 numbers in X; else it takes
-        steps on minibatches, "slang-exact-hess" for one output and "slang-ggn" for more.
+        Training method, one of ``bdl.methods()``. "auto" finds the best Gaussian posterior exactly
+        ("exact-full") if there are one output, up to 1000 parameters, and up to 2^25 numbers in X. Else it takes
+        steps on minibatches: "slang-exact-hess" for one output, "slang-ggn" for more.
     posterior : str, default="auto"
-        Its family; "auto" is the one that the method is for; if it takes any, "full" up to 200 parameters, else
-        "low_rank".
+        Family of the posterior. "auto" is the default family of the method; for methods that learn any, "full"
+        up to 200 parameters, else "low_rank".
     prior : Posterior or Optimizer, default=None
-        As of ``BayesianMLPRegressor``.
+        Posterior of a fit to earlier data, which becomes the prior. The ``optimizer_`` of another
+        estimator also gives its standardisation. None: N(0, 1) for each coefficient of standardised data;
+        ``options={"prior_precision": ...}`` changes it. The prior of the intercept is wide.
     rank : int, default=None
-        Of a low-rank posterior; None is 10.
+        Rank of a low-rank posterior. None is 10.
     epochs : int, default=100
-        Passes over the data; for exact methods the most of them.
+        Passes over the data. For exact methods it is the largest number.
     standardize : bool, default=True
-        Whether the prior is on coefficients for inputs (and Gaussian y) of mean 0 and standard deviation 1.
-    dtype, random_state, samples, options, warm_start, verbose
-        As of ``BayesianMLPRegressor``. The prior of the coefficients is N(0, 1), options={"prior_precision": ...}
-        changes it; the intercept's is wide.
+        Whether libbdl standardises inputs, and Gaussian targets, inside the model. Coefficients are in
+        the units of your data in any case.
+    dtype : str, default="float64"
+        Type of the computation: "float64", "float32", or "auto" for that of the data.
+    random_state : int, RandomState or None, default=1
+        Seed of training. Equal seeds give identical results, in every language of libbdl.
+    samples : int, default=500
+        Number of posterior samples of predictions by "monte_carlo".
     prediction : str, default="auto"
-        How predictions integrate over the posterior: "auto" is exactly, where there is one output or Gaussian noise,
-        else "monte_carlo".
+        How predictions average over the posterior. "auto" is exact for one output and for Gaussian noise, and
+        "monte_carlo" otherwise.
+    options : dict, default=None
+        Options of training by name. ``bdl.options()`` describes them.
+    warm_start : bool, default=False
+        Whether ``fit`` continues from the present state instead of starting again.
+    verbose : bool, default=False
+        Whether to show a progress bar.
 
     Attributes
     ----------
-    coef_, intercept_, coef_std_, intercept_std_ : means and standard deviations, in the data's units; the latter are NaN after
-        methods that find a point, as "map" does
-    classes_ : the labels of classifiers
-    model_, posterior_, optimizer_, history_, n_iter_ : as of ``BayesianMLPRegressor``
+    coef_, intercept_ : array
+        Posterior means of the coefficients and of the intercept, in the data's units.
+    coef_std_, intercept_std_ : array
+        Their posterior standard deviations; NaN after methods that find a point, such as "map".
+    classes_ : array
+        Labels of a classifier.
+    model_ : Model
+        Model.
+    posterior_ : Posterior
+        Posterior over the parameters of the standardised data.
+    optimizer_ : Optimizer
+        Optimizer that trained it, with everything learned.
+    history_ : dict of lists
+        Training by epoch: "epoch", "expected_log_likelihood", "kl" and "elbo".
+    n_iter_ : int
+        Number of epochs of training.
+    n_features_in_ : int
+        Number of features.
     """
 
     early_stopping = False
@@ -161,9 +188,28 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     # Training.
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, data_size: int | None = None) -> Any:
-        """As the networks' (classifiers' first call needs all ``classes``); with ``method`` = "auto", which goes to an
-        optimum by ``fit``, as the Kalman filter of the coefficients ("ekf"). Of family "gaussian" its posterior is the exact one
-        for the noise that it has learned on the way."""
+        """Learns from one block of data, each row once and in order, and returns the estimator.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs of the block.
+        y : array of shape (n,) or (n, targets)
+            Targets or labels of the block.
+        classes : array, default=None
+            All labels that will ever come. The first call of a classifier needs them.
+        data_size : int, default=None
+            Number of examples in all blocks together, for methods for batches. None: that of the first block.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().partial_fit(X[:200], y[:200])
+        >>> glm = glm.partial_fit(X[200:], y[200:])
+        >>> glm.optimizer_.prequential.count
+        308
+        """
         if classes is None and _is_classifier(self) and not self._is_fitted():
             raise ValueError("classes must be passed on the first call to partial_fit.")
         return self._learn_block(X, y, data_size, classes)
@@ -173,7 +219,31 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     def predict(
         self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Means of y, or what else is asked for, as by ``BayesianMLPRegressor``; of classifiers, labels."""
+        """Returns the means of y, or the labels of a classifier, of shape (n,) or (n, targets).
+
+        For numbers, pass one of the other arguments to get more than means.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+        return_std : bool, default=False
+            True: return (means, standard deviations), noise included.
+        interval : float, default=None
+            Probability of central intervals, such as 0.9: return (lower limits, upper limits), noise included.
+        quantiles : float or sequence of float, default=None
+            Levels, such as [0.1, 0.5, 0.9]: return quantiles of y, with one column for each level.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> mean, std = glm.predict(X[:3], return_std=True)
+        >>> lower, upper = glm.predict(X[:3], interval=0.9)
+        >>> mean.shape, std.shape, bool((lower < upper).all())
+        ((3,), (3,), True)
+        """
         if not _is_classifier(self):
             return self._predict_numbers(X, return_std, interval, quantiles)
         if return_std or interval is not None or quantiles is not None:
@@ -182,25 +252,105 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
     @available_if(_is_classifier)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, in the order of ``classes_``."""
+        """Returns the probabilities of the classes, of shape (n, classes), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM("bernoulli").fit(X, y > 10)
+        >>> glm.predict_proba(X[:3]).shape
+        (3, 2)
+        """
         return self._probabilities(X)
 
     @available_if(_is_classifier)
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Their logarithms."""
+        """Returns the log probabilities of the classes, of shape (n, classes), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM("bernoulli").fit(X, y > 10)
+        >>> glm.predict_log_proba(X[:3]).shape
+        (3, 2)
+        """
         return np.log(self._probabilities(X))
 
     def predict_uncertainty(self, X: Any) -> Prediction | ClassPrediction:
-        """As of the networks: mean and two variances, or probabilities, entropy and mutual information."""
+        """Returns predictions with their uncertainty, by its source.
+
+        The result is a :class:`bdl.Prediction` (means and two variances), or of classifiers a
+        :class:`bdl.ClassPrediction` (probabilities, entropy, mutual information).
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> found = glm.predict_uncertainty(X[:3])
+        >>> bool((found.epistemic_variance < found.noise_variance).all())
+        True
+        """
         return self._class_uncertainty(X) if _is_classifier(self) else self._number_uncertainty(X)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:
-        """Draws of y, in columns; each column is of one draw of the parameters."""
+        """Returns random samples of y or of labels, of shape (n, n_samples).
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+        n_samples : int, default=1
+            Number of samples. Each column belongs to one sample of the parameters.
+        random_state : int, RandomState or None, default=1
+            Seed of the samples.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> glm.sample_y(X[:3], n_samples=100).shape
+        (3, 100)
+        """
         sample = self._sample_labels if _is_classifier(self) else self._sample_numbers
         return sample(X, n_samples, random_state)
 
     def score(self, X: Any, y: Any) -> float:
-        """Accuracy of classifiers, R2 of family "gaussian", D2 of "poisson" (the share of deviance explained)."""
+        """Returns R2 of family "gaussian", D2 (explained deviance) of "poisson", or accuracy.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+        y : array of shape (n,) or (n, targets)
+            Targets or labels.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM("bernoulli").fit(X, y > 10)
+        >>> glm.score(X, y > 10) > 0.9
+        True
+        """
         measure = {"gaussian": r2_score, "poisson": _d2_poisson}.get(self.family, accuracy_score)
         return float(measure(y, self.predict(X)))
 
@@ -222,6 +372,6 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
 
 def _d2_poisson(y: Any, mean: np.ndarray) -> float:
-    """Averaged over the targets."""
+    """Returns D2 for counts, averaged over the targets."""
     columns = zip(np.reshape(y, (len(mean), -1)).T, np.reshape(mean, (len(mean), -1)).T)
     return float(np.mean([d2_tweedie_score(targets, means, power=1) for targets, means in columns]))

@@ -15,7 +15,7 @@ Shape = tuple[int, int, int]
 
 
 def shape_of(X: Any, channels: str, known: Shape | None) -> Shape | None:
-    """Channels, rows and columns of the images that X holds, None of a matrix; ``known``: as former calls had them.
+    """Returns channels, rows and columns of the images in X, None for a matrix; ``known``: those of earlier calls.
 
     >>> shape_of(np.zeros((5, 28, 28)), "auto", None)
     (1, 28, 28)
@@ -45,7 +45,7 @@ def _are_first(shape: tuple[int, ...], channels: str, known: Shape | None) -> bo
 
 
 def as_rows(X: Any, shape: Shape) -> np.ndarray:
-    """One image per row; a copy only where the channels are last, and several, or memory is in another order.
+    """Returns one image per row; a copy only if several channels are last, or memory is in another order.
 
     >>> as_rows(np.arange(12).reshape(1, 2, 2, 3), (3, 2, 2))
     array([[ 0,  3,  6,  9,  1,  4,  7, 10,  2,  5,  8, 11]])

@@ -1,4 +1,4 @@
-"""How estimators learn: in courses of epochs, or block by block."""
+"""Training of estimators, over epochs or block by block."""
 
 from __future__ import annotations
 
@@ -32,12 +32,29 @@ _READ_TOGETHER = 4096
 
 
 class Learns:
-    """``fit`` and ``partial_fit`` of BayesianEstimator, which has the methods in which kinds of estimators differ."""
+    """Adds ``fit`` and ``partial_fit`` to BayesianEstimator, whose methods distinguish the kinds of estimators."""
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Trains on the data, arrays or a ``Dataset`` in place of both (docs/how-to/large-data.md): from the beginning, or with ``warm_start`` from where training is. Ctrl-C and
-        divergence (a ``DivergedError``) keep what has been learned so far. Other problems of the result are a
-        ``ConvergenceWarning`` of scikit-learn."""
+        """Trains on the data and returns the estimator.
+
+        Ctrl-C and divergence (:class:`bdl.DivergedError`) keep what has been learned so far. Other problems of the
+        result are reported as scikit-learn's ``ConvergenceWarning``.
+
+        Parameters
+        ----------
+        X : array of shape (n, features), or Dataset
+            Inputs, or a :class:`bdl.Dataset` in place of X and y.
+        y : array of shape (n,) or (n, targets), default=None
+            Targets or labels.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> glm.optimizer_.method, glm.posterior_.family
+        ('exact-full', 'full')
+        """
         goes_on = self.warm_start and self._is_fitted()
         former = dict(vars(self))
         try:
@@ -52,14 +69,14 @@ class Learns:
             raise
 
     def _keep_what_is_known(self, former: dict[str, Any], goes_on: bool) -> None:
-        """After a failure: what has been learned so far, or the former fit."""
+        """Keeps, after a failure, what has been learned so far, or else the earlier fit."""
         has_learned = self._is_fitted() and self.optimizer_ is not former.get("optimizer_")
         if "optimizer_" in former and not goes_on and not has_learned:
             vars(self).clear()
             vars(self).update(former)
 
     def _state(self, former: dict[str, Any], goes_on: bool) -> str:
-        """Which state the estimator holds after a failure."""
+        """Returns a sentence about the state of the estimator after a failure."""
         if not self._is_fitted():
             return "The estimator is not fitted"
         if self.optimizer_ is former.get("optimizer_") and not goes_on:
@@ -94,7 +111,7 @@ class Learns:
             self.others_ = (*self.others_, train(member))
 
     def _parameters_of_members(self) -> dict[str, Any]:
-        """Parameters of an ensemble's members, which differ in their seeds."""
+        """Returns the parameters that the members of an ensemble share."""
         return {name: value for name, value in self.get_params(deep=False).items() if name not in ("members", "random_state")}
 
     def _say_what_is_wrong(self, x: Any, targets: Any) -> None:
@@ -105,10 +122,30 @@ class Learns:
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
     def partial_fit(self, X: Any, y: Any, data_size: int | None = None) -> Any:
-        """Learns from a block of data in the order of its rows, once: as a filter, or by steps on minibatches where
-        ``method`` names one for batches. For the latter ``data_size`` is the number of examples in all blocks
-        together, which the first call needs where there are several. Standardisation is the first block's; of filters, that of
-        the first 20 rows or more, which they learn anew until they know it (docs/how-to/streams.md)."""
+        """Learns from one block of data, each row once and in order, and returns the estimator.
+
+        By default it learns as a filter. A ``method`` for batches takes one step on each minibatch instead. The
+        first block determines the standardisation; filters take at least 20 rows for it. Targets must be finite:
+        for missing ones call ``optimizer_.observe``.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs of the block.
+        y : array of shape (n,) or (n, targets)
+            Targets of the block.
+        data_size : int, default=None
+            Number of examples in all blocks together, for methods for batches. None: that of the first block.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().partial_fit(X[:200], y[:200])
+        >>> glm = glm.partial_fit(X[200:], y[200:])
+        >>> glm.optimizer_.method, glm.optimizer_.prequential.count
+        ('ekf', 308)
+        """
         return self._learn_block(X, y, data_size)
 
     def _learn_block(self, X: Any, y: Any, data_size: int | None, classes: Any = None) -> Any:
@@ -132,7 +169,7 @@ class Learns:
         return self
 
     def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
-        """Blank handles in place of any former ones."""
+        """Creates new handles in place of earlier ones."""
         if self.members < 1:
             raise ValueError(f"members is {self.members}, expected at least 1")
         if self.members > 1 and self._is_linear():
@@ -146,7 +183,7 @@ class Learns:
         self.history_, self.others_ = {}, ()
 
     def _name_columns(self, targets: list[str] | None) -> None:
-        """The model has names of features and targets, and labels of classes where checkpoints have room for them."""
+        """Sets names of features and targets, and labels of classes of a type that files can hold."""
         model, features = self.optimizer_.model, getattr(self, "feature_names_in_", None)
         if features is not None:
             model.input_names = features
@@ -168,14 +205,14 @@ class Learns:
         return self._network(construction.inputs_of(x), outputs, likelihood, construction.resolve_dtype(self.dtype, x))
 
     def _blank_posterior(self, model: Model, rows: int, stepwise: bool) -> tuple[Posterior, str]:
-        """A posterior, and the method that is to learn it."""
+        """Returns a new posterior, and the method that is to learn it."""
         family = construction.wanted_family(self.posterior, self.rank, self.method)
         training = suggest_training(model, rows, stepwise, self.method, family)
         usual = defaults["hidden_rate"]
         return construction.posterior_of(training, model, self.rank, getattr(self, "dropout", usual), usual), training.method
 
     def _method_to_go_on(self, x: np.ndarray, stepwise: bool) -> str:
-        """The method that training has had, or the one of its other kind where that is left open."""
+        """Returns the method of training so far, or for "auto" the one for this kind of training."""
         present = describe_method(self.optimizer_.method)
         if self.method != "auto" and not (stepwise and present.is_exact):
             return present.name
@@ -213,7 +250,7 @@ class Learns:
         return optimizer
 
     def _set_options(self, optimizer: Optimizer) -> None:
-        """Those that suit the model, then the user's."""
+        """Sets the options that suit the model, then the user's."""
         optimizer.set_text(suggest_training(optimizer.model, optimizer.data_size, False, optimizer.method).options)
         if not self.standardize:
             optimizer["stream_scales"] = "given"
@@ -262,7 +299,7 @@ class Learns:
         return epochs
 
     def _conclude(self) -> None:
-        """After training, also one that has failed or was interrupted: what it has not begun is not fitted."""
+        """Sets attributes after training, even if it failed; without any step, the estimator is not fitted."""
         if self.posterior_.is_blank:
             del self.optimizer_
         else:
@@ -274,7 +311,7 @@ class Learns:
 
     def _split(self, x: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, Validation]:
         if isinstance(x, Dataset):
-            raise TypeError("early_stopping takes arrays, X is a data set")
+            raise TypeError("early_stopping takes arrays, X is a data set: pass arrays, or set early_stopping=False")
         by_class = targets if hasattr(self, "classes_") else None
         seed = construction.seed_of(self.random_state) % 2**32
         x, held, targets, held_targets = train_test_split(

@@ -15,7 +15,7 @@ from .parameters import COURSE, LEARNING
 
 
 class BayesianMLP(BayesianEstimator):
-    """The parameters that networks have."""
+    """Base class of multilayer perceptrons: their parameters."""
 
     def __init__(
         self,
@@ -87,20 +87,20 @@ PARAMETERS = f"""
     Parameters
     ----------
     hidden : int or sequence of int, default=(50,)
-        Widths of the hidden layers.
+        Numbers of units of the hidden layers.
     activation : str, default="relu"
-        Of the hidden units: "identity", "relu", "leaky_relu", "elu", "gelu", "tanh", "sigmoid", "softplus" or
-        "swish".
+        Activation of the hidden units: "identity", "relu", "leaky_relu", "elu", "gelu", "tanh", "sigmoid",
+        "softplus" or "swish".
     {LEARNING}
     dropout : float or (float, float), default=0.1
-        Rates of a dropout posterior: of the hidden units, or of the inputs and the hidden units.
+        For a dropout posterior: the rate of the hidden units, or the rates of inputs and hidden units.
     epochs : int, default=100
         Passes over the data.
     standardize : bool, default=True
-        Whether the network sees inputs, and numeric targets, of mean 0 and standard deviation 1. Results are in the
-        data's units in any case.
+        Whether libbdl standardises inputs, and numeric targets, inside the model. Results are in the
+        units of your data in any case.
     dtype : str, default="float64"
-        In which the network computes: "float64", "float32", or "auto" for that of the data.
+        Type of the computation: "float64", "float32", or "auto" for that of the data.
     samples : int, default=500
-        Draws of the posterior that predictions average over, the same ones at every call.
+        Number of posterior samples of predictions; the same samples at every call.
     {COURSE}"""

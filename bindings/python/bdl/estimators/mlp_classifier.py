@@ -7,7 +7,7 @@ from .network_classifier import NetworkClassifier
 
 
 class BayesianMLPClassifier(NetworkClassifier, BayesianMLP):
-    __doc__ = f"""Classification by a Bayesian neural network; labels may be of any type.
+    __doc__ = f"""Classification by a Bayesian neural network. Labels may have any type.
 
     >>> import bdl, numpy as np
     >>> rng = np.random.default_rng(1)
@@ -19,5 +19,6 @@ class BayesianMLPClassifier(NetworkClassifier, BayesianMLP):
     >>> entropy = classifier.predict_uncertainty([[0.0, 0.0], [2.0, 2.0]]).entropy
     >>> bool(entropy[0] < entropy[1])
     True
-    {PARAMETERS}    classes_ : the labels
+    {PARAMETERS}    classes_ : array
+        Labels, in the order of the probabilities.
 """

@@ -10,7 +10,7 @@ from .network_regressor import NOISE, NetworkRegressor, with_noise
 
 
 class BayesianMLPRegressor(NetworkRegressor, BayesianMLP):
-    __doc__ = f"""Regression by a Bayesian neural network with noise that is learned.
+    __doc__ = f"""Regression by a Bayesian neural network, which also learns the noise.
 
     >>> import bdl, numpy as np
     >>> X = np.linspace(-2, 2, 80)[:, np.newaxis]

@@ -14,7 +14,7 @@ from .classification import PredictsClasses
 
 
 class NetworkClassifier(ClassifierMixin, PredictsClasses):
-    """Base class of their classifiers."""
+    """Base class of classifiers by networks."""
 
     def _encode(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
         return self._encode_labels(y, known, classes)
@@ -26,29 +26,129 @@ class NetworkClassifier(ClassifierMixin, PredictsClasses):
         return self._class_outputs()
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, data_size: int | None = None) -> Any:
-        """As the regressor's; the first call needs all ``classes`` that will come."""
+        """Learns from one block of data, each row once, and returns the estimator.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs of the block.
+        y : array of shape (n,)
+            Labels of the block.
+        classes : array, default=None
+            All labels that will ever come. The first call needs them.
+        data_size : int, default=None
+            Number of examples in all blocks together, for methods for batches. None: that of the first block.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> classifier = bdl.BayesianMLPClassifier()
+        >>> classifier = classifier.partial_fit(X[:200], y[:200] > 10, [False, True])
+        >>> classifier = classifier.partial_fit(X[200:], y[200:] > 10)
+        >>> classifier.score(X, y > 10) > 0.9
+        True
+        """
         if classes is None and not self._is_fitted():
             raise ValueError("classes must be passed on the first call to partial_fit.")
         return self._learn_block(X, y, data_size, classes)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable labels."""
+        """Returns the most probable label of each row, of shape (n,).
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> classifier = bdl.BayesianMLPClassifier().fit(X, y > 10)
+        >>> classifier.predict(X[:3])
+        array([False, False, False])
+        """
         return self._predict_labels(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, in the order of ``classes_``."""
+        """Returns the probabilities of the classes, of shape (n, classes), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> classifier = bdl.BayesianMLPClassifier().fit(X, y > 10)
+        >>> classifier.predict_proba(X[:3]).shape
+        (3, 2)
+        """
         return self._probabilities(X)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Their logarithms."""
+        """Returns the log probabilities of the classes, of shape (n, classes), in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> classifier = bdl.BayesianMLPClassifier().fit(X, y > 10)
+        >>> classifier.predict_log_proba(X[:3]).shape
+        (3, 2)
+        """
         return np.log(self._probabilities(X))
 
     def predict_uncertainty(self, X: Any) -> ClassPrediction:
-        """Probabilities, their entropy, and the part of it that is due to not knowing the parameters, in nats."""
+        """Returns class probabilities and their uncertainty, a :class:`bdl.ClassPrediction`.
+
+        ``entropy`` is that of the probabilities, in nats. ``mutual_information`` is its part from not knowing the
+        parameters; more data reduce it.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> classifier = bdl.BayesianMLPClassifier().fit(X, y > 10)
+        >>> found = classifier.predict_uncertainty(X[:3])
+        >>> bool((found.mutual_information <= found.entropy).all())
+        True
+        """
         return self._class_uncertainty(X)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:
-        """Draws of labels, in columns; each column is of one draw of the parameters."""
+        """Returns random samples of labels, of shape (n, n_samples).
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+        n_samples : int, default=1
+            Number of samples. Each column belongs to one sample of the parameters.
+        random_state : int, RandomState or None, default=1
+            Seed of the samples.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> classifier = bdl.BayesianMLPClassifier().fit(X, y > 10)
+        >>> classifier.sample_y(X[:3], n_samples=100).shape
+        (3, 100)
+        """
         return self._sample_labels(X, n_samples, random_state)
 
     def _loaded(self) -> None:

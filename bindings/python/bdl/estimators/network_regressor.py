@@ -21,22 +21,23 @@ from .regression import PredictsNumbers
 _NOISES = ("auto", "gaussian", "heteroscedastic", "student_t")
 
 NOISE = """noise : str, default="auto"
-        Of y around its mean: "gaussian", equal everywhere, "heteroscedastic", Gaussian with a variance that the
-        network learns as a function of the inputs, or "student_t", with learned degrees of freedom, for outliers. "auto" is
-        "heteroscedastic" in ``fit`` and "gaussian" in ``partial_fit``, but "student_t" if a target is more than 1000 robust
-        standard deviations from the median; docs/concepts/likelihoods.md has the exceptions.
+        Distribution of y around its mean: "gaussian" (equal everywhere), "heteroscedastic" (Gaussian, with a
+        variance that the network learns as a function of the inputs) or "student_t" (for outliers, with
+        learned degrees of freedom). "auto" is usually "heteroscedastic" in ``fit`` and "gaussian" in
+        ``partial_fit``. It is "student_t" if a target is more than 1000 robust standard deviations from
+        the median. ``model_.likelihood`` is the one that was taken.
     """
 
 
 def with_noise(constructor: Any) -> inspect.Signature:
-    """The signature of a network's constructor with the noise as its last parameter."""
+    """Returns the signature of a network's constructor with the noise as its last parameter."""
     signature = inspect.signature(constructor)
     noise = inspect.Parameter("noise", inspect.Parameter.KEYWORD_ONLY, default="auto", annotation="str")
     return signature.replace(parameters=[*signature.parameters.values(), noise])
 
 
 class NetworkRegressor(RegressorMixin, PredictsNumbers):
-    """Base class of their regressors."""
+    """Base class of regressors by networks."""
 
     noise: str
 
@@ -58,7 +59,7 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
         return noise
 
     def _chosen_noise(self, x: Any, targets: np.ndarray, stepwise: bool) -> tuple[str, float]:
-        """The noise that the library suggests for these parameters, and the distance of the outlier that it is for, or 0."""
+        """Returns the noise that libbdl suggests for these parameters, and the distance of the outlier behind it, or 0."""
         if "heteroscedastic_from" in (self.options or {}):  # it has no other meaning
             return "heteroscedastic", 0.0
         model = self._blank_model(x, targets, "gaussian")
@@ -68,7 +69,7 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
         return _noise_and_outlier(optimizer, stepwise, construction.prior_of(self.prior), known)
 
     def _parameters_of_members(self) -> dict[str, Any]:
-        """The noise has been chosen, and said, for all of them."""
+        """Returns the parameters of the members, with the noise of the first."""
         return {**super()._parameters_of_members(), "noise": self.model_.likelihood}
 
     def _outputs(self, targets: np.ndarray) -> int:
@@ -77,21 +78,78 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
     def predict(
         self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Means of y; or, on request, one of
+        """Returns the means of y, of shape (n,), or (n, targets) if y had several columns.
 
-        - ``return_std=True``: means and standard deviations, noise included,
-        - ``interval=0.9``: lower and upper limits, between which y is with this probability,
-        - ``quantiles=[0.1, 0.5]``: quantiles of y, one column per level.
+        Pass one of the other arguments to get more than means.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+        return_std : bool, default=False
+            True: return (means, standard deviations), noise included.
+        interval : float, default=None
+            Probability of central intervals, such as 0.9: return (lower limits, upper limits), noise included.
+        quantiles : float or sequence of float, default=None
+            Levels, such as [0.1, 0.5, 0.9]: return quantiles of y, with one column for each level.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> regressor = bdl.BayesianMLPRegressor().fit(X, y)
+        >>> mean, std = regressor.predict(X[:3], return_std=True)
+        >>> lower, upper = regressor.predict(X[:3], interval=0.9)
+        >>> mean.shape, std.shape, bool((lower < upper).all())
+        ((3,), (3,), True)
+        >>> regressor.predict(X[:3], quantiles=[0.1, 0.5, 0.9]).shape
+        (3, 3)
         """
         return self._predict_numbers(X, return_std, interval, quantiles)
 
     def predict_uncertainty(self, X: Any) -> Prediction:
-        """Mean of y, its variance from not knowing the parameters, and that of the noise. A point, as "map" finds it, has no
-        variance of the first kind: it is NaN, and a warning says so."""
+        """Returns the means of y and their two variances, a :class:`bdl.Prediction`.
+
+        ``epistemic_variance`` comes from not knowing the parameters, ``noise_variance`` is that of the noise. The
+        former is NaN, with a warning, after methods that find a point, such as "map".
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> regressor = bdl.BayesianMLPRegressor().fit(X, y)
+        >>> found = regressor.predict_uncertainty(X[:3])
+        >>> std = (found.epistemic_variance + found.noise_variance) ** 0.5
+        >>> bool(abs(std - regressor.predict(X[:3], return_std=True)[1]).max() < 1e-9)
+        True
+        """
         return self._number_uncertainty(X)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:
-        """Draws of y, noise included, in columns; each column is of one draw of the parameters."""
+        """Returns random samples of y, noise included, of shape (n, n_samples).
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+        n_samples : int, default=1
+            Number of samples. Each column belongs to one sample of the parameters.
+        random_state : int, RandomState or None, default=1
+            Seed of the samples.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> regressor = bdl.BayesianMLPRegressor().fit(X, y)
+        >>> regressor.sample_y(X[:3], n_samples=100).shape
+        (3, 100)
+        """
         return self._sample_numbers(X, n_samples, random_state)
 
     def _loaded(self) -> None:

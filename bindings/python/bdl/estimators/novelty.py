@@ -1,4 +1,4 @@
-"""How unlike the training rows a row is."""
+"""Novelty: how unlike the training rows a row is."""
 
 from __future__ import annotations
 
@@ -17,21 +17,27 @@ _ROWS, _STREAM_ROWS = int(defaults["novelty_rows"]), int(defaults["novelty_strea
 
 
 class ScoresNovelty:
-    """``novelty`` of an estimator or of the members of an ensemble, which ``_members`` gives."""
+    """Adds ``novelty`` to an estimator or an ensemble, whose members ``_members`` returns."""
 
     def _members(self) -> list[Any]:
         raise NotImplementedError
 
     def novelty(self, X: Any) -> np.ndarray:
-        """How unlike the training rows each row is: its leverage, the variance that a mean has from not knowing the parameters, over
-        that of the training rows on average. It grows where the data say little (docs/how-to/unlike-rows.md); ``novelty_limit`` says
-        what is unusual.
+        """Returns how unlike the training rows each row is, of shape (n,).
 
+        It is the variance of a mean from not knowing the parameters, divided by its average over the training rows.
+        Compare it with :meth:`novelty_limit`.
+
+        Parameters
+        ----------
+        X : array of shape (n, features)
+            Inputs.
+
+        Examples
+        --------
         >>> import bdl, numpy as np
         >>> X = np.random.default_rng(1).uniform(-1, 1, (100, 2))
         >>> glm = bdl.BayesianGLM().fit(X, X[:, 0])
-        >>> float(np.round(glm.novelty(X).mean(), 6))
-        1.0
         >>> glm.novelty([[0.0, 0.0], [5.0, 0.0]]) > glm.novelty_limit()
         array([False,  True])
         """
@@ -40,16 +46,46 @@ class ScoresNovelty:
         return np.mean([member._leverages(x)[0] for member in self._members()], axis=0) / np.mean(known)
 
     def novelty_limit(self, false_alarms: float = 0.05) -> float:
-        """The novelty that this share of the training rows would exceed had each been left out, and so about this share of new rows of
-        the same kind."""
+        """Returns the novelty that a given share of new rows like the training rows exceeds.
+
+        It is a quantile over the training rows, each as if it had been left out.
+
+        Parameters
+        ----------
+        false_alarms : float, default=0.05
+            Share of rows of the same kind above the limit, between 0 and 1.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> glm.novelty_limit(0.01) > glm.novelty_limit(0.05)
+        True
+        """
         if not 0 < false_alarms < 1:
             raise ValueError(f"false_alarms is {false_alarms}, expected a number between 0 and 1")
         known, left_out = self._known_leverages()
         return float(np.quantile(left_out, 1 - false_alarms) / np.mean(known))
 
     def learn_novelty(self, X: Any) -> Any:
-        """Takes rows of X, or of a ``Dataset``, as those that ``novelty`` compares with, as ``fit`` does by itself. Estimators of checkpoints and of
-        large networks, and fits that were interrupted, need it."""
+        """Takes the rows of X as those that :meth:`novelty` compares with; returns the estimator.
+
+        ``fit`` does so itself. Call it for an estimator from a file, for a large network, and after an interrupted fit.
+
+        Parameters
+        ----------
+        X : array of shape (n, features), or Dataset
+            Inputs, usually those of training.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> glm.learn_novelty(X[:100]).novelty(X[:3]).shape
+        (3,)
+        """
         x = X if isinstance(X, Dataset) else self._inputs(X)
         for member in self._members():
             _refuse_without_covariance(member.optimizer_)
@@ -57,7 +93,7 @@ class ScoresNovelty:
         return self
 
     def _known_leverages(self) -> np.ndarray:
-        """Of the rows that are compared with: of an ensemble, the members' mean."""
+        """Returns leverages of the rows to compare with; for an ensemble, means over the members."""
         for member in self._members():
             _refuse_without_covariance(member.optimizer_)
             if not hasattr(member, "leverages_"):
@@ -69,7 +105,7 @@ class ScoresNovelty:
 
 
 class KeepsLeverages(ScoresNovelty):
-    """``leverages_`` of rows that a fit has learned from: as they are, and as if each had been left out."""
+    """Adds ``leverages_`` of training rows: as they are, and as if each had been left out."""
 
     leverages_: np.ndarray
 
@@ -85,7 +121,7 @@ class KeepsLeverages(ScoresNovelty):
             self.leverages_ = self._leverages(_rows_of(x))
 
     def _keep_last_leverages(self, x: np.ndarray) -> None:
-        """Those of the last rows of a stream, each when it was learned."""
+        """Keeps the leverages of the last rows of a stream, each as it was when the row was learned."""
         if self._keeps_leverages():
             former = getattr(self, "leverages_", np.empty((2, 0)))
             self.leverages_ = np.hstack([former, self._leverages(x[-_STREAM_ROWS:])])[:, -_STREAM_ROWS:]
@@ -104,7 +140,7 @@ def _refuse_without_covariance(optimizer: Optimizer) -> None:
 
 
 def _rows_of(x: Any) -> np.ndarray:
-    """Rows of the data at equal distances, as many as are kept."""
+    """Returns evenly spaced rows of the data, as many as are kept."""
     count = min(len(x), _ROWS)
     numbers = np.arange(count) * len(x) // count
     return x.read(numbers)[0] if isinstance(x, Dataset) else x[numbers]

@@ -1,49 +1,61 @@
 """Documentation of the parameters that all networks have."""
 
 LEARNING = """method : str, default="auto"
-        How the posterior is learned, one of ``bdl.methods()``. Those for streams learn each row once, in order,
-        whatever ``epochs`` is. "auto" is what ``bdl.suggest_training()`` says: in ``fit`` a method for batches ("slang";
-        for numbers of images "slang-ggn"), in ``partial_fit`` one for streams ("lo-fi" for posteriors of low rank). A
-        network without hidden units is a generalised linear model (``BayesianGLM``).
+        Training method, one of ``bdl.methods()``. "auto" is the method that ``bdl.suggest_training()``
+        suggests. In ``fit`` it is "slang", and "slang-ggn" for numbers of images; in ``partial_fit`` it
+        is a method for streams, "lo-fi" for low-rank posteriors. Methods for streams learn each row once,
+        in order, whatever ``epochs`` is. A network without hidden layers is trained as ``BayesianGLM`` is.
     posterior : str, default="auto"
-        Its family: "low_rank", "diagonal", "full", "full_moment", "diagonal_moment", "layerwise_full",
-        "low_rank_moment", "layerwise_low_rank_moment", "kronecker" or "dropout"; "auto" is the one that the method is for,
-        "low_rank" if it takes any.
+        Family of the posterior: "low_rank", "diagonal", "full", "layerwise_full", "kronecker",
+        "full_moment", "diagonal_moment", "low_rank_moment", "layerwise_low_rank_moment" or "dropout".
+        "auto" is the default family of the method, "low_rank" for "slang".
     prior : Posterior or Optimizer, default=None
-        The posterior of a fit to earlier data, with its mean and whole precision. Another estimator's ``optimizer_``
-        also gives its standardisation. None: N(0, 1 / precision), learned.
+        Posterior of a fit to earlier data, which becomes the prior. The ``optimizer_`` of another
+        estimator also gives its standardisation. None: N(0, 1 / precision), with a learned precision.
     rank : int, default=None
-        Of a low-rank posterior; None is 5, and 0 for methods of mean-field posteriors."""
+        Rank of a low-rank posterior. None is 5, 20 for "swag", and 0 for mean-field methods."""
 
 COURSE = """random_state : int, RandomState or None, default=1
-        Seed of training. Equal seeds give equal numbers, in every language of the library.
+        Seed of training. Equal seeds give identical results, in every language of libbdl.
     prediction : str, default="auto"
-        How they do so: "monte_carlo", "plug_in", "linearized_monte_carlo", "linearized" or "local_monte_carlo". "auto" suits the method
-        (``bdl.describe_method()``): "linearized" for "laplace" and
-        methods for streams, else "monte_carlo".
+        How predictions average over the posterior: "monte_carlo", "linearized",
+        "linearized_monte_carlo", "local_monte_carlo" or "plug_in" (the mean alone). "auto" is the one that
+        suits the method and the model, ``optimizer_.prediction``.
     members : int, default=1
-        Number of fits, with the seeds random_state, random_state + 1, ..., over which predictions average.
+        Number of members of a deep ensemble. Their seeds are random_state, random_state + 1, and so on;
+        predictions average over them.
     options : dict, default=None
-        Of training, by name: ``bdl.options()`` lists them.
+        Options of training by name, such as {"learning_rate": 0.01}. ``bdl.options()`` describes them. Their
+        defaults depend on the method; an option that the method does not use is refused.
     early_stopping : bool, default=False
-        Whether to find first how many epochs are best for held-out data, and then to train on all data for that many.
-        Whole courses of ``patience`` epochs, twice as many, and so on up to ``epochs`` are tried; the search ends after
-        two that are worse for held-out data than a shorter one, by more than two standard errors of the log density. If
-        none is, the result is that without early stopping. It takes up to 2.5 times as long. Training rows are copied.
+        Whether to choose the number of epochs by held-out data, and then to train on all data. libbdl tries
+        training runs of ``patience`` epochs, twice as many, and so on up to ``epochs``. It stops after two
+        runs that are worse than a shorter one by more than two standard errors. It takes up to 2.5 times as
+        long.
     validation_fraction : float, default=0.1
-        Of the data, to hold out.
+        Share of the data that early stopping holds out.
     patience : int, default=10
-        Epochs of the first such course.
+        Number of epochs of the first training run of early stopping.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from where training is.
+        Whether ``fit`` continues from the present state instead of starting again.
     verbose : bool, default=False
         Whether to show a progress bar.
 
     Attributes
     ----------
-    model_, posterior_, optimizer_ : the library's handles, of the first member
-    others_ : the other members, fitted estimators
-    history_ : dict of lists: "epoch", "expected_log_likelihood", "kl", "elbo"; of early stopping "validation_epoch",
-        "validation_log_density"
-    n_iter_ : epochs of training
+    model_ : Model
+        Model of the network (of the first member).
+    posterior_ : Posterior
+        Posterior over its parameters (of the first member).
+    optimizer_ : Optimizer
+        Optimizer that trained it, with everything learned (of the first member).
+    others_ : sequence of estimators
+        Other members of an ensemble.
+    history_ : dict of lists
+        Training by epoch: "epoch", "expected_log_likelihood", "kl" and "elbo"; with early stopping also
+        "validation_epoch" and "validation_log_density"; after a stream "log_density".
+    n_iter_ : int
+        Number of epochs of training.
+    n_features_in_ : int
+        Number of features.
 """

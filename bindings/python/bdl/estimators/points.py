@@ -1,4 +1,4 @@
-"""Fits that find a point, which has no covariance."""
+"""Messages about methods that find a point, which has no covariance."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def no_covariance(optimizer: Optimizer) -> str:
 
 
 def warn_of_point(estimator: BayesianEstimator, stacklevel: int = 3) -> None:
-    """For methods of estimators whose results are NaN then."""
+    """Warns that a result is NaN because the posterior is a point."""
     if not estimator.posterior_.has_covariance:
         warnings.warn(f"NaN: {no_covariance(estimator.optimizer_)}", stacklevel=stacklevel)

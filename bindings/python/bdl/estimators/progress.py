@@ -1,4 +1,4 @@
-"""How far training is, on standard error."""
+"""Progress bar of training, on standard error."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .drawing import drawn
 
 
 class PredictsNumbers:
-    """For Gaussian, heteroscedastic and Poisson likelihoods."""
+    """Predicts numbers, for Gaussian, heteroscedastic, Student-t and Poisson likelihoods."""
 
     def _encode_numbers(self, y: Any, known: bool) -> np.ndarray:
         if isinstance(y, Dataset):
@@ -28,7 +28,7 @@ class PredictsNumbers:
         return numbers
 
     def _shaped(self, columns: np.ndarray) -> np.ndarray:
-        """A vector where y was one."""
+        """Returns a vector if y was one."""
         return columns[:, 0] if self._y_is_vector else columns
 
     def _predict_numbers(self, X: Any, return_std: bool, interval: float | None, quantiles: Any) -> Any:

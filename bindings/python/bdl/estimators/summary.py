@@ -9,12 +9,20 @@ import numpy as np
 
 
 class Coefficients(NamedTuple):
-    """A table of coefficients, each with a Gaussian posterior; ``print`` shows it.
+    """A table of coefficients with their posterior means and standard deviations; print it.
 
-    >>> print(Coefficients(["intercept", "age"], np.array([1.0, -2.0]), np.array([0.5, 0.1])))
+    ``BayesianGLM.summary`` returns one.
+
+    >>> import numpy as np
+    >>> from bdl.estimators import Coefficients
+    >>> mean, std = np.array([1.0, -2.0]), np.array([0.5, 0.1])
+    >>> table = Coefficients(["intercept", "age"], mean, std)
+    >>> print(table)
                            mean        std      2.5 %     97.5 %   P(> 0)
     intercept             1.000     0.5000    0.02002      1.980    0.977
     age                  -2.000     0.1000     -2.196     -1.804    0.000
+    >>> table.names, table.mean, table.std
+    (['intercept', 'age'], array([ 1., -2.]), array([0.5, 0.1]))
     """
 
     names: list[str]
@@ -22,20 +30,52 @@ class Coefficients(NamedTuple):
     std: np.ndarray
 
     def interval(self, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Limits between which each coefficient is with this probability."""
+        """Returns the lower and upper limits of central intervals of the coefficients.
+
+        Parameters
+        ----------
+        probability : float, default=0.95
+            Probability of the intervals.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bdl.estimators import Coefficients
+        >>> mean, std = np.array([1.0, -2.0]), np.array([0.5, 0.1])
+        >>> table = Coefficients(["intercept", "age"], mean, std)
+        >>> lower, upper = table.interval(0.9)
+        >>> lower.round(2), upper.round(2)
+        (array([ 0.18, -2.16]), array([ 1.82, -1.84]))
+        """
         width = NormalDist().inv_cdf((1 + probability) / 2) * self.std
         return self.mean - width, self.mean + width
 
     @property
     def positive(self) -> np.ndarray:
-        """Probabilities that they are positive."""
+        """Probability that each coefficient is positive, an array.
+
+        >>> import numpy as np
+        >>> from bdl.estimators import Coefficients
+        >>> mean, std = np.array([1.0, -2.0]), np.array([0.5, 0.1])
+        >>> table = Coefficients(["intercept", "age"], mean, std)
+        >>> table.positive.round(3)
+        array([0.977, 0.   ])
+        """
         certain = (self.mean > 0).astype(float)
         return np.array(
             [NormalDist().cdf(m / s) if s > 0 else c + s for m, s, c in zip(self.mean, self.std, certain)]
         )
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame."""
+        """Returns the table as a pandas DataFrame.
+
+        >>> import numpy as np
+        >>> from bdl.estimators import Coefficients
+        >>> mean, std = np.array([1.0, -2.0]), np.array([0.5, 0.1])
+        >>> table = Coefficients(["intercept", "age"], mean, std)
+        >>> table.to_frame().shape
+        (2, 5)
+        """
         import pandas
 
         lower, upper = self.interval()

@@ -1,4 +1,4 @@
-"""Targets as the library takes them, without copies of what it can read in place."""
+"""Conversion of targets, without copies of those that libbdl reads in place."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _CHUNK = 1 << 16
 
 
 def numbers(y: Any) -> np.ndarray:
-    """One row per example."""
+    """Returns one row per example."""
     return arrays.matrix(y, "y")
 
 
 def labels(y: Any) -> np.ndarray:
-    """A vector of labels of any type, of at least one class."""
+    """Returns a vector of labels of any type."""
     y = column_or_1d(arrays_only(y), warn=True)
     check_classification_targets(y)
     return y
@@ -35,7 +35,7 @@ def arrays_only(y: Any) -> Any:
 
 
 def classes_of(y: np.ndarray) -> np.ndarray:
-    """The labels that occur, in order.
+    """Returns the labels that occur, in order.
 
     >>> classes_of(np.array(["b", "a", "b"]))
     array(['a', 'b'], dtype='<U1')
@@ -52,7 +52,7 @@ def check_are_classes(classes: np.ndarray, rows: int) -> None:
     many = f"{len(classes)} different values in {rows} rows"
     if _are_text_of_numbers(classes):
         raise ValueError(f"y has texts of numbers, {many}, not classes: pass y.astype(float)")
-    warnings.warn(f"y has a class for nearly every row: {many}", stacklevel=2)
+    warnings.warn(f"y has a class for nearly every row: {many}. If they are numbers, take a regressor", stacklevel=2)
 
 
 def _are_text_of_numbers(classes: np.ndarray) -> bool:
@@ -63,7 +63,7 @@ def _are_text_of_numbers(classes: np.ndarray) -> bool:
 
 
 def numbers_of_labels(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Positions of the labels among the classes, a column of int32. Classes from other languages may be in any order.
+    """Returns the positions of labels among the classes, a column of int32; classes may be in any order.
 
     >>> numbers_of_labels(np.array([7, 3, 7]), np.array([3, 7]))[:, 0]
     array([1, 0, 1], dtype=int32)

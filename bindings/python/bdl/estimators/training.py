@@ -1,4 +1,4 @@
-"""The course of a fit: what is recorded and shown at each epoch, and when it ends early."""
+"""Training runs: their history, progress and early end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Validation(NamedTuple):
     constant: float  # the score of predictions that do not look at x
 
     def densities(self, optimizer: Optimizer) -> np.ndarray:
-        """Log predictive density of each row, from the same draws for every optimizer; -inf if the network has diverged."""
+        """Returns the log predictive density of each row; -inf if the network has diverged."""
         handles = optimizer.model, optimizer.posterior
         method = "monte_carlo" if describe_method(optimizer.method).prediction == "monte_carlo" else "plug_in"
         try:
@@ -38,13 +38,17 @@ class Validation(NamedTuple):
     def check(self, densities: np.ndarray) -> None:
         """Fails if their mean is far below that of a constant."""
         if not np.mean(densities) > self.constant - 10 * (1 + abs(self.constant)):
-            raise DivergedError("training diverged: the score on held-out data fell far below that of a constant prediction")
+            raise DivergedError(
+                "training diverged: the score on held-out data fell far below that of a constant prediction. Lower "
+                "learning_rate in options, or look for outliers in X and y"
+            )
 
 
 def constant_score(y: np.ndarray, held: np.ndarray, classes: int | None) -> float:
-    """Mean log density of held-out targets by the frequencies of the classes, or by a Gaussian.
+    """Returns the mean log density of held-out targets by the frequencies of the classes, or by a Gaussian.
 
-    >>> float(np.round(constant_score(np.array([[0], [0], [1], [1]]), np.array([[0], [1]]), 2), 3))
+    >>> y, held = np.array([[0], [0], [1], [1]]), np.array([[0], [1]])
+    >>> float(np.round(constant_score(y, held, 2), 3))
     -0.693
     """
     if classes is not None:
