@@ -461,7 +461,7 @@ def test_classes_of_errors(call, kind, also):
     with pytest.raises(kind) as caught:
         call()
     assert isinstance(caught.value, also) and caught.value.status == kind.status
-    assert str(caught.value).startswith("bdl_")
+    assert str(caught.value) and "bdl_" not in str(caught.value)  # the name of no C function
 
 
 @pytest.mark.parametrize("handle", [model, known, optimizer], ids=["model", "posterior", "optimizer"])
