@@ -83,13 +83,14 @@ class Page:
         process.stdin.flush()
         lines = []
         for line in process.stdout:
-            if line.startswith("\x01"):
+            said, mark, state = line.partition("\x01")  # the output of a block need not end with a line
+            lines.append(said)
+            if mark:
                 break
-            lines.append(line)
         else:
             self.sessions.pop(block.language)
             return Result("".join(lines) + "the session has ended", True)
-        failed = line.strip() != "\x01ok"
+        failed = state.strip() != "ok"
         figures = sorted(str(path) for path in self.figures.glob(f"{self.count}-*.svg"))
         return Result("".join(lines).rstrip(), failed, figures)
 
