@@ -171,6 +171,15 @@ def test_heteroscedastic_noise_is_that_of_the_example(fan, tmp_path):
     assert loaded.noise == "auto" and np.array_equal(loaded.predict(ends), mean)
 
 
+def test_laplace_takes_heteroscedastic_noise(fan):
+    x, y = fan
+    regressor = bdl.BayesianMLPRegressor((10,), method="laplace", noise="heteroscedastic").fit(x[:400], y[:400])
+    lower, upper = regressor.predict(x[400:], interval=0.9)
+    assert 0.8 < np.mean((lower < y[400:]) & (y[400:] < upper)) < 0.97
+    noise = regressor.predict_uncertainty([[-0.8], [0.8]]).noise_variance
+    assert noise[1] > 2 * noise[0]
+
+
 def test_heteroscedastic_targets_have_a_noise_each(fan):
     x, y = fan
     both = np.column_stack([y, 100 * x[:, 0]])

@@ -137,8 +137,8 @@ void KroneckerCurvature<T>::check_groups(const GroupedPrecisions& prior) const {
     for (std::size_t j = begin; j < end; ++j)
       if (prior.group[j] != prior.group[begin] || prior.scale[j] != prior.scale[begin])
         fail(Status::ERROR_UNSUPPORTED,
-             "the evidence of a Kronecker-factored posterior has slopes where all parameters of a layer have "
-             "the same prior precision: set prior_groups to \"layers\" or \"shared\"");
+             "the evidence of a Kronecker-factored posterior needs one prior precision for all parameters of "
+             "a layer: set prior_groups to \"shared\", or to \"layers\" if the noise does not depend on x");
   });
 }
 
