@@ -20,6 +20,15 @@ root = here.parent.parent
 cache = Path(os.environ.get("BDL_DOCS_CACHE", root / "build" / "docs" / "cache"))
 seconds = 600  # the longest that a block may take
 os.environ["BDL_EXAMPLES"] = str(root / "examples" / "data")
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # `python` in shell blocks has bdl
+for name, value in {  # mpirun also works as root and with more processes than cores
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+}.items():
+    os.environ.setdefault(name, value)
 
 kept = {
     "python": [sys.executable, "-u", str(here / "drivers" / "python.py")],
