@@ -26,6 +26,7 @@
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Flag = std::atomic<bool>;
 
 // [check]
 /// Throws libbdl's message if a call has failed.
@@ -37,15 +38,15 @@ void check(bdl_status status) {
 // [model]
 /// Frees handles of libbdl when their owner ends.
 struct Free {
-  void operator()(bdl_model* handle) const { bdl_model_free(handle); }
-  void operator()(bdl_posterior* handle) const { bdl_posterior_free(handle); }
-  void operator()(bdl_optimizer* handle) const { bdl_optimizer_free(handle); }
-  void operator()(bdl_predictor* handle) const { bdl_predictor_free(handle); }
+  void operator()(bdl_model* m) const { bdl_model_free(m); }
+  void operator()(bdl_posterior* q) const { bdl_posterior_free(q); }
+  void operator()(bdl_optimizer* o) const { bdl_optimizer_free(o); }
+  void operator()(bdl_predictor* p) const { bdl_predictor_free(p); }
 };
 template <class Handle>
 using Owned = std::unique_ptr<Handle, Free>;
 
-/// A trained model from a file. Nothing changes it, so all threads may share one.
+/// A trained model from a file. Nothing changes it, so threads may share it.
 class Model {
  public:
   explicit Model(const std::string& path) {
@@ -55,23 +56,25 @@ class Model {
     check(bdl_load(path.c_str(), nullptr, &model, &posterior, &optimizer));
     model_.reset(model);
     posterior_.reset(posterior);
-    const Owned<bdl_optimizer> owner(optimizer);  // is only asked for the method
-    check(bdl_method_prediction(bdl_optimizer_method(optimizer), model, &prediction_));
+    const Owned<bdl_optimizer> owner(optimizer);
+    const char* method = bdl_optimizer_method(optimizer);
+    check(bdl_method_prediction(method, model, &how_));
   }
 
   int64_t inputs() const { return bdl_model_inputs(model_.get()); }
 
-  /// Returns a predictor with the defaults of the Python package: 500 samples, seed 1.
+  /// Returns a predictor with the defaults of Python: 500 samples, seed 1.
   Owned<bdl_predictor> predictor() const {
     bdl_predictor* predictor = nullptr;
-    check(bdl_predictor_create(model_.get(), posterior_.get(), prediction_, 500, 1, &predictor));
+    const bdl_posterior* q = posterior_.get();
+    check(bdl_predictor_create(model_.get(), q, how_, 500, 1, &predictor));
     return Owned<bdl_predictor>(predictor);
   }
 
  private:
   Owned<bdl_model> model_;
   Owned<bdl_posterior> posterior_;
-  bdl_predict_method prediction_ = BDL_MONTE_CARLO;
+  bdl_predict_method how_ = BDL_MONTE_CARLO;
 };
 // [model]
 
@@ -79,7 +82,7 @@ class Model {
 /// The model that new requests use.
 class Current {
  public:
-  explicit Current(std::shared_ptr<const Model> model) : model_(std::move(model)) {}
+  explicit Current(const std::string& path) : model_(std::make_shared<const Model>(path)) {}
 
   std::shared_ptr<const Model> get() const {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -101,8 +104,15 @@ struct Answer {
   double mean, lower, upper;
 };
 
+/// Writes all digits of an answer.
+std::string text(const Answer& a) {
+  char line[100];
+  (void)std::snprintf(line, sizeof line, "%.17g,%.17g,%.17g", a.mean, a.lower, a.upper);
+  return line;
+}
+
 // [worker]
-/// Predictions by one thread. A predictor serves one thread at a time, so each thread has its own Worker.
+/// Predictions by one thread: a predictor serves one thread at a time.
 class Worker {
  public:
   explicit Worker(const Current& current) : current_(current) {}
@@ -113,12 +123,15 @@ class Worker {
       model_ = newest;
     }
     const std::vector<double> row = numbers(line);
-    const bdl_matrix x = bdl_f64(row.data(), 1, static_cast<int64_t>(row.size()));
+    const bdl_matrix x = bdl_f64(row.data(), 1, model_->inputs());
+    const bdl_matrix_out none = bdl_none_out();
+    bdl_predictor* p = predictor_.get();
     Answer a{};
-    check(bdl_predictor_moments(predictor_.get(), x, bdl_f64_out(&a.mean, 1, 1), bdl_none_out(),
-                                bdl_none_out()));
-    check(bdl_predictor_interval(predictor_.get(), x, 0.9, bdl_f64_out(&a.lower, 1, 1),
-                                 bdl_f64_out(&a.upper, 1, 1)));
+    const auto mean = bdl_f64_out(&a.mean, 1, 1);
+    const auto lower = bdl_f64_out(&a.lower, 1, 1);
+    const auto upper = bdl_f64_out(&a.upper, 1, 1);
+    check(bdl_predictor_moments(p, x, mean, none, none));
+    check(bdl_predictor_interval(p, x, 0.9, lower, upper));
     return a;
   }
 
@@ -126,12 +139,10 @@ class Worker {
   std::vector<double> numbers(const std::string& line) const {
     std::vector<double> row;
     std::istringstream text(line);
-    char comma = ',';
-    for (double value = 0; comma == ',' && text >> value; text >> comma) row.push_back(value);
-    if (static_cast<int64_t>(row.size()) != model_->inputs())
-      throw std::runtime_error("a request has " + std::to_string(row.size()) +
-                               " numbers, the model expects " + std::to_string(model_->inputs()));
-    return row;
+    for (double value = 0; text >> value; text.ignore()) row.push_back(value);
+    const int64_t n = model_->inputs();
+    if (static_cast<int64_t>(row.size()) == n) return row;
+    throw std::runtime_error("expected " + std::to_string(n) + " numbers");
   }
 
   const Current& current_;
@@ -150,16 +161,9 @@ class Desk {
     return std::getline(std::cin, line) ? taken_++ : -1;
   }
 
-  void give(int64_t number, const Answer& a) {
+  void give(int64_t number, const std::string& answer) {
     const std::lock_guard<std::mutex> lock(out_);
-    std::printf("%lld,%.17g,%.17g,%.17g\n", static_cast<long long>(number), a.mean, a.lower, a.upper);
-    std::fflush(stdout);
-  }
-
-  void refuse(int64_t number, const std::string& reason) {
-    const std::lock_guard<std::mutex> lock(out_);
-    std::printf("%lld,error: %s\n", static_cast<long long>(number), reason.c_str());
-    std::fflush(stdout);
+    std::cout << number << ',' << answer << std::endl;
   }
 
  private:
@@ -167,19 +171,20 @@ class Desk {
   int64_t taken_ = 0;
 };
 
-/// Answers requests until there are no more; returns the microseconds that each has taken.
+/// Answers requests until there are no more; returns the microseconds of each.
 std::vector<double> serve(Desk& desk, const Current& current) {
+  using Microseconds = std::chrono::duration<double, std::micro>;
   Worker worker(current);
   std::vector<double> times;
   std::string line;
-  for (int64_t number = desk.take(line); number >= 0; number = desk.take(line)) {
+  for (int64_t i = desk.take(line); i >= 0; i = desk.take(line)) {
     try {
       const auto begin = Clock::now();
       const Answer a = worker.answer(line);
-      times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
-      desk.give(number, a);
+      times.push_back(Microseconds(Clock::now() - begin).count());
+      desk.give(i, text(a));
     } catch (const std::exception& error) {
-      desk.refuse(number, error.what());
+      desk.give(i, std::string("error: ") + error.what());
     }
   }
   return times;
@@ -187,8 +192,8 @@ std::vector<double> serve(Desk& desk, const Current& current) {
 // [serve]
 
 // [reload]
-/// Loads the file again whenever it has changed. A file that does not load changes nothing.
-void watch(const std::string& path, Current& current, const std::atomic<bool>& ended) {
+/// Loads the file again if it has changed; keeps the old model if that fails.
+void watch(const std::string& path, Current& current, const Flag& ended) {
   auto known = std::filesystem::last_write_time(path);
   while (!ended) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -216,9 +221,9 @@ void report(int threads, std::vector<double> times, double seconds) {
 
 void run(const std::string& path, int count) {
   check(BDL_CHECK_VERSION());  // the library that was found fits the headers
-  Current current(std::make_shared<const Model>(path));
+  Current current(path);
   Desk desk;
-  std::atomic<bool> ended{false};
+  Flag ended{false};
   std::thread watcher([&] { watch(path, current, ended); });
   std::vector<std::vector<double>> times(static_cast<std::size_t>(count));
   std::vector<std::thread> threads;
