@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
       bdl_communicator_statistics(ranks, NULL, NULL, &received, NULL))
     return fprintf(stderr, "%s\n", bdl_last_error()), 1;
   if (rank == 0) printf("test accuracy %.3f\n", accuracy);
-  fprintf(stderr, "rank %d of %d has received %.1f MB\n", rank, size, (double)received / 1e6);
+  fprintf(stderr, "process %d of %d has received %.1f MB\n", rank, size, (double)received / 1e6);
   bdl_optimizer_free(optimizer), bdl_posterior_free(q), bdl_model_free(model), bdl_communicator_free(ranks);
   return 0;
 }

@@ -21,6 +21,15 @@ cache = Path(os.environ.get("BDL_DOCS_CACHE", root / "build" / "docs" / "cache")
 seconds = 600  # the longest that a block may take
 os.environ["BDL_EXAMPLES"] = str(root / "examples" / "data")
 os.environ["BDL_EXPERIMENTS"] = str(root / "experiments")
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # `python` in shell blocks has bdl
+for name, value in {  # mpirun also works as root and with more processes than cores
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+}.items():
+    os.environ.setdefault(name, value)
 
 kept = {
     "python": [sys.executable, "-u", str(here / "drivers" / "python.py")],
@@ -122,7 +131,8 @@ class Page:
 def key_of(blocks):
     """Returns a hash of everything that the outputs depend on."""
     digest = hashlib.sha256(json.dumps([asdict(block) for block in blocks]).encode())
-    for path in sorted(here.glob("drivers/*")) + [Path(__file__)]:
+    examples = [path for path in sorted(root.glob("examples/*")) if path.is_file()]
+    for path in [*sorted(here.glob("drivers/*")), Path(__file__), *(examples if any(b.language == "sh" for b in blocks) else [])]:
         digest.update(path.read_bytes())
     library = os.environ.get("BDL_LIBRARY")
     if library:
