@@ -83,7 +83,7 @@ void online(Options& options, const MethodContext& context) {
   const PriorScaling scaling = context.has_hidden ? PriorScaling::fan_in : PriorScaling::unit;
   options.prior_scaling = scaling;
   // Classes are learned sooner from outputs that differ already; numbers from outputs near 0
-  // (docs/how-to/streams.md).
+  // (experiments/results/streams.md).
   if (context.has_hidden && context.has_classes()) options.initialization = Initialization::he;
 }
 
@@ -134,7 +134,7 @@ void first_order(Options& options, const MethodContext& context) {
 }
 
 /// One draw is enough: the noise differs between examples and averages out in the gradient. A learned
-/// prior would collapse, and the network with it (docs/concepts/training.md).
+/// prior would collapse, and the network with it (docs/theory/training.md).
 template <DiagonalPart part>
 void low_rank_vi(Options& options, const MethodContext& context) {
   set_in_batches(options, context, Rule::bbb, EstimateKind::mc_reparam);
@@ -175,7 +175,7 @@ void one_sample(Options& options, const MethodContext& context) {
 }
 
 /// VOGN and IVON differ from batch() in heavy-ball momentum and in an initial curvature per example.
-/// Classifiers by VOGN are tempered (docs/concepts/training.md); regressions would get too narrow intervals.
+/// Classifiers by VOGN are tempered (docs/theory/training.md); regressions would get too narrow intervals.
 template <DescentOption descent, EstimateKind kind>
 void newton(Options& options, const MethodContext& context) {
   constexpr bool is_vogn = descent == DescentOption::vogn;
