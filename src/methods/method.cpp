@@ -88,8 +88,8 @@ void online(Options& options, const MethodContext& context) {
 }
 
 /// Classifiers start with long steps, lose their initial precision just by the end of the plan, and do not
-/// learn their prior unless in doubt: the one that the ELBO would choose costs accuracy (experiments/results/defaults.md).
-/// Deep ones, which doubt too early, need none.
+/// learn their prior unless in doubt: the one that the ELBO would choose costs accuracy
+/// (experiments/results/defaults.md). Deep ones, which doubt too early, need none.
 template <EstimateKind kind>
 void batch(Options& options, const MethodContext& context) {
   set_in_batches(options, context, Rule::blr, kind);
@@ -158,7 +158,8 @@ void moving_average(Options& options, const MethodContext& context) {
 }
 
 /// Networks have their prior and noise by the evidence. One precision for all parameters suits classes: with
-/// one a layer, longer training makes predictions less sure than they should be (experiments/results/defaults.md).
+/// one a layer, longer training makes predictions less sure than they should be
+/// (experiments/results/defaults.md).
 void laplace(Options& options, const MethodContext& context) {
   first_order<Rule::map, EstimateKind::lin_ef>(options, context);
   options.laplace = 1;
