@@ -1,6 +1,7 @@
 // Split MNIST (Zenke et al. 2017): five tasks of two digits each, one after the other, with one head or a
-// head for each task (bdl_model_set_classes), with or without coresets (docs/how-to/task-after-task.md). split_mnist
-// DATA_FOLDER [EPOCHS SEEDS] prints a line for each run, or with DATA_FOLDER "quick" runs on made-up images.
+// head for each task (bdl_model_set_classes), with or without coresets (docs/how-to/task-after-task.md).
+// split_mnist DATA_FOLDER [EPOCHS SEEDS] prints a line for each run, or with DATA_FOLDER "quick" runs on
+// made-up images.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -83,13 +83,13 @@ void online(Options& options, const MethodContext& context) {
   const PriorScaling scaling = context.has_hidden ? PriorScaling::fan_in : PriorScaling::unit;
   options.prior_scaling = scaling;
   // Classes are learned sooner from outputs that differ already; numbers from outputs near 0
-  // (docs/how-to/streams.md).
+  // (experiments/results/streams.md).
   if (context.has_hidden && context.has_classes()) options.initialization = Initialization::he;
 }
 
 /// Classifiers start with long steps, lose their initial precision just by the end of the plan, and do not
-/// learn their prior unless in doubt: the one that the ELBO would choose costs accuracy (experiments/results/defaults.md).
-/// Deep ones, which doubt too early, need none.
+/// learn their prior unless in doubt: the one that the ELBO would choose costs accuracy
+/// (experiments/results/defaults.md). Deep ones, which doubt too early, need none.
 template <EstimateKind kind>
 void batch(Options& options, const MethodContext& context) {
   set_in_batches(options, context, Rule::blr, kind);
@@ -134,7 +134,7 @@ void first_order(Options& options, const MethodContext& context) {
 }
 
 /// One draw is enough: the noise differs between examples and averages out in the gradient. A learned
-/// prior would collapse, and the network with it (docs/concepts/training.md).
+/// prior would collapse, and the network with it (docs/theory/training.md).
 template <DiagonalPart part>
 void low_rank_vi(Options& options, const MethodContext& context) {
   set_in_batches(options, context, Rule::bbb, EstimateKind::mc_reparam);
@@ -158,7 +158,8 @@ void moving_average(Options& options, const MethodContext& context) {
 }
 
 /// Networks have their prior and noise by the evidence. One precision for all parameters suits classes: with
-/// one a layer, longer training makes predictions less sure than they should be (experiments/results/defaults.md).
+/// one a layer, longer training makes predictions less sure than they should be
+/// (experiments/results/defaults.md).
 /// Heteroscedastic networks have one as well: their last layer would have two, which Kronecker factors refuse.
 void laplace(Options& options, const MethodContext& context) {
   first_order<Rule::map, EstimateKind::lin_ef>(options, context);
@@ -177,7 +178,7 @@ void one_sample(Options& options, const MethodContext& context) {
 }
 
 /// VOGN and IVON differ from batch() in heavy-ball momentum and in an initial curvature per example.
-/// Classifiers by VOGN are tempered (docs/concepts/training.md); regressions would get too narrow intervals.
+/// Classifiers by VOGN are tempered (docs/theory/training.md); regressions would get too narrow intervals.
 template <DescentOption descent, EstimateKind kind>
 void newton(Options& options, const MethodContext& context) {
   constexpr bool is_vogn = descent == DescentOption::vogn;

@@ -97,7 +97,8 @@ enum class MethodKind { batch, stream, exact };
 enum class Forecast { monte_carlo, plug_in, linearized };
 
 /// Whether a method is one to take. A baseline of a paper is there for comparisons: by default it does not
-/// pass the bar of experiments/results/scorecard.md, and nothing sends users to it. Its numbers are whole percents.
+/// pass the bar of experiments/results/scorecard.md, and nothing sends users to it. Its numbers are whole
+/// percents.
 struct Standing {
   bool is_baseline;
   int held, least_held;  ///< targets inside 95 % intervals of regressions: on average, and on the worst set

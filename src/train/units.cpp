@@ -81,7 +81,8 @@ void limit_noise(Model<T>& model) {
     model.likelihood.set_limit(std::log(most_noise_variance));
 }
 // Initial noise precision times Var(y). A network fits before its noise is learned if it starts optimistic;
-// without hidden units the empirical Fisher of such a start would hold the mean back (docs/concepts/training.md).
+// without hidden units the empirical Fisher of such a start would hold the mean back
+// (docs/theory/training.md).
 constexpr double optimistic = 100, neutral = 1;
 
 double noise_precision(double factor, double variance) {

@@ -358,8 +358,8 @@ void bytes_are_those_of_the_formula(void**) {
 
 /// Bytes of all ranks together. The numbers that rows are made of go to every other rank once: of an example,
 /// its inputs and targets, and at each sample the hidden layers' outputs, the sensitivities of all layers,
-/// the network's outputs, c and w. So do the parts of what is made of the rows (docs/how-to/several-machines.md, "How
-/// long a step takes").
+/// the network's outputs, c and w. So do the parts of what is made of the rows
+/// (docs/developers/distributed.md, "How long a step takes").
 void bytes_of_rows_are_those_of_the_formula(void**) {
   const Case c{"slang", BDL_CATEGORICAL, BDL_F32, "learn_prior=0"};
   constexpr int64_t inputs = RankData::inputs, hidden = 8, classes = 3, rank_of_posterior = 3, samples = 5,

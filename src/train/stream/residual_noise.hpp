@@ -1,11 +1,12 @@
 // Gaussian and Student-t noise that a stream learns from its one-step-ahead residuals
-// (docs/theory/streams.md, "The noise"). A filter predicts y ~ N(m, S + R), so the residual r = y - m
-// says
+// (docs/theory/streams.md, "The noise"). A filter predicts y ~ N(m, S + R), so after a residual r = y - m
 //
-//   R <- R + (g / N) u^2 (r^2 - S - R),    N <- N + u^2,    u = R / (S + R)
+//   N <- N + u^2,    R <- R + w u^2 (r^2 - S - R),    u = R / (S + R),
+//   w = max(2 / (4 + N), min(1/2, 1 - forgetting)).
 //
 // u^2 r^2 + u S is E[(y - f)^2] after the observation, the statistic of EM and of variational filters of the
-// noise (Sarkka and Nummenmaa 2009), and u^2 the information about log R, in residuals that had no S.
+// noise (Sarkka and Nummenmaa 2009), and u^2 the information about log R, in residuals that had no S. The
+// noise at the start counts as 4 residuals, and a stream that forgets goes on learning its noise.
 #pragma once
 
 #include <vector>
