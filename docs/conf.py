@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+from sphinx.addnodes import pending_xref
+
 here = Path(__file__).parent
 sys.path.insert(0, str(here / "_ext"))
 
@@ -68,12 +70,17 @@ copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
 
-def outside(app, env, node, contnode):
-    """Shows a link to a file of the repository that is not part of the site as its text alone."""
-    path = node.get("reftarget", "").split("#")[0]
-    folders = (here.parent, here.parent / "experiments", (here / node["refdoc"]).parent)
-    return contnode if path and any((folder / path).resolve().exists() for folder in folders) else None
+def outside(app, tree):
+    """Shows a link to a file of the repository that is not a page of the site as its text alone."""
+    source = Path(app.env.doc2path(app.env.docname)).parent
+    for link in [link for link in tree.findall(pending_xref) if link["reftype"] == "myst"]:
+        path = link["reftarget"].split("#")[0]
+        is_page = path in app.env.found_docs if link["refdomain"] == "doc" else False
+        folders = (source, here.parent, here.parent / "experiments")
+        files = [(folder / name).resolve() for folder in folders for name in (path, path + ".md") if path]
+        if not is_page and any(file.exists() and here not in file.parents for file in files):
+            link.replace_self(link[0].deepcopy())
 
 
 def setup(app):
-    app.connect("missing-reference", outside)
+    app.connect("doctree-read", outside)
