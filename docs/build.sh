@@ -33,4 +33,5 @@ BDL_ROOT="$work/prefix" $python -m pip install --quiet --force-reinstall --no-de
 
 doxygen docs/Doxyfile
 $python -m sphinx --fail-on-warning --keep-going --quiet -j "$(nproc)" -b html -d build/docs/doctrees docs build/site
+$python docs/_ext/links.py build/site
 $python docs/_ext/readme.py
