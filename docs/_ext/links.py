@@ -31,7 +31,7 @@ class Page(HTMLParser):
 
 def main():
     folder = Path(sys.argv[1]).resolve()
-    pages = {path: Page(path) for path in sorted(folder.rglob("*.html"))}
+    pages = {path: Page(path) for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts}
     problems = []
     for path, page in pages.items():
         for link in page.links:
