@@ -32,8 +32,9 @@ If libbdl is installed already, set BDL_ROOT to its prefix.
 
 
 def version():
-    if tree:
-        return (tree / "VERSION").read_text().split()[0]
+    for folder in filter(None, (tree, here / "libbdl")):
+        if (folder / "VERSION").is_file():
+            return (folder / "VERSION").read_text().split()[0]
     return subprocess.check_output(["pkg-config", "--modversion", "bdl"], text=True).strip()
 
 
