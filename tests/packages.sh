@@ -14,7 +14,8 @@ case "${1-}" in
   libopenmpi-dev openmpi-bin libmpich-dev mpich python3-mpi4py r-cran-rmpi
   swig python3-dev python3-venv python3-pip python3-setuptools python3-wheel
   python3-numpy python3-sklearn python3-pandas python3-matplotlib python3-tqdm python3-pytest
-  r-base-dev r-cran-testthat r-cran-knitr r-cran-rmarkdown devscripts qpdf" ;;
+  r-base-dev r-cran-testthat r-cran-knitr r-cran-rmarkdown devscripts qpdf
+  patchelf debhelper dh-python dh-r lintian mmdebstrap" ;;
 esac
 
 missing=

@@ -43,7 +43,8 @@ def built_from_tree(folder):
     configure = ["cmake", "-S", tree, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Release", "-DBDL_BUILD_TESTS=OFF", "-DBDL_BUILD_STATIC=OFF"]
     try:
         subprocess.check_call(configure)
-        subprocess.check_call(["cmake", "--build", folder / "build", "--parallel", str(os.cpu_count() or 1)])
+        jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(os.cpu_count() or 1)
+        subprocess.check_call(["cmake", "--build", folder / "build", "--parallel", jobs])
         subprocess.check_call(["cmake", "--install", folder / "build", "--prefix", folder / "prefix"])
     except FileNotFoundError:
         sys.exit(needs.format(error="there is no program cmake"))

@@ -1,0 +1,166 @@
+#!/bin/sh
+# usage: check.sh STEP ...  Installs packages of dist/ in clean environments, runs the quickstart there, and compares its figures
+# with those of a build from source (build/release, or BDL_BUILD). At the end it prints a table: package, size, seconds from
+# nothing to the first result, figures.
+#   wheels   each wheel in a fresh virtual environment of its Python, without a compiler
+#   sdist    the source distribution in a fresh virtual environment; compiles libbdl
+#   r        both packages of R in fresh libraries
+#   julia    the package of Julia in a fresh depot, without a network
+#   c        the package of C and C++
+#   deb      the Debian packages in a fresh chroot, C, Python and R; needs root and mmdebstrap, and Debian's mirror
+#   quick    wheels, r, julia and c;  all: everything
+# Downloads (NumPy and scikit-learn, or Debian's own packages) happen before the clock starts.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=${BDL_BUILD:-$root/build/release}
+work=$root/build/packages/check
+version=$(cat "$root/VERSION")
+data=$root/examples/data
+export OPENBLAS_NUM_THREADS=1 LC_ALL=C.UTF-8
+unset LD_LIBRARY_PATH PYTHONPATH R_LIBS R_LIBS_USER BDL_LIBRARY BDL_ROOT BDL_PREFIX PKG_CONFIG_PATH
+mkdir -p "$work"
+: >"$work/table"
+
+figures() { grep -E '^test RMSE|intervals hold|^learned noise'; }
+now() { date +%s.%N; }
+row() { # package, file or its size, began, command: a line of the table for the figures in $work/output
+  seconds=$(echo "$(now) $3" | awk '{ printf "%.1f", $1 - $2 }')
+  figures <"$work/output" >"$work/figures"
+  if diff "$work/reference" "$work/figures"; then equal=equal; else equal=DIFFERENT; fi
+  size=$2
+  [ ! -f "$root/dist/$2" ] || size=$(stat -c %s "$root/dist/$2")
+  printf '| %s | %s MB | %s | %s s | %s |\n' "$1" "$(echo "$size" | awk '{ printf "%.1f", $1 / 1e6 }')" "$4" "$seconds" $equal >>"$work/table"
+  [ $equal = equal ]
+}
+
+[ -x "$build/examples/quickstart" ] || { echo "build/release has no quickstart: cmake --preset release && cmake --build --preset release" >&2; exit 1; }
+"$build/examples/quickstart" "$data/yacht.csv" "$data/yacht_test_rows.csv" | figures >"$work/reference"
+[ "$(wc -l <"$work/reference")" = 5 ]
+
+wheels() {
+  sh "$root/packaging/pythons.sh" >"$work/pythons"
+  while read -r python; do
+    tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
+    wheel=$(cd "$root/dist" && ls "bdl-$version-$tag-$tag"-manylinux*.whl)
+    "$python" -m pip download --quiet --disable-pip-version-check --only-binary :all: --dest "$work/$tag" numpy scikit-learn
+    rm -rf "$work/venv"
+    began=$(now)
+    "$python" -m venv "$work/venv"
+    CC=false CXX=false "$work/venv/bin/pip" install --quiet --disable-pip-version-check --no-index --find-links "$work/$tag" "$root/dist/$wheel"
+    "$work/venv/bin/python" "$root/examples/quickstart.py" >"$work/output"
+    row "wheel, Python $("$python" -c 'import platform; print(platform.python_version())')" "$wheel" "$began" "pip install $wheel"
+    sh "$root/packaging/self-contained.sh" "$work"/venv/lib/python*/site-packages/bdl "$work"/venv/lib/python*/site-packages/bdl.libs
+    "$work/venv/bin/python" -c 'import bdl.lowlevel as b; i = b.bdl_build_info(); print(i); assert "within libbdl" in i'
+  done <"$work/pythons"
+}
+
+sdist() {
+  rm -rf "$work/venv"
+  began=$(now)
+  /usr/bin/python3 -m venv "$work/venv"
+  "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$root/dist/bdl-$version.tar.gz"
+  "$work/venv/bin/python" "$root/examples/quickstart.py" >"$work/output"
+  row 'sdist' "bdl-$version.tar.gz" "$began" "pip install bdl-$version.tar.gz"
+}
+
+r() {
+  for file in $(cd "$root/dist" && ls "bdl_$version"*.tar.gz); do
+    case $file in *_linux-*) kind='R, compiled' prefix= ;; *) kind='R, source' prefix=$root/build/packages/prefix ;; esac
+    rm -rf "$work/r"
+    mkdir "$work/r"
+    began=$(now)
+    BDL_PREFIX=$prefix R CMD INSTALL --library="$work/r" "$root/dist/$file" >"$work/install.log" 2>&1 || { cat "$work/install.log"; return 1; }
+    R_LIBS=$work/r Rscript "$root/examples/quickstart.R" >"$work/output"
+    row "$kind" "$file" "$began" "R CMD INSTALL $file"
+    [ -n "$prefix" ] || sh "$root/packaging/self-contained.sh" "$work/r/bdl/libs"
+  done
+}
+
+julia() {
+  file=BDL.jl-$version-linux-x86_64.tar.gz
+  rm -rf "$work/julia"
+  mkdir -p "$work/julia"
+  offline=
+  if unshare --net true 2>/dev/null; then offline='unshare --net'; fi
+  began=$(now)
+  tar -C "$work/julia" -xzf "$root/dist/$file"
+  export JULIA_DEPOT_PATH="$work/julia/depot"
+  $offline julia --color=no -e 'using Pkg; Pkg.develop(PackageSpec(path = ARGS[1])); Pkg.add("Printf")' "$work/julia/BDL.jl" >"$work/install.log" 2>&1 ||
+    { cat "$work/install.log"; return 1; }
+  $offline julia --color=no "$root/examples/quickstart.jl" >"$work/output"
+  row 'Julia' "$file" "$began" "Pkg.develop(path = \"BDL.jl\")"
+  unset JULIA_DEPOT_PATH
+  sh "$root/packaging/self-contained.sh" "$work/julia/BDL.jl/lib"
+}
+
+c() {
+  file=libbdl-$version-linux-x86_64.tar.gz
+  prefix=$work/c/${file%.tar.gz}
+  rm -rf "$work/c"
+  mkdir -p "$work/c"
+  began=$(now)
+  tar -C "$work/c" -xzf "$root/dist/$file"
+  examples=$prefix/share/doc/bdl/examples
+  cc -std=gnu99 "$examples/quickstart.c" "$examples/support/dataset.c" -o "$work/c/quickstart" \
+    $(PKG_CONFIG_PATH="$prefix/lib/pkgconfig" pkg-config --cflags --libs bdl) -Wl,-rpath,"$prefix/lib" -lm
+  "$work/c/quickstart" "$examples/data/yacht.csv" "$examples/data/yacht_test_rows.csv" >"$work/output"
+  row 'C' "$file" "$began" 'cc $(pkg-config --cflags --libs bdl)'
+  cmake -S "$root/tests/install" -B "$work/c/build" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+  cmake --build "$work/c/build" >/dev/null
+  "$work/c/build/consumer"
+  sh "$root/packaging/self-contained.sh" "$prefix/lib"
+}
+
+deb() {
+  base=${BDL_CHROOT:-${TMPDIR:-/tmp}/bdl-bookworm.tar} # kept for the next time
+  if [ ! -f "$base" ]; then
+    mmdebstrap --quiet --variant=apt --format=tar bookworm "$base.new"
+    mv "$base.new" "$base"
+  fi
+  chroot=$(mktemp -d)
+  trap 'rm -rf "$chroot"' EXIT
+  tar -C "$chroot" -xf "$base" --exclude=./dev
+  mkdir -p "$chroot/dev" "$chroot/packages"
+  for device in null zero random urandom; do cp -a /dev/$device "$chroot/dev/"; done
+  cp /etc/resolv.conf "$chroot/etc/"
+  cp "$root"/dist/*.deb "$chroot/packages/"
+  cp -r "$root/examples" "$chroot/"
+  inside() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive OPENBLAS_NUM_THREADS=1 chroot "$chroot" "$@"; }
+  inside apt-get -qq update
+  language() { # name, packages of dist/, packages of Debian, command of the quickstart
+    files= size=0
+    for package in $2; do
+      file=$(cd "$root/dist" && ls "$package"_*.deb)
+      files="$files ./packages/$file"
+      size=$((size + $(stat -c %s "$root/dist/$file")))
+    done
+    inside apt-get -qq install --download-only --no-install-recommends $files $3 >/dev/null
+    began=$(now)
+    inside apt-get -qq install --no-install-recommends $files $3 >"$work/install.log" 2>&1 || { cat "$work/install.log"; return 1; }
+    inside sh -c "$4" >"$work/output"
+    row "Debian, $1" "$size" "$began" "apt install $(echo "$files" | sed 's| ./packages/| ./|g; s/^ //')"
+  }
+  language C 'libbdl0 libbdl-dev' 'gcc libc6-dev pkg-config' 'cd /tmp && cp -r /usr/share/doc/libbdl-dev/examples . && cd examples &&
+    cc quickstart.c support/dataset.c -o quickstart $(pkg-config --cflags --libs bdl) -lm && ./quickstart data/yacht.csv data/yacht_test_rows.csv'
+  language Python 'libbdl0 python3-bdl' '' 'python3 /examples/quickstart.py'
+  language R 'libbdl0 r-cran-bdl' '' 'Rscript /examples/quickstart.R'
+  inside apt-get -qq purge 'libbdl*' python3-bdl r-cran-bdl >/dev/null
+  [ -z "$(find "$chroot/usr" -name '*bdl*')" ]
+  rm -rf "$chroot"
+}
+
+for step in "$@"; do
+  case $step in
+    quick) set -- wheels r julia c ;;
+    all) set -- wheels r julia c deb sdist ;;
+    *) set -- "$step" ;;
+  esac
+  for name in "$@"; do
+    case $name in
+      wheels | sdist | r | julia | c | deb) $name ;;
+      *) echo "unknown step $name" >&2; exit 2 ;;
+    esac
+  done
+done
+printf '| package | size | command | first result after | figures |\n| --- | --- | --- | --- | --- |\n'
+cat "$work/table"
