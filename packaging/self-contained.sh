@@ -8,8 +8,12 @@ roots=$(for folder in "$@"; do (cd "$folder" && printf '%s ' "$(pwd -P)/"); done
 find $roots -name '*.so*' -type f >"$list"
 [ -s "$list" ]
 while read -r library; do
-  foreign=$(env -u LD_LIBRARY_PATH ldd "$library" | awk -v roots="$roots" '
-    $1 ~ /^(linux-vdso|libR|lib(c|m|dl|rt|pthread|gcc_s)\.so|\/lib.*\/ld-linux)/ { next }
-    { n = split(roots, root, " "); for (i = 1; i <= n; ++i) if (index($3, root[i]) == 1) next; print $1 }')
-  [ -z "$foreign" ] || { echo "$library needs $foreign" >&2; exit 1; }
+  needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+  for name in $needed; do
+    case $name in ld-linux* | libR.so | libc.so* | libm.so* | libdl.so* | librt.so* | libpthread.so* | libgcc_s.so*) continue ;; esac
+    found=$(env -u LD_LIBRARY_PATH ldd "$library" | awk -v name="$name" '$1 == name { print $3 }')
+    for root in $roots; do case $found in "$root"*) continue 2 ;; esac; done
+    echo "$library needs $name, which is ${found:-nowhere}" >&2
+    exit 1
+  done
 done <"$list"

@@ -20,7 +20,7 @@ while read -r python; do
   rm -rf "$work/source/build" "$work/raw"
   BDL_ROOT=$prefix CFLAGS='-g0 -O2' LDFLAGS=-Wl,--strip-all PIP_CONSTRAINT=$root/packaging/python/requirements.txt \
     "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$work/raw" "$work/source"
-  PATH=$tools/bin:$PATH LD_LIBRARY_PATH=$prefix/lib auditwheel --verbose repair --wheel-dir "$root/dist" "$work"/raw/bdl-*.whl \
+  PATH=$tools/bin:$PATH LD_LIBRARY_PATH=$prefix/lib auditwheel repair --wheel-dir "$root/dist" "$work"/raw/bdl-*.whl \
     >"$work/auditwheel.log" 2>&1 || { cat "$work/auditwheel.log"; exit 1; }
 done <"$work/pythons"
 for wheel in "$root"/dist/bdl-*.whl; do printf '%s bytes  %s\n' "$(stat -c %s "$wheel")" "${wheel##*/}"; done
