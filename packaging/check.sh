@@ -79,18 +79,24 @@ r() {
 julia() {
   file=BDL.jl-$version-linux-x86_64.tar.gz
   rm -rf "$work/julia"
-  mkdir -p "$work/julia"
+  mkdir -p "$work/julia/depot/registries/Empty"
+  # Pkg downloads Julia's registry of packages where there is none, though BDL.jl needs nothing of it.
+  printf 'name = "Empty"\nuuid = "5b0e7a52-3d1f-4c64-9a0b-6f2d8c41e7b4"\nrepo = "none"\n[packages]\n' >"$work/julia/depot/registries/Empty/Registry.toml"
   offline=
   if unshare --net true 2>/dev/null; then offline='unshare --net'; fi
   began=$(now)
   tar -C "$work/julia" -xzf "$root/dist/$file"
   export JULIA_DEPOT_PATH="$work/julia/depot"
-  $offline julia --color=no -e 'using Pkg; Pkg.develop(PackageSpec(path = ARGS[1])); Pkg.add("Printf")' "$work/julia/BDL.jl" >"$work/install.log" 2>&1 ||
+  $offline julia --color=no -e 'using Pkg; Pkg.develop(path = ARGS[1])' "$work/julia/BDL.jl" >"$work/install.log" 2>&1 ||
     { cat "$work/install.log"; return 1; }
   $offline julia --color=no "$root/examples/quickstart.jl" >"$work/output"
   row 'Julia' "$file" "$began" "Pkg.develop(path = \"BDL.jl\")"
-  unset JULIA_DEPOT_PATH
   sh "$root/packaging/self-contained.sh" "$work/julia/BDL.jl/lib"
+  # The way without Pkg.
+  export JULIA_DEPOT_PATH="$work/julia/empty"
+  $offline julia --color=no -e 'push!(LOAD_PATH, ARGS[1]); using BDL; print(BDL.build_info())' "$work/julia/BDL.jl" >"$work/output"
+  grep 'BLAS: within libbdl' "$work/output"
+  unset JULIA_DEPOT_PATH
 }
 
 c() {
