@@ -129,6 +129,7 @@ deb() {
   mkdir -p "$chroot/dev" "$chroot/packages"
   for device in null zero random urandom; do cp -a /dev/$device "$chroot/dev/"; done
   cp /etc/resolv.conf "$chroot/etc/"
+  printf 'Dpkg::Use-Pty "0";\n' >"$chroot/etc/apt/apt.conf.d/90no-terminal"
   cp "$root"/dist/*.deb "$chroot/packages/"
   cp -r "$root/examples" "$chroot/"
   inside() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive OPENBLAS_NUM_THREADS=1 chroot "$chroot" "$@"; }
@@ -150,8 +151,9 @@ deb() {
     cc quickstart.c support/dataset.c -o quickstart $(pkg-config --cflags --libs bdl) -lm && ./quickstart data/yacht.csv data/yacht_test_rows.csv'
   language Python 'libbdl0 python3-bdl' '' 'python3 /examples/quickstart.py'
   language R 'libbdl0 r-cran-bdl' '' 'Rscript /examples/quickstart.R'
-  inside apt-get -qq purge 'libbdl*' python3-bdl r-cran-bdl >/dev/null
-  [ -z "$(find "$chroot/usr" -name '*bdl*')" ]
+  inside apt-get -qq purge libbdl0 libbdl-dev python3-bdl r-cran-bdl >"$work/install.log" 2>&1
+  find "$chroot/usr" -name 'libbdl*' -o -name 'bdl' >"$work/left"
+  [ ! -s "$work/left" ] || { echo 'left after purging:'; cat "$work/left"; return 1; }
   rm -rf "$chroot"
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Everything that is checked about libbdl, from a fresh clone on a bare Debian 12: packages, build, tests, static
-# checks, fuzzing, installed package, ABI, packages of the other languages, examples, sanitizers. Last line: "N passed, M
+# checks, fuzzing, installed package, ABI, packages of all languages, examples, sanitizers. Last line: "N passed, M
 # failed", counting tests and checks.
 #
 # usage: tests/run.sh          everything
@@ -115,6 +115,12 @@ bindings() { # step ...
   done
 }
 
+packaged() { # each package but Debian's, for the Python and R of this system, is built and installed in a clean environment
+  section 'packages of libbdl'
+  check 'packages are built' make --no-print-directory PYTHONS=/usr/bin/python3 wheels sdist r julia c || return
+  for step in wheels r julia c; do check "package: $step, quickstart in a clean environment" sh packaging/check.sh "$step"; done
+}
+
 documents() {
   section 'golden file, examples, documents'
   golden
@@ -198,7 +204,7 @@ bindings python
 documents
 wait
 cat "$work/beside"
-{ bindings quickstarts fixtures defaults mpi; } >"$work/beside" 2>&1 &
+{ packaged; bindings quickstarts fixtures defaults mpi; } >"$work/beside" 2>&1 &
 
 # The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.
 if setarch -R true 2>/dev/null; then suite tsan setarch -R; else suite tsan; fi
