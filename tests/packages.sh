@@ -10,12 +10,11 @@ case "${1-}" in
   plot) wanted='python3 python3-matplotlib' ;;
   *) # the serial one beside that with threads, which stays the system's choice, not in its place
   wanted="$wanted libopenblas-pthread-dev libopenblas-serial-dev pkg-config python3
-  clang libclang-rt-dev clang-format clang-tidy lld abigail-tools valgrind libc6-dbg
+  clang libclang-rt-dev clang-format clang-tidy lld abigail-tools valgrind libc6-dbg patchelf
   libopenmpi-dev openmpi-bin libmpich-dev mpich python3-mpi4py r-cran-rmpi
   swig python3-dev python3-venv python3-pip python3-setuptools python3-wheel
   python3-numpy python3-sklearn python3-pandas python3-matplotlib python3-tqdm python3-pytest
-  r-base-dev r-cran-testthat r-cran-knitr r-cran-rmarkdown devscripts qpdf
-  patchelf" ;;
+  r-base-dev r-cran-testthat r-cran-knitr r-cran-rmarkdown devscripts qpdf" ;;
 esac
 [ "${1-}" != dist ] || wanted="$wanted debhelper dh-python dh-r lintian mmdebstrap"
 
