@@ -7,7 +7,7 @@
 #   r        both packages of R in fresh libraries
 #   julia    the package of Julia in a fresh depot, without a network
 #   c        the package of C and C++
-#   deb      the Debian packages in a fresh chroot, C, Python and R; needs root and mmdebstrap, and Debian's mirror
+#   deb      the Debian packages in a fresh chroot, C, Python, R, R from source; needs root and mmdebstrap, and Debian's mirror
 #   quick    wheels, r, julia and c;  all: everything
 # Downloads (NumPy and scikit-learn, or Debian's own packages) happen before the clock starts.
 set -eu
@@ -151,7 +151,12 @@ deb() {
     cc quickstart.c support/dataset.c -o quickstart $(pkg-config --cflags --libs bdl) -lm && ./quickstart data/yacht.csv data/yacht_test_rows.csv'
   language Python 'libbdl0 python3-bdl' '' 'python3 /examples/quickstart.py'
   language R 'libbdl0 r-cran-bdl' '' 'Rscript /examples/quickstart.R'
-  inside apt-get -qq purge libbdl0 libbdl-dev python3-bdl r-cran-bdl >"$work/install.log" 2>&1
+  # The source package of R, compiled against libbdl-dev.
+  inside apt-get -qq purge r-cran-bdl >/dev/null 2>&1
+  cp "$root/dist/bdl_$version.tar.gz" "$chroot/packages/"
+  language 'R from source' 'libbdl0 libbdl-dev' 'r-base-dev pkg-config' \
+    "R CMD INSTALL /packages/bdl_$version.tar.gz >/dev/null 2>&1 && Rscript /examples/quickstart.R && R CMD REMOVE bdl 2>/dev/null"
+  inside apt-get -qq purge libbdl0 libbdl-dev python3-bdl >"$work/install.log" 2>&1
   find "$chroot/usr" -name 'libbdl*' -o -name 'bdl' >"$work/left"
   [ ! -s "$work/left" ] || { echo 'left after purging:'; cat "$work/left"; return 1; }
   rm -rf "$chroot"

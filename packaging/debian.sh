@@ -14,6 +14,8 @@ mkdir -p "$source" "$root/dist"
   CMakeLists.txt VERSION LICENSE cmake include mpi pkgconfig src bindings examples) | tar xf - -C "$source"
 cp -r "$root/packaging/debian" "$source/"
 sed -i "s|@MAINTAINER@|$maintainer|" "$source/debian/control"
+# A program that asks whether header and library fit is refused by a library older than its headers (docs/developers/abi.md).
+sed -i "s/^ bdl_check_version@BDL_0 .*/ bdl_check_version@BDL_0 $version/" "$source/debian/libbdl0.symbols"
 # An entry for each version of CHANGELOG.md; one that has no date yet gets that of the last commit.
 today=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || date +%s)}
 sed -n 's/^## \[\([0-9.]*\)\] - \(.*\)/\1 \2/p' "$root/CHANGELOG.md" | while read -r release day; do
