@@ -31,7 +31,7 @@ deb:
 source:
 	sh packaging/source.sh
 
-check: dist
+check:
 	sh packaging/check.sh all
 
 clean:

@@ -17,7 +17,7 @@ archive libstdc++.a >/dev/null
 [ "$(uname -m)" = x86_64 ] || { echo 'packages are made on x86-64' >&2; exit 1; }
 mkdir -p $folder
 cc -O2 -fPIC -c packaging/older_glibc.c -o $folder/older_glibc.o
-cmake -S . -B $folder/build -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_LIBDIR=lib -DBDL_BLAS=private -DBDL_BUILD_MPI=OFF \
+cmake -S . -B $folder/build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_LIBDIR=lib -DBDL_BLAS=private -DBDL_BUILD_MPI=OFF \
   -DBDL_BUILD_TESTS=ON -DBDL_WERROR=ON -DBDL_LBFGS_LIBRARY="$lbfgs" \
   -DCMAKE_SHARED_LINKER_FLAGS="-static-libstdc++ $(pwd)/$folder/older_glibc.o -Wl,--wrap=hypot,--wrap=arc4random" -DCMAKE_INSTALL_RPATH="\$ORIGIN" >/dev/null
 cmake --build $folder/build --target bdl --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}"

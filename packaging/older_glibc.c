@@ -1,5 +1,5 @@
-/* The library of packages calls older versions of two functions of the C library, so that it runs with glibc 2.34 in place of 2.36.
-   The linker sends calls here (option --wrap of packaging/library.sh). */
+/* The library of packages calls older versions of two functions of the C library, so that it runs with
+   glibc 2.34 in place of 2.36. The linker sends calls here (option --wrap in packaging/library.sh). */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ double __wrap_hypot(double x, double y) {
   return older_hypot(x, y);
 }
 
-/* The C++ runtime's random_device asks for it, which libbdl does not use. */
+/* Random bytes for std::random_device of the C++ runtime, which libbdl does not use. */
 uint32_t __wrap_arc4random(void) {
   uint32_t bytes;
   if (getentropy(&bytes, sizeof bytes) != 0) abort();
