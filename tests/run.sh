@@ -119,7 +119,7 @@ bindings() { # step ...
 packaged() { # each package but Debian's, for the Python and R of this system, is built and installed in a clean environment
   section 'packages of libbdl'
   check 'packages are built' make --no-print-directory PYTHONS=/usr/bin/python3 wheels sdist r julia c || return
-  for step in wheels r julia c; do check "package: $step, quickstart in a clean environment" sh packaging/check.sh "$step"; done
+  for step in wheels r julia c; do check "package: $step, quickstart in a clean environment" env PYTHONS=/usr/bin/python3 sh packaging/check.sh "$step"; done
 }
 
 documents() {
