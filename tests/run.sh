@@ -1,6 +1,6 @@
 #!/bin/sh
 # Everything that is checked about libbdl, from a fresh clone on a bare Debian 12: packages, build, tests, static
-# checks, fuzzing, installed package, ABI, packages of the other languages, examples, sanitizers. Last line: "N passed, M
+# checks, fuzzing, installed package, ABI, packages of all languages, examples, sanitizers. Last line: "N passed, M
 # failed", counting tests and checks.
 #
 # usage: tests/run.sh          everything
@@ -100,6 +100,7 @@ installed() {
   check 'the same bits from another folder' sh tests/install/reproducible.sh quick
   check 'libbdl_mpi by MPICH, 1 to 4 ranks' sh tests/mpi/mpich.sh $release "$work"
   package hardened headers pkg-config cmake static subproject private dlopen
+  packaged # the library that step private has built
 }
 
 package() { # step ...
@@ -113,6 +114,12 @@ bindings() { # step ...
     section "bindings: $step"
     check "bindings: $step" sh tests/bindings/check.sh "$step" $release "$work"
   done
+}
+
+packaged() { # each package but Debian's, for the Python and R of this system, is built and installed in a clean environment
+  section 'packages of libbdl'
+  check 'packages are built' make --no-print-directory PYTHONS=/usr/bin/python3 wheels sdist r julia c || return
+  for step in wheels r julia c; do check "package: $step, quickstart in a clean environment" env PYTHONS=/usr/bin/python3 sh packaging/check.sh "$step"; done
 }
 
 documents() {

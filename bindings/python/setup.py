@@ -1,5 +1,9 @@
-"""Builds the extension module on libbdl, and brings libbdl along: that of BDL_ROOT (an installed prefix), else the one of the
-source tree this folder is in, built by CMake. Outside of a source tree it is the system's, found by pkg-config."""
+"""Builds the extension module of bdl on libbdl.
+
+Where libbdl comes from: the installed prefix BDL_ROOT if that is set, else the sources (those of the tree around this folder,
+or of folder libbdl in a source distribution), built by CMake, else the system, by pkg-config. BDL_SYSTEM=1 asks for the system's.
+The package brings its own copy of the library along unless it is the system's.
+"""
 
 import os
 import shutil
@@ -11,28 +15,49 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 here = Path(__file__).parent.resolve()
-tree = here.parent.parent
-in_tree = (tree / "CMakeLists.txt").is_file() and (tree / "src").is_dir()
+trees = [tree for tree in (here / "libbdl", here.parent.parent) if (tree / "src").is_dir() and (tree / "VERSION").is_file()]
+tree = trees[0] if trees else None
+system = bool(os.environ.get("BDL_SYSTEM"))
+
+needs = """
+bdl was not built: libbdl could not be compiled ({error}).
+A wheel of bdl (a file that ends in .whl) needs no compiler. To build from source you need
+  - a C++20 compiler (GCC 12, Clang 14), CMake 3.20, and Python's headers,
+  - BLAS, LAPACKE, libLBFGS, NLopt, Random123, Boost.Math and nlohmann-json.
+On Debian 12:
+  apt install g++ cmake python3-dev libopenblas-dev liblapacke-dev liblbfgs-dev libnlopt-dev \\
+    librandom123-dev libboost-dev nlohmann-json3-dev
+If libbdl is installed already, set BDL_ROOT to its prefix.
+"""
 
 
 def version():
-    if in_tree:
-        return (tree / "VERSION").read_text().split()[0]
+    for folder in filter(None, (tree, here / "libbdl")):
+        if (folder / "VERSION").is_file():
+            return (folder / "VERSION").read_text().split()[0]
     return subprocess.check_output(["pkg-config", "--modversion", "bdl"], text=True).strip()
 
 
 def built_from_tree(folder):
-    """libbdl of the source tree, installed to a folder of the build."""
+    """Builds libbdl from the sources and returns the prefix that it was installed to, in a folder of the build."""
     configure = ["cmake", "-S", tree, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Release", "-DBDL_BUILD_TESTS=OFF", "-DBDL_BUILD_STATIC=OFF"]
-    subprocess.check_call(configure)
-    subprocess.check_call(["cmake", "--build", folder / "build", "--parallel", str(os.cpu_count() or 1)])
-    subprocess.check_call(["cmake", "--install", folder / "build", "--prefix", folder / "prefix"])
+    try:
+        subprocess.check_call(configure)
+        jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(os.cpu_count() or 1)
+        subprocess.check_call(["cmake", "--build", folder / "build", "--parallel", jobs])
+        subprocess.check_call(["cmake", "--install", folder / "build", "--prefix", folder / "prefix"])
+    except FileNotFoundError:
+        sys.exit(needs.format(error="there is no program cmake"))
+    except subprocess.CalledProcessError as error:
+        sys.exit(needs.format(error=f"{' '.join(map(str, error.cmd[:2]))} failed, see above"))
     return folder / "prefix"
 
 
 class BuildWithLibrary(build_ext):
     def build_extension(self, extension):
-        prefix = os.environ.get("BDL_ROOT") or (in_tree and built_from_tree(Path(self.build_temp).resolve()))
+        prefix = os.environ.get("BDL_ROOT")
+        if not prefix and tree and not system:
+            prefix = built_from_tree(Path(self.build_temp).resolve())
         if prefix:
             self.bring_along(Path(prefix), extension)
         else:

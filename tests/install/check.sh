@@ -98,9 +98,9 @@ case $step in
     }
     refuse 'expected system or private' -DBDL_BLAS=other
     refuse 'BUILD_SHARED_LIBS=ON and BDL_BUILD_STATIC=OFF' -DBDL_BLAS=private -DBUILD_SHARED_LIBS=OFF
-    own=$(dirname "$build")/private # objects of the last time are kept
-    cmake -S "$root" -B "$own" -DCMAKE_BUILD_TYPE=Release -DBDL_BLAS=private -DBDL_BUILD_TESTS=ON -DBDL_BUILD_MPI=OFF -DBDL_WERROR=ON >/dev/null
-    cmake --build "$own" --target bdl bdl_golden bdl_bits test_threads >/dev/null
+    own=$root/build/packages/build # the library of packages; objects of the last time are kept
+    sh "$root/packaging/library.sh" >/dev/null
+    cmake --build "$own" --target bdl_golden bdl_bits test_threads >/dev/null
     ldd "$own/lib/libbdl.so" >"$work/needed"
     not grep -iE 'blas|lapack|gfortran' "$work/needed"
     nm -D "$own/lib/libbdl.so" >"$work/names"

@@ -6,6 +6,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#if PY_VERSION_HEX < 0x030A0000 /* Python 3.9 lacks it */
+static inline PyObject* Py_NewRef(PyObject* object) {
+  Py_INCREF(object);
+  return object;
+}
+#endif
+
 static int type_error(const char* name, PyObject* given, const char* expected) {
   PyErr_Format(PyExc_TypeError, "%s is a %.100s, expected %s", name, Py_TYPE(given)->tp_name, expected);
   return -1;

@@ -12,7 +12,7 @@ from bdl import arrays
 
 
 def strided(x):
-    wide = np.full((x.shape[0] * 2, x.shape[1] * 3), -99, dtype=x.dtype)
+    wide = np.full((x.shape[0] * 2, x.shape[1] * 3), 99, dtype=x.dtype)
     wide[::2, ::3] = x
     return wide[::2, ::3]
 

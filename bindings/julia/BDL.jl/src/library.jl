@@ -1,12 +1,18 @@
 # Finding and opening the shared library.
 
-"Where libbdl is: the preference \"libbdl\" of the active project, else ENV[\"BDL_LIBRARY\"], else the system's."
+"Place of the library in packages that bring it along (packaging/julia)."
+const own_library = joinpath(dirname(@__DIR__), "lib", "libbdl.so.0")
+
+"""
+Returns the place of libbdl: the preference "libbdl" of the active project, else ENV["BDL_LIBRARY"], else the package's
+own copy, else the system's.
+"""
 function library_path()
     if isdefined(Base, :get_preferences)  # since Julia 1.6
         path = get(Base.get_preferences(Base.PkgId(BDL).uuid), "libbdl", nothing)
         path === nothing || return string(path)
     end
-    return get(ENV, "BDL_LIBRARY", LibBDL.libbdl)
+    return get(ENV, "BDL_LIBRARY", isfile(own_library) ? own_library : LibBDL.libbdl)
 end
 
 """
