@@ -3,7 +3,8 @@
 
 int main(void) {
   /* [bdl_check_version] */
-  if (BDL_CHECK_VERSION() != BDL_OK) { /* calls bdl_check_version(): before anything else */
+  if (BDL_CHECK_VERSION() !=
+      BDL_OK) { /* calls bdl_check_version(): before anything else */
     fprintf(stderr, "%s\n", bdl_last_error());
     return 1;
   }

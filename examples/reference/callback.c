@@ -16,7 +16,8 @@ int main(void) {
   bdl_dataset* data;
   CHECK(bdl_dataset_from_callback(1000, 1, 0, read_rows, NULL, NULL, &data));
   /* [bdl_set_callback_message] */
-  bdl_status status = bdl_dataset_read(data, &row, 1, bdl_f64_out(&x, 1, 1), bdl_none_out());
+  bdl_status status =
+      bdl_dataset_read(data, &row, 1, bdl_f64_out(&x, 1, 1), bdl_none_out());
   printf("%s: %s\n", bdl_status_name(status), bdl_last_error());
   /* [bdl_set_callback_message] */
   EXPECT(status == BDL_ERROR_CALLBACK);

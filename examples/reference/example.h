@@ -1,5 +1,6 @@
-/* Shared by the examples of the reference. CHECK ends the program if a call fails, EXPECT if a result is not as
-   it should be. A comment with a function's name in brackets begins and ends the lines that show the function. */
+/* Shared by the examples of the reference. CHECK ends the program if a call fails,
+   EXPECT if a result is not as it should be. A comment with a function's name in
+   brackets begins and ends the lines that show the function. */
 #ifndef BDL_EXAMPLE_H
 #define BDL_EXAMPLE_H
 
@@ -14,11 +15,13 @@
 
 static inline void check_call(bdl_status status, const char* call) {
   if (status == BDL_OK) return;
-  fprintf(stderr, "%s\n  returned %s: %s\n", call, bdl_status_name(status), bdl_last_error());
+  fprintf(stderr, "%s\n  returned %s: %s\n", call, bdl_status_name(status),
+          bdl_last_error());
   exit(1);
 }
 
-static inline void check_condition(int holds, const char* condition, const char* file, int line) {
+static inline void check_condition(int holds, const char* condition,
+                                   const char* file, int line) {
   if (holds) return;
   fprintf(stderr, "%s:%d: not so: %s\n", file, line, condition);
   exit(1);

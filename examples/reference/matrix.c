@@ -31,7 +31,8 @@ static void inputs(void) {
   EXPECT(images.dtype == BDL_U8);
 
   /* [bdl_column_major] */
-  const double columns[] = {1, 3, 5, 2, 4, 6}; /* as R, Julia and Fortran store them */
+  const double columns[] = {1, 3, 5,
+                            2, 4, 6}; /* as R, Julia and Fortran store them */
   bdl_matrix same = bdl_column_major(columns, BDL_F64, 3, 2);
   printf("element (1, 0) is %g\n", ((const double*)same.data)[1 * same.row_stride]);
   /* [bdl_column_major] */
@@ -44,14 +45,16 @@ static void inputs(void) {
   EXPECT(second.row_stride == 2 && second.cols == 1);
 }
 
-/* Fills in outputs by a call that has a matrix to write: the mean of a posterior. */
+/* Fills in outputs by a call that has a matrix to write: the mean of a posterior.
+ */
 static void outputs(void) {
   const double mean[] = {5, 7}, ones[] = {1, 1};
   bdl_posterior* q;
   CHECK(bdl_posterior_create_low_rank(BDL_F64, 2, 0, &q));
   /* [bdl_none] */
   /* A posterior of rank 0 has no low-rank part. */
-  CHECK(bdl_posterior_set_low_rank(q, bdl_f64(mean, 1, 2), bdl_none(), bdl_f64(ones, 1, 2)));
+  CHECK(bdl_posterior_set_low_rank(q, bdl_f64(mean, 1, 2), bdl_none(),
+                                   bdl_f64(ones, 1, 2)));
   /* [bdl_none] */
   EXPECT(bdl_none().data == NULL);
 
@@ -78,14 +81,18 @@ static void outputs(void) {
 
   /* [bdl_column_major_out] */
   double samples[3 * 2]; /* three samples of two parameters, column by column */
-  CHECK(bdl_posterior_sample(q, 1, 0, bdl_column_major_out(samples, BDL_F64, 3, 2)));
-  printf("the second parameter is %.1f, %.1f, %.1f\n", samples[3], samples[4], samples[5]);
+  CHECK(
+      bdl_posterior_sample(q, 1, 0, bdl_column_major_out(samples, BDL_F64, 3, 2)));
+  printf("the second parameter is %.1f, %.1f, %.1f\n", samples[3], samples[4],
+         samples[5]);
   /* [bdl_column_major_out] */
 
   /* [bdl_strided_out] */
   double table[3][4] = {{0}}; /* into columns 2 and 3 of a wider table */
-  CHECK(bdl_posterior_sample(q, 1, 0, bdl_strided_out(&table[0][2], BDL_F64, 3, 2, 4, 1)));
-  printf("row 0: %g %g %.1f %.1f\n", table[0][0], table[0][1], table[0][2], table[0][3]);
+  CHECK(bdl_posterior_sample(q, 1, 0,
+                             bdl_strided_out(&table[0][2], BDL_F64, 3, 2, 4, 1)));
+  printf("row 0: %g %g %.1f %.1f\n", table[0][0], table[0][1], table[0][2],
+         table[0][3]);
   /* [bdl_strided_out] */
   EXPECT(table[2][3] == samples[5] && table[2][1] == 0);
   bdl_posterior_free(q);
@@ -96,7 +103,8 @@ static void chained(void) {
   const int64_t sizes[] = {2, 1};
   const double x[] = {1, 1, 2, 4};
   bdl_model* model;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN, &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN,
+                             &model));
   /* [bdl_as_input] */
   double theta[2], f[2];
   bdl_matrix_out parameters = bdl_f64_out(theta, 1, 2);
@@ -107,11 +115,14 @@ static void chained(void) {
   /* [bdl_as_input] */
   EXPECT(near_to(f[1], 2 * theta[0] + 4 * theta[1], 1e-15));
   float single[2] = {0, 0};
-  CHECK(bdl_model_evaluate(model, bdl_as_input(parameters), bdl_f64(x, 2, 2), bdl_f32_out(single, 2, 1)));
+  CHECK(bdl_model_evaluate(model, bdl_as_input(parameters), bdl_f64(x, 2, 2),
+                           bdl_f32_out(single, 2, 1)));
   EXPECT(single[1] == (float)f[1]);
-  /* There are no residuals if y is what the model gives, so the gradient rows are 0, in any layout. */
+  /* There are no residuals if y is what the model gives, so the gradient rows are
+   * 0, in any layout. */
   double columns[4] = {1, 1, 1, 1};
-  CHECK(bdl_model_gradient_rows(model, bdl_as_input(parameters), bdl_f64(x, 2, 2), bdl_f64(f, 2, 1),
+  CHECK(bdl_model_gradient_rows(model, bdl_as_input(parameters), bdl_f64(x, 2, 2),
+                                bdl_f64(f, 2, 1),
                                 bdl_column_major_out(columns, BDL_F64, 2, 2)));
   EXPECT(columns[0] == 0 && columns[3] == 0);
   bdl_model_free(model);

@@ -1,4 +1,5 @@
-/* What the library offers: methods, options, presets, and suggestions for a model. */
+/* What the library offers: methods, options, presets, and suggestions for a model.
+ */
 #include "example.h"
 
 enum { N = 100 };
@@ -17,9 +18,10 @@ static void methods(void) {
   const char *families, *doc, *source;
   int32_t is_stream, is_exact;
   bdl_predict_method prediction;
-  CHECK(bdl_method_describe("lo-fi", &families, &is_stream, &is_exact, &prediction, &doc,
-                            &source));
-  printf("%s\nposterior: %s; for streams: %d; source: %s\n", doc, families, is_stream, source);
+  CHECK(bdl_method_describe("lo-fi", &families, &is_stream, &is_exact, &prediction,
+                            &doc, &source));
+  printf("%s\nposterior: %s; for streams: %d; source: %s\n", doc, families,
+         is_stream, source);
   /* [bdl_method_describe] */
   EXPECT(strcmp(families, "low_rank") == 0 && is_stream && !is_exact);
   EXPECT(prediction == BDL_LINEARIZED && strcmp(source, "Chang et al. 2023") == 0);
@@ -31,7 +33,8 @@ static void methods(void) {
   printf("baseline: %d\n%s\n", is_baseline, caution);
   /* [bdl_method_standing] */
   EXPECT(is_baseline);
-  EXPECT(strstr(caution, "is a baseline of Blundell et al. 2015, for comparisons") != NULL);
+  EXPECT(strstr(caution,
+                "is a baseline of Blundell et al. 2015, for comparisons") != NULL);
 }
 
 static void suggestions(void) {
@@ -39,23 +42,30 @@ static void suggestions(void) {
   bdl_model *linear, *network;
   bdl_posterior* q;
   bdl_optimizer* opt;
-  CHECK(bdl_model_create_mlp(BDL_F64, line, 2, BDL_IDENTITY, 1, BDL_GAUSSIAN, &linear));
-  CHECK(bdl_model_create_mlp(BDL_F64, units, 3, BDL_RELU, 1, BDL_GAUSSIAN, &network));
-  CHECK(bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(network), 5, &q));
+  CHECK(bdl_model_create_mlp(BDL_F64, line, 2, BDL_IDENTITY, 1, BDL_GAUSSIAN,
+                             &linear));
+  CHECK(
+      bdl_model_create_mlp(BDL_F64, units, 3, BDL_RELU, 1, BDL_GAUSSIAN, &network));
+  CHECK(
+      bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(network), 5, &q));
 
   /* [bdl_training_suggest] */
   const char *method, *family, *options;
   int64_t rank;
-  CHECK(bdl_training_suggest(network, N, 0, "auto", "auto", &method, &family, &rank, &options));
+  CHECK(bdl_training_suggest(network, N, 0, "auto", "auto", &method, &family, &rank,
+                             &options));
   printf("network: method %s, family %s, rank %d\n", method, family, (int)rank);
-  CHECK(bdl_training_suggest(linear, N, 0, "auto", "auto", &method, &family, &rank, &options));
-  printf("linear model: method %s, family %s\n  options %s\n", method, family, options);
+  CHECK(bdl_training_suggest(linear, N, 0, "auto", "auto", &method, &family, &rank,
+                             &options));
+  printf("linear model: method %s, family %s\n  options %s\n", method, family,
+         options);
   /* [bdl_training_suggest] */
   EXPECT(strcmp(method, "exact-full") == 0 && strcmp(family, "full") == 0);
 
   /* [bdl_method_suggest] */
   const char* suggested;
-  CHECK(bdl_method_suggest(network, q, 0, &suggested)); /* for a low-rank posterior, in batches */
+  CHECK(bdl_method_suggest(network, q, 0,
+                           &suggested)); /* for a low-rank posterior, in batches */
   printf("in batches: %s\n", suggested);
   CHECK(bdl_method_suggest(network, q, 1, &suggested));
   printf("on a stream: %s\n", suggested);
@@ -70,7 +80,8 @@ static void suggestions(void) {
   /* [bdl_method_prediction] */
   bdl_predict_method prediction;
   CHECK(bdl_method_prediction("slang-ggn", linear, &prediction));
-  printf("exact for a line with Gaussian noise: %d\n", prediction == BDL_LINEARIZED);
+  printf("exact for a line with Gaussian noise: %d\n",
+         prediction == BDL_LINEARIZED);
   /* [bdl_method_prediction] */
   EXPECT(prediction == BDL_LINEARIZED);
 
@@ -98,10 +109,11 @@ static void presets(void) {
   const char *method, *options, *doc;
   int64_t epochs;
   CHECK(bdl_preset_describe(name, &method, &options, &epochs, &doc));
-  printf("%d presets; %s: method %s, %d epochs\n", (int)bdl_preset_count(), name, method,
-         (int)epochs); /* options is for bdl_optimizer_set_text() */
+  printf("%d presets; %s: method %s, %d epochs\n", (int)bdl_preset_count(), name,
+         method, (int)epochs); /* options is for bdl_optimizer_set_text() */
   /* [bdl_preset_count] [bdl_preset_name] [bdl_preset_describe] */
-  EXPECT(bdl_preset_count() > 0 && epochs > 0 && strstr(options, "learning_rate") && bdl_preset_name(bdl_preset_count()) == NULL);
+  EXPECT(bdl_preset_count() > 0 && epochs > 0 && strstr(options, "learning_rate") &&
+         bdl_preset_name(bdl_preset_count()) == NULL);
 
   /* [bdl_default_count] [bdl_default_describe] */
   const char *what, *meaning;
@@ -119,7 +131,8 @@ static void options(void) {
   bdl_model* model;
   bdl_posterior* q;
   bdl_optimizer* opt;
-  CHECK(bdl_model_create_network(BDL_F64, "input 1; dense 1", BDL_GAUSSIAN, &model));
+  CHECK(
+      bdl_model_create_network(BDL_F64, "input 1; dense 1", BDL_GAUSSIAN, &model));
   CHECK(bdl_posterior_create_low_rank(BDL_F64, 2, 1, &q));
   CHECK(bdl_optimizer_create(model, q, "slang-ggn", N, &opt));
 
@@ -127,10 +140,12 @@ static void options(void) {
   const char *name, *default_value, *range, *doc;
   bdl_option_type type;
   CHECK(bdl_option_describe(0, &name, &type, &default_value, &range, &doc));
-  printf("%d options; %s: default %s, range %s\n%s\nread by %s\n", (int)bdl_option_count(),
-         name, default_value, range, doc, bdl_option_readers(0));
+  printf("%d options; %s: default %s, range %s\n%s\nread by %s\n",
+         (int)bdl_option_count(), name, default_value, range, doc,
+         bdl_option_readers(0));
   /* [bdl_option_count] [bdl_option_describe] [bdl_option_readers] */
-  EXPECT(bdl_option_count() > 20 && strcmp(name, "learning_rate") == 0 && type == BDL_OPTION_DOUBLE);
+  EXPECT(bdl_option_count() > 20 && strcmp(name, "learning_rate") == 0 &&
+         type == BDL_OPTION_DOUBLE);
   EXPECT(strstr(bdl_option_readers(0), "methods for batches") != NULL);
   EXPECT(strcmp(bdl_option_readers(bdl_option_count()), "") == 0);
 
@@ -159,8 +174,10 @@ static void options(void) {
   EXPECT(strcmp(schedule, "power") == 0);
 
   /* [bdl_optimizer_set_text] */
-  CHECK(bdl_optimizer_set_text(opt, "learning_rate=0.05 samples=4 schedule=cosine"));
-  if (bdl_optimizer_set_text(opt, "samples=2 lerning_rate=1") != BDL_OK) /* none is set */
+  CHECK(
+      bdl_optimizer_set_text(opt, "learning_rate=0.05 samples=4 schedule=cosine"));
+  if (bdl_optimizer_set_text(opt, "samples=2 lerning_rate=1") !=
+      BDL_OK) /* none is set */
     printf("%s\n", bdl_last_error());
   /* [bdl_optimizer_set_text] */
   CHECK(bdl_optimizer_get_int(opt, "samples", &samples));

@@ -4,7 +4,8 @@
 int main(void) {
   const int64_t sizes[] = {2, 3};
   bdl_model *model, *copy;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, BDL_CATEGORICAL, &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, BDL_CATEGORICAL,
+                             &model));
 
   /* [bdl_model_set_name] */
   CHECK(bdl_model_set_name(model, BDL_INPUT, 0, "petal length"));
@@ -15,7 +16,8 @@ int main(void) {
   /* [bdl_model_set_name] */
 
   /* [bdl_model_set_class_type] */
-  CHECK(bdl_model_set_class_type(model, BDL_CLASS_ORDERED)); /* small < medium < large */
+  CHECK(bdl_model_set_class_type(model,
+                                 BDL_CLASS_ORDERED)); /* small < medium < large */
   /* [bdl_model_set_class_type] */
 
   CHECK(bdl_model_copy(model, &copy)); /* copies and files keep the names */
@@ -31,7 +33,8 @@ int main(void) {
   /* [bdl_model_get_class_type] */
   int32_t type;
   CHECK(bdl_model_get_class_type(copy, &type));
-  printf("the classes are %s\n", type == BDL_CLASS_ORDERED ? "ordered" : "not ordered");
+  printf("the classes are %s\n",
+         type == BDL_CLASS_ORDERED ? "ordered" : "not ordered");
   /* [bdl_model_get_class_type] */
   EXPECT(type == BDL_CLASS_ORDERED);
   bdl_model_free(copy);
