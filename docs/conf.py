@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "breathe",
     "run",
+    "c_reference",
 ]
 exclude_patterns = ["_ext", "requirements.txt"]
 nitpicky = False
