@@ -10,21 +10,20 @@
  *
  * Option "rule":
  *
- * | rule | step |
- * | --- | --- |
- * | `bong` | one natural-gradient step on the expected log likelihood, of length 1: exact Bayes in
- * conjugate models with a full posterior | | `blr` | `iterations` natural-gradient steps of length
- * `learning_rate` on the expected log likelihood minus KL(q, prior) | | `bog` | one plain gradient step of
- * length `learning_rate` on the expected log likelihood | | `bbb` | `iterations` plain gradient steps of
- * length `learning_rate` on the expected log likelihood minus KL(q, prior) |
+ * - `bong`: one natural-gradient step on the expected log likelihood, of length 1: exact Bayes in conjugate
+ *   models with a full posterior
+ * - `blr`: `iterations` natural-gradient steps of length `learning_rate` on the expected log likelihood
+ *   minus KL(q, prior)
+ * - `bog`: one plain gradient step of length `learning_rate` on the expected log likelihood
+ * - `bbb`: `iterations` plain gradient steps of length `learning_rate` on the expected log likelihood minus
+ *   KL(q, prior)
  *
  * Option "curvature":
  *
- * | curvature | estimate |
- * | --- | --- |
- * | `mc-ef`, `mc-ggn`, `mc-hess` | at `samples` posterior samples; `mc-hess` (exact Hessians) needs a
- * network | | `lin-hess`, `lin-ef` | linearised at the mean, without samples | | `exact-hess` | the
- * expectations themselves, for networks of one layer and one output |
+ * - `mc-ef`, `mc-ggn`, `mc-hess`: at `samples` posterior samples; `mc-hess` (exact Hessians) needs a
+ *   network
+ * - `lin-hess`, `lin-ef`: linearised at the mean, without samples
+ * - `exact-hess`: the expectations themselves, for networks of one layer and one output
  *
  * Posteriors: low rank (rank 0: diagonal), full, full moment and diagonal moment.
  *
