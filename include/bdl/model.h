@@ -94,10 +94,10 @@ BDL_API bdl_status bdl_model_create_mlp(bdl_dtype dtype, const int64_t* sizes, i
  *     crop ROWS [COLUMNS]     the middle of each channel; square without COLUMNS
  *     flatten                 an image as features: channel by channel, row by row
  *     relu                    or another activation: identity, leaky_relu, elu, gelu, tanh, sigmoid,
- *     softplus, swish dropout RATE            in training, each number is set to 0 with probability RATE in
- *     [0, 1), and else divided
- *                             by 1 - RATE, independently for each example and sample (Srivastava et al.
- *                             2014)
+ *                             softplus, swish
+ *     dropout RATE            in training, each number is set to 0 with probability RATE in [0, 1), and else
+ *                             divided by 1 - RATE, independently for each example and sample (Srivastava et
+ *                             al. 2014)
  *     batchnorm [momentum 0.1] [eps 1e-5] [noaffine]
  *                             each channel (or feature) minus its mean, over its standard deviation, times
  *                             a scale, plus a shift (Ioffe, Szegedy 2015). Training takes mean and variance

@@ -321,10 +321,9 @@ BDL_API bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bd
  *     diagonal moment            mean, variance (1 x D)
  *     low rank moment            mean, low_rank (W, D x K), diagonal (s, 1 x D)
  *     dropout                    mean
- *     layerwise full             mean, and block0.precision, block0.factor, block1.precision ... of the
- *     layers layerwise low rank moment  mean, and block0.low_rank, block0.diagonal, block1.low_rank ... of
- *     the layers Kronecker                  mean, and block0.output_vectors, block0.input_vectors,
- *     block0.precision ...
+ *     layerwise full             mean, block0.precision, block0.factor, block1.precision ...
+ *     layerwise low rank moment  mean, block0.low_rank, block0.diagonal, block1.low_rank ...
+ *     Kronecker                  mean, block0.output_vectors, block0.input_vectors, block0.precision ...
  *
  * After the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number
  * of channels, layer after layer, BDL_F64).
