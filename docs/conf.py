@@ -21,8 +21,9 @@ extensions = [
     "breathe",
     "run",
     "c_reference",
+    "methods",
 ]
-exclude_patterns = ["_ext", "requirements.txt"]
+exclude_patterns = ["_ext", "requirements.txt", "reference/methods/generated/_table.md"]
 nitpicky = False
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline", "substitution"]
