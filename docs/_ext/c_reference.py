@@ -1,6 +1,7 @@
 """The reference of C: a page for each header, with its comments (Doxygen and Breathe) and, for each function, the lines of
 examples/reference that show it and what they print. Written to docs/reference/c/generated when the site is built."""
 
+import hashlib
 import re
 import shutil
 import xml.etree.ElementTree as xml
@@ -111,7 +112,8 @@ directives = {"function": "doxygenfunction", "struct": "doxygenstruct", "enum": 
 
 
 def page_of(header, shown):
-    text = f"# {header}.h\n\n{overview_of(header)}\n"
+    digest = hashlib.sha256((headers / f"{header}.h").read_bytes()).hexdigest()[:16]
+    text = f"% written from version {digest} of the header\n\n# {header}.h\n\n{overview_of(header)}\n"
     members = members_of(header)
     types = [member for member in members if member[1] not in ("function", "define")]
     if types:

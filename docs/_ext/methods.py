@@ -133,30 +133,43 @@ def shown(value):
     return f"`{value}`"
 
 
+def by_kind(values):
+    """Returns the values for each kind of model, as one value if they are equal."""
+    if len(set(values.values())) == 1:
+        return shown(next(iter(values.values())))
+    kinds_of = defaultdict(list)
+    for kind, value in values.items():
+        kinds_of[value].append(kind)
+    return "; ".join(f"{shown(value)} {', '.join(of)}" for value, of in kinds_of.items())
+
+
 def page_of_method(tables, method):
     info, (when, cost) = tables.methods[method], method_notes.notes[method]
     way = "streams, by `observe`" if info.is_stream else "all data at once, by `fit`" if info.is_exact else "batches, by `fit` or `step`"
     text = f"# {method}\n\n{info.doc}\n\n{when}\n\n"
     if info.is_baseline:
         text += f":::{{note}}\n{info.caution}\n:::\n\n"
-    text += "| | |\n| --- | --- |\n"
-    text += f"| Learns from | {way} |\n"
-    text += f"| Posteriors | {', '.join(f'`{family}`' for family in info.families)}; the first is the default |\n"
-    text += f"| Predicts by | `{info.prediction}` (networks) |\n"
-    text += f"| Cost of a step | {cost} |\n"
-    text += f"| Memory | {tables.memory[method] / 1000:.0f} kB of arrays for a small model (6 inputs, 50 hidden units if any, minibatches of 10) |\n"
-    text += f"| Source | {info.source} |\n\n"
-    text += "## Defaults\n\n"
-    differing = tables.differing(method)
-    used = {name: of for name, of in differing.items() if name in tables.accepted[method] or name in ("rule", "curvature", "descent")}
+    families = ", ".join(f"`{family}`" for family in info.families)
+    facts = {
+        "Learns from": way,
+        "Posteriors": families + ("; the first is the default" if len(info.families) > 1 else ""),
+        "Predicts by": f"`{info.prediction}`, for networks",
+        "Cost of a step": cost + " (D parameters, rank L, S samples, M examples in the minibatch, C outputs)",
+        "Memory": f"{tables.memory[method] / 1000:.0f} kB of arrays for a small model (6 inputs, 50 hidden units if any, minibatches of 10)",
+        "Source": info.source,
+    }
+    text += "\n".join(f"{what}\n: {fact}\n" for what, fact in facts.items()) + "\n## Defaults\n\n"
+    used = {
+        name: of
+        for name, of in tables.differing(method).items()
+        if name in tables.accepted[method] or name in ("rule", "curvature", "descent")
+    }
     if used:
-        columns = list(tables.values[method])
-        text += "Options that this method sets otherwise than the library, for networks with one hidden layer that predict numbers "
-        text += "(regression) or classes, for deeper networks that predict classes, and for linear models:\n\n"
-        text += f"| option | library | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 2)}\n"
+        text += "This method has other defaults than the library for these options. Values depend on the model: networks with one hidden layer "
+        text += "that predict numbers (regression) or classes, networks with more hidden layers that predict classes (deep classes), and linear "
+        text += "models (linear).\n\n| option | library | this method |\n| --- | --- | --- |\n"
         for name, of in used.items():
-            cells = " | ".join(shown(of[kind]) for kind in columns)
-            text += f"| [{name}](../../options.md#{name}) | {shown(tables.default(name))} | {cells} |\n"
+            text += f"| [{name}](../../options.md#{name}) | {shown(tables.default(name))} | {by_kind(of)} |\n"
     else:
         text += "This method has the defaults of the library.\n"
     text += "\nAll other options have the defaults of the [table of options](../../options.md).\n\n## Options that it accepts\n\n"
@@ -180,7 +193,7 @@ def table_of_methods(tables):
     return text
 
 
-intro = """# Options
+intro = r"""# Options
 
 Who needs this page: you want to change how an optimizer trains.
 It lists all {count} options by topic, with type, range, default and the methods that read them.
@@ -198,12 +211,36 @@ optimizer.set(learning_rate=0.1, samples=4)
 print(optimizer["learning_rate"], optimizer["samples"])
 ```
 ```{{run}} c
-:file: examples/reference/methods.c#bdl_optimizer_set_text
-:quiet:
+#include <bdl/bdl.h>
+#include <stdio.h>
+
+int main(void) {{
+  bdl_model* model;
+  bdl_posterior* posterior;
+  bdl_optimizer* optimizer;
+  double rate;
+  if (bdl_model_create_network(BDL_F64, "input 6; dense 50; relu; dense 1",
+                               BDL_GAUSSIAN, &model) ||
+      bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(model), 5,
+                                    &posterior) ||
+      bdl_optimizer_create(model, posterior, "slang", 1000, &optimizer) ||
+      bdl_optimizer_set_text(optimizer, "learning_rate=0.1 samples=4") ||
+      bdl_optimizer_get_double(optimizer, "learning_rate", &rate)) {{
+    fprintf(stderr, "%s\n", bdl_last_error());
+    return 1;
+  }}
+  printf("%g\n", rate);
+  bdl_optimizer_free(optimizer);
+  bdl_posterior_free(posterior);
+  bdl_model_free(model);
+  return 0;
+}}
 ```
 ::::
 
-The estimators of Python, R and Julia take options as further arguments of their constructors.
+Estimators take options as well: `options={{"learning_rate": 0.1}}` in Python, `control = list(learning_rate = 0.1)` in R, and
+`learning_rate = 0.1` in Julia.
+
 libbdl checks each change: a value out of range, an invalid combination, or an option that the method does not read is an
 error that names the option, and then no option has changed.
 To change several options that are only valid together, set them in one call.
