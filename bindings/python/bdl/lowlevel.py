@@ -211,10 +211,10 @@ def bdl_model_create_network(dtype, description, likelihood):
         crop ROWS [COLUMNS]     the middle of each channel; square without COLUMNS
         flatten                 an image as features: channel by channel, row by row
         relu                    or another activation: identity, leaky_relu, elu, gelu, tanh, sigmoid,
-        softplus, swish dropout RATE            in training, each number is set to 0 with probability RATE in
-        [0, 1), and else divided
-                                by 1 - RATE, independently for each example and sample (Srivastava et al.
-                                2014)
+                                softplus, swish
+        dropout RATE            in training, each number is set to 0 with probability RATE in [0, 1), and else
+                                divided by 1 - RATE, independently for each example and sample (Srivastava et
+                                al. 2014)
         batchnorm [momentum 0.1] [eps 1e-5] [noaffine]
                                 each channel (or feature) minus its mean, over its standard deviation, times
                                 a scale, plus a shift (Ioffe, Szegedy 2015). Training takes mean and variance
@@ -1130,10 +1130,9 @@ def bdl_posterior_tensor_count(posterior):
         diagonal moment            mean, variance (1 x D)
         low rank moment            mean, low_rank (W, D x K), diagonal (s, 1 x D)
         dropout                    mean
-        layerwise full             mean, and block0.precision, block0.factor, block1.precision ... of the
-        layers layerwise low rank moment  mean, and block0.low_rank, block0.diagonal, block1.low_rank ... of
-        the layers Kronecker                  mean, and block0.output_vectors, block0.input_vectors,
-        block0.precision ...
+        layerwise full             mean, block0.precision, block0.factor, block1.precision ...
+        layerwise low rank moment  mean, block0.low_rank, block0.diagonal, block1.low_rank ...
+        Kronecker                  mean, block0.output_vectors, block0.input_vectors, block0.precision ...
 
     After the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number
     of channels, layer after layer, BDL_F64).
