@@ -82,13 +82,14 @@ class Page:
         process.stdin.flush()
         lines = []
         for line in process.stdout:
-            if line.startswith("\x01"):
+            if "\x01" in line:  # after what the block has printed without an end of line
+                lines.append(line.partition("\x01")[0])
                 break
             lines.append(line)
         else:
             self.sessions.pop(block.language)
             return Result("".join(lines) + "the session has ended", True)
-        failed = line.strip() != "\x01ok"
+        failed = line.partition("\x01")[2].strip() != "ok"
         figures = sorted(str(path) for path in self.figures.glob(f"{self.count}-*.svg"))
         return Result("".join(lines).rstrip(), failed, figures)
 
