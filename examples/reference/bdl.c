@@ -10,7 +10,8 @@ int main(void) {
   }
   printf("the library fits the headers\n");
   /* [bdl_check_version] */
-  CHECK(bdl_check_version(BDL_VERSION_MAJOR, BDL_VERSION_MINOR, BDL_VERSION_PATCH));
+  CHECK(bdl_check_version(BDL_VERSION_MAJOR, BDL_VERSION_MINOR,
+                          BDL_VERSION_PATCH));
 
   /* [bdl_version] */
   printf("libbdl %s\n", bdl_version());

@@ -11,12 +11,12 @@ int main(void) {
   bdl_posterior* q;
   bdl_optimizer* opt;
   for (int i = 0; i < N; ++i) x[i] = 2.0 * i / (N - 1) - 1, y[i] = 3 * x[i];
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, BDL_GAUSSIAN,
-                             &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1,
+                             BDL_GAUSSIAN, &model));
   CHECK(bdl_posterior_create_low_rank(BDL_F64, 2, 1, &q));
   CHECK(bdl_optimizer_create(model, q, "slang-ggn", N, &opt));
-  CHECK(
-      bdl_optimizer_fit(opt, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 100, NULL, NULL));
+  CHECK(bdl_optimizer_fit(opt, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 100,
+                          NULL, NULL));
   CHECK(bdl_posterior_mean(q, bdl_f64_out(mean, 1, 2)));
 
   /* [bdl_save] */
@@ -26,8 +26,8 @@ int main(void) {
 
   /* [bdl_checkpoint_parts] */
   int32_t has_model, needs_user_model, has_posterior, has_optimizer;
-  CHECK(bdl_checkpoint_parts(path, &has_model, &needs_user_model, &has_posterior,
-                             &has_optimizer));
+  CHECK(bdl_checkpoint_parts(path, &has_model, &needs_user_model,
+                             &has_posterior, &has_optimizer));
   printf("model %d, posterior %d, optimizer %d\n", has_model, has_posterior,
          has_optimizer);
   /* [bdl_checkpoint_parts] */
@@ -46,7 +46,8 @@ int main(void) {
 
   /* [bdl_save_bytes] */
   int64_t size;
-  CHECK(bdl_save_bytes(NULL, NULL, opt, NULL, 0, &size)); /* asks for the size */
+  CHECK(bdl_save_bytes(NULL, NULL, opt, NULL, 0,
+                       &size)); /* asks for the size */
   char* bytes = malloc((size_t)size);
   if (!bytes) return 1;
   CHECK(bdl_save_bytes(NULL, NULL, opt, bytes, size, &size));
@@ -66,9 +67,10 @@ int main(void) {
 
   /* A file that holds the model alone. */
   CHECK(bdl_save(path, model, NULL, NULL));
-  CHECK(bdl_checkpoint_parts(path, &has_model, &needs_user_model, &has_posterior,
-                             &has_optimizer));
-  EXPECT(has_model && !needs_user_model && !has_posterior && !has_optimizer);
+  CHECK(bdl_checkpoint_parts(path, &has_model, &needs_user_model,
+                             &has_posterior, &has_optimizer));
+  EXPECT(has_model && !needs_user_model && !has_posterior &&
+         !has_optimizer);
 
   /* A posterior without a model keeps its family. */
   const double centre[] = {1, 2}, covariance[] = {2, 1, 1, 1};

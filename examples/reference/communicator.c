@@ -11,7 +11,8 @@ static int32_t gather(void* user_data, const void* send, int64_t send_bytes,
 }
 
 static int32_t exchange(void* user_data, int32_t peer, const void* send,
-                        int64_t send_bytes, void* receive, int64_t receive_bytes) {
+                        int64_t send_bytes, void* receive,
+                        int64_t receive_bytes) {
   (void)user_data, (void)peer, (void)send, (void)send_bytes, (void)receive;
   (void)receive_bytes;
   bdl_set_callback_message("there is no other process");
@@ -19,9 +20,11 @@ static int32_t exchange(void* user_data, int32_t peer, const void* send,
 }
 /* [bdl_communicator_create] */
 
-static int32_t gather_nothing(void* user_data, const void* send, int64_t send_bytes,
-                              void* receive, const int64_t* receive_bytes) {
-  (void)user_data, (void)send, (void)send_bytes, (void)receive, (void)receive_bytes;
+static int32_t gather_nothing(void* user_data, const void* send,
+                              int64_t send_bytes, void* receive,
+                              const int64_t* receive_bytes) {
+  (void)user_data, (void)send, (void)send_bytes, (void)receive,
+      (void)receive_bytes;
   bdl_set_callback_message("the cable is out");
   return -1;
 }
@@ -33,19 +36,21 @@ static void forget(void* user_data) {
 int main(void) {
   const int64_t sizes[] = {1, 1};
   const double numbers[] = {0, 1, 2, 3, 4, 5, 6};
-  const bdl_matrix x = bdl_f64(numbers, 6, 1), y = bdl_f64(numbers + 1, 6, 1);
+  const bdl_matrix x = bdl_f64(numbers, 6, 1),
+                   y = bdl_f64(numbers + 1, 6, 1);
   bdl_model* model;
   bdl_posterior* q;
   bdl_optimizer* opt;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 1, BDL_GAUSSIAN, &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 1, BDL_GAUSSIAN,
+                             &model));
   CHECK(bdl_posterior_create_low_rank(BDL_F64, 2, 0, &q));
   CHECK(bdl_optimizer_create(model, q, "vogn", 6, &opt));
 
   /* [bdl_communicator_create] */
   int calls = 0;
   bdl_communicator* processes;
-  CHECK(
-      bdl_communicator_create(0, 1, gather, exchange, &calls, forget, &processes));
+  CHECK(bdl_communicator_create(0, 1, gather, exchange, &calls, forget,
+                                &processes));
   /* [bdl_communicator_create] */
 
   /* [bdl_communicator_size] */
@@ -63,8 +68,8 @@ int main(void) {
   /* [bdl_communicator_statistics] */
   int64_t counted, sent, received;
   double seconds;
-  CHECK(
-      bdl_communicator_statistics(processes, &counted, &sent, &received, &seconds));
+  CHECK(bdl_communicator_statistics(processes, &counted, &sent, &received,
+                                    &seconds));
   printf("%d bytes sent, %d received\n", (int)sent, (int)received);
   /* [bdl_communicator_statistics] */
   EXPECT(counted == calls && calls > 0 && sent == 0 && received == 0 &&
@@ -74,8 +79,8 @@ int main(void) {
   bdl_communicator_free(processes); /* the optimizer still has it */
   /* [bdl_communicator_free] */
   EXPECT(calls > 0);
-  CHECK(
-      bdl_optimizer_set_communicator(opt, NULL)); /* alone again: calls forget() */
+  CHECK(bdl_optimizer_set_communicator(
+      opt, NULL)); /* alone again: calls forget() */
   EXPECT(calls == -1);
   CHECK(bdl_optimizer_fit(opt, x, y, 2, NULL, NULL));
   bdl_optimizer_free(opt);
@@ -85,9 +90,11 @@ int main(void) {
                                 &processes));
   CHECK(bdl_optimizer_create(model, q, "map", 6, &opt));
   CHECK(bdl_optimizer_set_communicator(opt, processes));
-  EXPECT(bdl_optimizer_fit(opt, x, y, 2, NULL, NULL) == BDL_ERROR_COMMUNICATION);
+  EXPECT(bdl_optimizer_fit(opt, x, y, 2, NULL, NULL) ==
+         BDL_ERROR_COMMUNICATION);
   EXPECT(strcmp(bdl_last_error(),
-                "bdl_optimizer_fit: rank 0 of 1: the all_gather callback returned "
+                "bdl_optimizer_fit: rank 0 of 1: the all_gather callback "
+                "returned "
                 "-1, expected 0: the "
                 "cable is out") == 0);
   bdl_communicator_free(processes);

@@ -20,8 +20,8 @@ static void setup(void) {
       y[t][i] = side;
       heads[t][i] = 2 * t + side;
     }
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_CATEGORICAL,
-                             &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1,
+                             BDL_CATEGORICAL, &model));
   d = bdl_model_parameters(model);
 }
 
@@ -36,8 +36,9 @@ static bdl_matrix head_labels(int t) {
 }
 
 /* Learns a task. Without a prior, the prior is that of the options. */
-static void learn(bdl_posterior* q, const char* method, const bdl_posterior* prior,
-                  bdl_matrix inputs, bdl_matrix labels) {
+static void learn(bdl_posterior* q, const char* method,
+                  const bdl_posterior* prior, bdl_matrix inputs,
+                  bdl_matrix labels) {
   bdl_optimizer* optimizer;
   CHECK(bdl_optimizer_create(model, q, method, N, &optimizer));
   CHECK(bdl_optimizer_set_int(optimizer, "learn_prior", 0));
@@ -63,8 +64,8 @@ static double part_right(const bdl_posterior* q, bdl_matrix inputs,
 static void report(const char* name, const bdl_posterior* q) {
   const double first = part_right(q, inputs(0), labels(0)),
                second = part_right(q, inputs(1), labels(1));
-  printf("%s: accuracy %.2f in the first task, %.2f in the second\n", name, first,
-         second);
+  printf("%s: accuracy %.2f in the first task, %.2f in the second\n", name,
+         first, second);
   EXPECT(first > 0.9 && second > 0.9);
 }
 
@@ -116,7 +117,8 @@ static void variational_kronecker_posteriors(void) {
 static void information(const bdl_posterior* q, const double* prior,
                         double* fisher) {
   CHECK(bdl_posterior_marginal_variance(q, bdl_f64_out(fisher, 1, d)));
-  for (int64_t i = 0; i < d; ++i) fisher[i] = fmax(0, 1 / fisher[i] - prior[i]);
+  for (int64_t i = 0; i < d; ++i)
+    fisher[i] = fmax(0, 1 / fisher[i] - prior[i]);
 }
 
 /* Elastic weight consolidation (Kirkpatrick et al. 2017) has a penalty for each
@@ -128,7 +130,8 @@ static void elastic_weight_consolidation(void) {
   bdl_posterior *q = create(0), *penalties = create(0);
   double mode[64], fisher[64], precision[64], anchor[64], before[64];
   EXPECT(d <= 64);
-  for (int64_t i = 0; i < d; ++i) precision[i] = before[i] = 1, anchor[i] = 0;
+  for (int64_t i = 0; i < d; ++i)
+    precision[i] = before[i] = 1, anchor[i] = 0;
   for (int t = 0; t < TASKS; ++t) {
     learn(q, "laplace", t == 0 ? NULL : penalties, inputs(t),
           labels(t)); /* goes on from the last mode */
@@ -136,11 +139,12 @@ static void elastic_weight_consolidation(void) {
     information(q, before, fisher);
     for (int64_t i = 0; i < d; ++i) {
       const double sum = precision[i] + lambda * fisher[i];
-      anchor[i] = (precision[i] * anchor[i] + lambda * fisher[i] * mode[i]) / sum;
+      anchor[i] =
+          (precision[i] * anchor[i] + lambda * fisher[i] * mode[i]) / sum;
       precision[i] = before[i] = sum;
     }
-    CHECK(bdl_posterior_set_low_rank(penalties, bdl_f64(anchor, 1, d), bdl_none(),
-                                     bdl_f64(precision, 1, d)));
+    CHECK(bdl_posterior_set_low_rank(penalties, bdl_f64(anchor, 1, d),
+                                     bdl_none(), bdl_f64(precision, 1, d)));
   }
   report("elastic weight consolidation", q);
   bdl_posterior_free(q);
@@ -163,8 +167,8 @@ static void online_elastic_weight_consolidation(void) {
       kept[i] = keep * kept[i] + fisher[i];
       precision[i] = 1 + lambda * kept[i]; /* 1: the prior's */
     }
-    CHECK(bdl_posterior_set_low_rank(penalty, bdl_f64(mode, 1, d), bdl_none(),
-                                     bdl_f64(precision, 1, d)));
+    CHECK(bdl_posterior_set_low_rank(penalty, bdl_f64(mode, 1, d),
+                                     bdl_none(), bdl_f64(precision, 1, d)));
   }
   report("online elastic weight consolidation", q);
   bdl_posterior_free(q);
@@ -183,9 +187,9 @@ static void coresets(void) {
     CHECK(bdl_optimizer_create(model, q, "slang-ggn", rest, &optimizer));
     CHECK(bdl_optimizer_set_int(optimizer, "learn_prior", 0));
     if (prior) CHECK(bdl_optimizer_set_prior_posterior(optimizer, prior));
-    CHECK(bdl_optimizer_fit(optimizer,
-                            bdl_f64(x[t] + CORESET * FEATURES, rest, FEATURES),
-                            bdl_f64(y[t] + CORESET, rest, 1), 100, NULL, NULL));
+    CHECK(bdl_optimizer_fit(
+        optimizer, bdl_f64(x[t] + CORESET * FEATURES, rest, FEATURES),
+        bdl_f64(y[t] + CORESET, rest, 1), 100, NULL, NULL));
     bdl_optimizer_free(optimizer);
     memcpy(core_x + t * CORESET * FEATURES, x[t],
            CORESET * FEATURES * sizeof(double));
@@ -194,11 +198,12 @@ static void coresets(void) {
     CHECK(bdl_posterior_copy(q, &prior));
   }
   CHECK(bdl_posterior_copy(q, &last));
-  CHECK(
-      bdl_optimizer_create(model, last, "slang-ggn", TASKS * CORESET, &optimizer));
+  CHECK(bdl_optimizer_create(model, last, "slang-ggn", TASKS * CORESET,
+                             &optimizer));
   CHECK(bdl_optimizer_set_prior_posterior(optimizer, prior));
-  CHECK(bdl_optimizer_fit(optimizer, bdl_f64(core_x, TASKS * CORESET, FEATURES),
-                          bdl_f64(core_y, TASKS * CORESET, 1), 50, NULL, NULL));
+  CHECK(bdl_optimizer_fit(
+      optimizer, bdl_f64(core_x, TASKS * CORESET, FEATURES),
+      bdl_f64(core_y, TASKS * CORESET, 1), 50, NULL, NULL));
   report("coresets", last);
   bdl_optimizer_free(optimizer);
   bdl_posterior_free(last);
@@ -225,9 +230,9 @@ static void one_head_for_each_task(void) {
   EXPECT(bdl_model_class_count(model) == 2);
   CHECK(bdl_model_get_classes(model, bdl_f64_out(classes, 1, 2)));
   EXPECT(classes[0] == 2 && classes[1] == 3);
-  CHECK(bdl_predict_classes(model, q, bdl_f64(x[1], 1, FEATURES), BDL_MONTE_CARLO,
-                            50, 1, bdl_f64_out(p, 1, CLASSES), bdl_none_out(),
-                            bdl_none_out()));
+  CHECK(bdl_predict_classes(
+      model, q, bdl_f64(x[1], 1, FEATURES), BDL_MONTE_CARLO, 50, 1,
+      bdl_f64_out(p, 1, CLASSES), bdl_none_out(), bdl_none_out()));
   EXPECT(p[0] == 0 && p[1] == 0 && fabs(p[2] + p[3] - 1) < 1e-12);
   CHECK(bdl_model_set_classes(model, bdl_none())); /* all again: one head */
   EXPECT(bdl_model_class_count(model) == CLASSES);

@@ -15,11 +15,11 @@ typedef struct linear {
 static linear create(int64_t data_size) {
   const int64_t sizes[] = {1, 1};
   linear l;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, BDL_GAUSSIAN,
-                             &l.model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1,
+                             BDL_GAUSSIAN, &l.model));
   CHECK(bdl_posterior_create_full(BDL_F64, 2, &l.posterior));
-  CHECK(bdl_optimizer_create(l.model, l.posterior, "slang-exact-hess", data_size,
-                             &l.optimizer));
+  CHECK(bdl_optimizer_create(l.model, l.posterior, "slang-exact-hess",
+                             data_size, &l.optimizer));
   return l;
 }
 
@@ -33,8 +33,9 @@ static void linear_free(linear* l) {
 static int has_learned(const linear* l) {
   const double new_x[] = {9.5, 10.5};
   double mean[2];
-  CHECK(bdl_predict(l->model, l->posterior, bdl_f64(new_x, 2, 1), BDL_LINEARIZED, 0,
-                    1, bdl_f64_out(mean, 2, 1), bdl_none_out(), bdl_none_out()));
+  CHECK(bdl_predict(l->model, l->posterior, bdl_f64(new_x, 2, 1),
+                    BDL_LINEARIZED, 0, 1, bdl_f64_out(mean, 2, 1),
+                    bdl_none_out(), bdl_none_out()));
   return fabs(mean[0] - 27.5) < 0.1 && fabs(mean[1] - 30.5) < 0.1;
 }
 
@@ -43,13 +44,15 @@ static void from_arrays(void) {
   bdl_model* model = l.model;
   bdl_optimizer* opt = l.optimizer;
   /* [bdl_dataset_from_arrays] [bdl_dataset_free] */
-  bdl_dataset* data; /* x and y are not copied: they must stay where they are */
+  bdl_dataset*
+      data; /* x and y are not copied: they must stay where they are */
   CHECK(bdl_dataset_from_arrays(bdl_f64(x, N, 1), bdl_f64(y, N, 1), &data));
   /* [bdl_dataset_from_arrays] [bdl_dataset_free] */
 
   /* [bdl_dataset_rows] [bdl_dataset_inputs] [bdl_dataset_targets] */
-  printf("%d rows, %d input(s), %d target(s)\n", (int)bdl_dataset_rows(data),
-         (int)bdl_dataset_inputs(data), (int)bdl_dataset_targets(data));
+  printf("%d rows, %d input(s), %d target(s)\n",
+         (int)bdl_dataset_rows(data), (int)bdl_dataset_inputs(data),
+         (int)bdl_dataset_targets(data));
   /* [bdl_dataset_rows] [bdl_dataset_inputs] [bdl_dataset_targets] */
   EXPECT(bdl_dataset_rows(data) == N && bdl_dataset_inputs(data) == 1);
   EXPECT(bdl_dataset_targets(data) == 1);
@@ -75,8 +78,8 @@ static void from_arrays(void) {
   CHECK(bdl_model_standardize_dataset(model, data)); /* one pass */
   /* [bdl_model_standardize_dataset] */
   /* [bdl_optimizer_start_noise_dataset] */
-  CHECK(
-      bdl_optimizer_start_noise_dataset(opt, data)); /* one noise for each target */
+  CHECK(bdl_optimizer_start_noise_dataset(
+      opt, data)); /* one noise for each target */
   /* [bdl_optimizer_start_noise_dataset] */
   /* [bdl_optimizer_fit_dataset] */
   CHECK(bdl_optimizer_fit_dataset(opt, data, 200, NULL, NULL));
@@ -102,8 +105,9 @@ static void from_arrays(void) {
 /* [bdl_dataset_from_callback] */
 /* Computes each row from its number. user_data: the number of calls that still
  * succeed. */
-static int32_t compute_rows(void* user_data, const int64_t* rows, int64_t count,
-                            bdl_matrix_out to_x, bdl_matrix_out to_y) {
+static int32_t compute_rows(void* user_data, const int64_t* rows,
+                            int64_t count, bdl_matrix_out to_x,
+                            bdl_matrix_out to_y) {
   double *x_data = to_x.data, *y_data = to_y.data; /* NULL: not wanted */
   if (--*(int*)user_data < 0) {
     bdl_set_callback_message("nobody answers");
@@ -112,13 +116,15 @@ static int32_t compute_rows(void* user_data, const int64_t* rows, int64_t count,
   for (int64_t i = 0; i < count; ++i) {
     const double value = 10 + sin(37.0 * (double)rows[i]);
     if (x_data) x_data[i] = value;
-    if (y_data) y_data[i] = 3 * value - 1 + 0.1 * cos(91.0 * (double)rows[i]);
+    if (y_data)
+      y_data[i] = 3 * value - 1 + 0.1 * cos(91.0 * (double)rows[i]);
   }
   return 0;
 }
 /* [bdl_dataset_from_callback] */
 
-static int32_t stop_at_1000(void* user_data, const bdl_optimizer* optimizer) {
+static int32_t stop_at_1000(void* user_data,
+                            const bdl_optimizer* optimizer) {
   int64_t step;
   (void)user_data;
   CHECK(bdl_optimizer_progress(optimizer, &step, NULL, NULL));
@@ -127,29 +133,31 @@ static int32_t stop_at_1000(void* user_data, const bdl_optimizer* optimizer) {
 
 static void from_callback(void) {
   const int64_t rows = 1000000000;
-  const double input_mean = 10, target_mean = 29, target_scale = 2.1, noise = 100;
+  const double input_mean = 10, target_mean = 29, target_scale = 2.1,
+               noise = 100;
   linear l = create(rows);
   bdl_optimizer* opt = l.optimizer;
   /* [bdl_dataset_from_callback] */
   int calls = 1000;
   bdl_dataset* data; /* a billion rows of one input and one target */
-  CHECK(bdl_dataset_from_callback(1000000000, 1, 1, compute_rows, &calls, NULL,
-                                  &data));
+  CHECK(bdl_dataset_from_callback(1000000000, 1, 1, compute_rows, &calls,
+                                  NULL, &data));
   /* [bdl_dataset_from_callback] */
   /* [bdl_dataset_set_block] */
   CHECK(bdl_dataset_set_block(data, 1000000,
                               4)); /* a minibatch reads 4 of 1000 blocks */
   /* [bdl_dataset_set_block] */
   /* Moments and noise, which would else take passes over a billion rows. */
-  CHECK(bdl_model_set_standardization(l.model, bdl_f64(&input_mean, 1, 1),
-                                      bdl_none(), bdl_f64(&target_mean, 1, 1),
-                                      bdl_f64(&target_scale, 1, 1)));
+  CHECK(bdl_model_set_standardization(
+      l.model, bdl_f64(&input_mean, 1, 1), bdl_none(),
+      bdl_f64(&target_mean, 1, 1), bdl_f64(&target_scale, 1, 1)));
   CHECK(bdl_model_set_noise_precision(l.model, bdl_f64(&noise, 1, 1)));
   CHECK(bdl_optimizer_set_int(opt, "progress_every", 1));
   EXPECT(bdl_optimizer_fit_dataset(opt, data, 1, stop_at_1000, NULL) ==
          BDL_STOPPED);
   EXPECT(has_learned(&l));
-  EXPECT(bdl_optimizer_fit_dataset(opt, data, 0, NULL, NULL) == BDL_ERROR_CALLBACK);
+  EXPECT(bdl_optimizer_fit_dataset(opt, data, 0, NULL, NULL) ==
+         BDL_ERROR_CALLBACK);
   EXPECT(strstr(bdl_last_error(), "nobody answers") != NULL);
   bdl_dataset_free(data);
   linear_free(&l);
@@ -163,8 +171,9 @@ static void write_bytes(FILE* file, const void* bytes, size_t size) {
 static void save_npy(const char* path, const double* values) {
   char head[129];
   FILE* file = fopen(path, "wb");
-  (void)snprintf(head, sizeof head, "%-117s\n",
-                 "{'descr': '<f8', 'fortran_order': False, 'shape': (200, 1), }");
+  (void)snprintf(
+      head, sizeof head, "%-117s\n",
+      "{'descr': '<f8', 'fortran_order': False, 'shape': (200, 1), }");
   write_bytes(file, "\x93NUMPY\x01\x00\x76\x00", 10);
   write_bytes(file, head, 118);
   write_bytes(file, values, N * sizeof *values);
@@ -195,8 +204,10 @@ static void from_npy(void) {
 
 static void from_safetensors(void) {
   const char header[] =
-      "{\"x\":{\"dtype\":\"F64\",\"shape\":[200,1],\"data_offsets\":[0,1600]},"
-      "\"y\":{\"dtype\":\"F64\",\"shape\":[200],\"data_offsets\":[1600,3200]}}     "
+      "{\"x\":{\"dtype\":\"F64\",\"shape\":[200,1],\"data_offsets\":[0,"
+      "1600]},"
+      "\"y\":{\"dtype\":\"F64\",\"shape\":[200],\"data_offsets\":[1600,"
+      "3200]}}     "
       " ";
   const uint64_t length =
       sizeof header - 1; /* a multiple of 8: doubles can be read in place */
@@ -208,7 +219,8 @@ static void from_safetensors(void) {
   EXPECT(fclose(file) == 0);
   /* [bdl_dataset_from_safetensors] */
   bdl_dataset* data; /* its tensors "x" and "y" */
-  CHECK(bdl_dataset_from_safetensors("example-data.safetensors", "x", "y", &data));
+  CHECK(bdl_dataset_from_safetensors("example-data.safetensors", "x", "y",
+                                     &data));
   printf("%d rows\n", (int)bdl_dataset_rows(data));
   /* [bdl_dataset_from_safetensors] */
   EXPECT(bdl_dataset_rows(data) == N);

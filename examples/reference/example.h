@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define CHECK(call) check_call(call, #call)
-#define EXPECT(condition) check_condition(condition, #condition, __FILE__, __LINE__)
+#define EXPECT(condition) \
+  check_condition(condition, #condition, __FILE__, __LINE__)
 
 static inline void check_call(bdl_status status, const char* call) {
   if (status == BDL_OK) return;

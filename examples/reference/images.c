@@ -22,12 +22,12 @@ int main(void) {
   CHECK(bdl_network_description("lenet5", 1, 28, 28, 2, &text));
   CHECK(bdl_model_create_network(BDL_F32, text, BDL_CATEGORICAL, &model));
   CHECK(bdl_model_standardize(model, inputs, bdl_none()));
-  CHECK(bdl_training_suggest(model, COUNT, 0, "auto", "auto", &method, &family,
-                             &rank, &options));
+  CHECK(bdl_training_suggest(model, COUNT, 0, "auto", "auto", &method,
+                             &family, &rank, &options));
   EXPECT(strcmp(method, "slang") == 0);
   EXPECT(strcmp(options, "initialization=he start_share=0") == 0);
-  CHECK(bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model), rank,
-                                      &q));
+  CHECK(bdl_posterior_create_low_rank(BDL_F32, bdl_model_parameters(model),
+                                      rank, &q));
   CHECK(bdl_optimizer_create(model, q, method, COUNT, &opt));
   CHECK(bdl_optimizer_set_text(opt, options));
   CHECK(bdl_optimizer_fit(opt, inputs, targets, 60, NULL, NULL));

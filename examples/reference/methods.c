@@ -12,19 +12,21 @@ static void methods(void) {
   for (int64_t i = 0; i < 5; ++i) printf(" %s", bdl_method_name(i));
   printf(" ...\n");
   /* [bdl_method_count] [bdl_method_name] */
-  EXPECT(bdl_method_count() >= 5 && strcmp(bdl_method_name(0), "slang") == 0);
+  EXPECT(bdl_method_count() >= 5 &&
+         strcmp(bdl_method_name(0), "slang") == 0);
 
   /* [bdl_method_describe] */
   const char *families, *doc, *source;
   int32_t is_stream, is_exact;
   bdl_predict_method prediction;
-  CHECK(bdl_method_describe("lo-fi", &families, &is_stream, &is_exact, &prediction,
-                            &doc, &source));
+  CHECK(bdl_method_describe("lo-fi", &families, &is_stream, &is_exact,
+                            &prediction, &doc, &source));
   printf("%s\nposterior: %s; for streams: %d; source: %s\n", doc, families,
          is_stream, source);
   /* [bdl_method_describe] */
   EXPECT(strcmp(families, "low_rank") == 0 && is_stream && !is_exact);
-  EXPECT(prediction == BDL_LINEARIZED && strcmp(source, "Chang et al. 2023") == 0);
+  EXPECT(prediction == BDL_LINEARIZED &&
+         strcmp(source, "Chang et al. 2023") == 0);
 
   /* [bdl_method_standing] */
   int32_t is_baseline;
@@ -34,7 +36,8 @@ static void methods(void) {
   /* [bdl_method_standing] */
   EXPECT(is_baseline);
   EXPECT(strstr(caution,
-                "is a baseline of Blundell et al. 2015, for comparisons") != NULL);
+                "is a baseline of Blundell et al. 2015, for comparisons") !=
+         NULL);
 }
 
 static void suggestions(void) {
@@ -42,30 +45,32 @@ static void suggestions(void) {
   bdl_model *linear, *network;
   bdl_posterior* q;
   bdl_optimizer* opt;
-  CHECK(bdl_model_create_mlp(BDL_F64, line, 2, BDL_IDENTITY, 1, BDL_GAUSSIAN,
-                             &linear));
-  CHECK(
-      bdl_model_create_mlp(BDL_F64, units, 3, BDL_RELU, 1, BDL_GAUSSIAN, &network));
-  CHECK(
-      bdl_posterior_create_low_rank(BDL_F64, bdl_model_parameters(network), 5, &q));
+  CHECK(bdl_model_create_mlp(BDL_F64, line, 2, BDL_IDENTITY, 1,
+                             BDL_GAUSSIAN, &linear));
+  CHECK(bdl_model_create_mlp(BDL_F64, units, 3, BDL_RELU, 1, BDL_GAUSSIAN,
+                             &network));
+  CHECK(bdl_posterior_create_low_rank(
+      BDL_F64, bdl_model_parameters(network), 5, &q));
 
   /* [bdl_training_suggest] */
   const char *method, *family, *options;
   int64_t rank;
-  CHECK(bdl_training_suggest(network, N, 0, "auto", "auto", &method, &family, &rank,
-                             &options));
-  printf("network: method %s, family %s, rank %d\n", method, family, (int)rank);
-  CHECK(bdl_training_suggest(linear, N, 0, "auto", "auto", &method, &family, &rank,
-                             &options));
-  printf("linear model: method %s, family %s\n  options %s\n", method, family,
-         options);
+  CHECK(bdl_training_suggest(network, N, 0, "auto", "auto", &method,
+                             &family, &rank, &options));
+  printf("network: method %s, family %s, rank %d\n", method, family,
+         (int)rank);
+  CHECK(bdl_training_suggest(linear, N, 0, "auto", "auto", &method, &family,
+                             &rank, &options));
+  printf("linear model: method %s, family %s\n  options %s\n", method,
+         family, options);
   /* [bdl_training_suggest] */
   EXPECT(strcmp(method, "exact-full") == 0 && strcmp(family, "full") == 0);
 
   /* [bdl_method_suggest] */
   const char* suggested;
-  CHECK(bdl_method_suggest(network, q, 0,
-                           &suggested)); /* for a low-rank posterior, in batches */
+  CHECK(bdl_method_suggest(
+      network, q, 0,
+      &suggested)); /* for a low-rank posterior, in batches */
   printf("in batches: %s\n", suggested);
   CHECK(bdl_method_suggest(network, q, 1, &suggested));
   printf("on a stream: %s\n", suggested);
@@ -92,7 +97,8 @@ static void suggestions(void) {
   int64_t outputs = noise == BDL_HETEROSCEDASTIC ? 2 : 1;
   const int64_t sizes[] = {1, 8, outputs};
   bdl_model* model;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, noise, &model));
+  CHECK(
+      bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, noise, &model));
   printf("heteroscedastic: %d\n", noise == BDL_HETEROSCEDASTIC);
   /* [bdl_noise_suggest] */
   EXPECT(noise == BDL_HETEROSCEDASTIC && bdl_model_targets(model) == 1);
@@ -109,10 +115,12 @@ static void presets(void) {
   const char *method, *options, *doc;
   int64_t epochs;
   CHECK(bdl_preset_describe(name, &method, &options, &epochs, &doc));
-  printf("%d presets; %s: method %s, %d epochs\n", (int)bdl_preset_count(), name,
-         method, (int)epochs); /* options is for bdl_optimizer_set_text() */
+  printf("%d presets; %s: method %s, %d epochs\n", (int)bdl_preset_count(),
+         name, method,
+         (int)epochs); /* options is for bdl_optimizer_set_text() */
   /* [bdl_preset_count] [bdl_preset_name] [bdl_preset_describe] */
-  EXPECT(bdl_preset_count() > 0 && epochs > 0 && strstr(options, "learning_rate") &&
+  EXPECT(bdl_preset_count() > 0 && epochs > 0 &&
+         strstr(options, "learning_rate") &&
          bdl_preset_name(bdl_preset_count()) == NULL);
 
   /* [bdl_default_count] [bdl_default_describe] */
@@ -124,15 +132,16 @@ static void presets(void) {
   }
   /* [bdl_default_count] [bdl_default_describe] */
   CHECK(bdl_default_describe(0, &what, &value, &meaning));
-  EXPECT(strcmp(what, "hidden") == 0 && value == 50 && bdl_default_count() > 1);
+  EXPECT(strcmp(what, "hidden") == 0 && value == 50 &&
+         bdl_default_count() > 1);
 }
 
 static void options(void) {
   bdl_model* model;
   bdl_posterior* q;
   bdl_optimizer* opt;
-  CHECK(
-      bdl_model_create_network(BDL_F64, "input 1; dense 1", BDL_GAUSSIAN, &model));
+  CHECK(bdl_model_create_network(BDL_F64, "input 1; dense 1", BDL_GAUSSIAN,
+                                 &model));
   CHECK(bdl_posterior_create_low_rank(BDL_F64, 2, 1, &q));
   CHECK(bdl_optimizer_create(model, q, "slang-ggn", N, &opt));
 
@@ -174,8 +183,8 @@ static void options(void) {
   EXPECT(strcmp(schedule, "power") == 0);
 
   /* [bdl_optimizer_set_text] */
-  CHECK(
-      bdl_optimizer_set_text(opt, "learning_rate=0.05 samples=4 schedule=cosine"));
+  CHECK(bdl_optimizer_set_text(
+      opt, "learning_rate=0.05 samples=4 schedule=cosine"));
   if (bdl_optimizer_set_text(opt, "samples=2 lerning_rate=1") !=
       BDL_OK) /* none is set */
     printf("%s\n", bdl_last_error());

@@ -24,9 +24,10 @@ static void regression(void) {
   const double log_density[] = {-1.1, -0.9,
                                 -1.3}; /* from bdl_predict_log_density() */
   double average, standard_error;
-  CHECK(bdl_metric_log_predictive_density(bdl_f64(log_density, 3, 1), &average,
-                                          &standard_error));
-  printf("log predictive density %.2f +- %.2f nats\n", average, standard_error);
+  CHECK(bdl_metric_log_predictive_density(bdl_f64(log_density, 3, 1),
+                                          &average, &standard_error));
+  printf("log predictive density %.2f +- %.2f nats\n", average,
+         standard_error);
   /* [bdl_metric_log_predictive_density] */
   EXPECT(near_to(average, -1.1, 1e-15) &&
          near_to(standard_error, 0.2 / sqrt(3), 1e-15));
@@ -67,7 +68,8 @@ static void classification(void) {
   CHECK(bdl_metric_nll(p, y, &nll));
   printf("negative log likelihood %.3f nats\n", nll);
   /* [bdl_metric_nll] */
-  EXPECT(near_to(nll, -(log(0.8) + log(0.7) + log(0.3) + log(0.9)) / 4, 1e-12));
+  EXPECT(near_to(nll, -(log(0.8) + log(0.7) + log(0.3) + log(0.9)) / 4,
+                 1e-12));
 
   /* [bdl_metric_brier] */
   double brier;
@@ -85,12 +87,13 @@ static void classification(void) {
 
   /* [bdl_metric_calibration_curve] */
   double curve[BINS][3];
-  CHECK(bdl_metric_calibration_curve(bdl_f64(digits, N, K), bdl_i32(labels, N, 1),
+  CHECK(bdl_metric_calibration_curve(bdl_f64(digits, N, K),
+                                     bdl_i32(labels, N, 1),
                                      bdl_f64_out(curve[0], BINS, 3)));
   for (int bin = 0; bin < BINS; ++bin)
     if (curve[bin][0] > 0)
-      printf("%g example(s) with confidence %.2f: accuracy %g\n", curve[bin][0],
-             curve[bin][2], curve[bin][1]);
+      printf("%g example(s) with confidence %.2f: accuracy %g\n",
+             curve[bin][0], curve[bin][2], curve[bin][1]);
   /* [bdl_metric_calibration_curve] */
   double sum = 0;
   for (int bin = 0; bin < BINS; ++bin)
@@ -104,7 +107,8 @@ static void classification(void) {
 static void certainty(void) {
   /* [bdl_metric_entropy] */
   double entropy[M];
-  CHECK(bdl_metric_entropy(bdl_f64(letters, M, K), bdl_f64_out(entropy, M, 1)));
+  CHECK(bdl_metric_entropy(bdl_f64(letters, M, K),
+                           bdl_f64_out(entropy, M, 1)));
   printf("entropies %.2f, %.2f, %.2f nats; the largest possible is %.2f\n",
          entropy[0], entropy[1], entropy[2], log(3));
   /* [bdl_metric_entropy] */
@@ -114,13 +118,15 @@ static void certainty(void) {
   double counts[BINS];
   CHECK(bdl_metric_entropy_histogram(bdl_f64(letters, M, K),
                                      bdl_f64_out(counts, BINS, 1)));
-  printf("%g letters in the bin of the largest entropies\n", counts[BINS - 1]);
+  printf("%g letters in the bin of the largest entropies\n",
+         counts[BINS - 1]);
   /* [bdl_metric_entropy_histogram] */
   EXPECT(counts[BINS - 1] == M);
 
   /* [bdl_metric_auroc_correct] */
   double auroc; /* is the classifier less certain where it is wrong? */
-  CHECK(bdl_metric_auroc_correct(bdl_f64(digits, N, K), bdl_i32(labels, N, 1),
+  CHECK(bdl_metric_auroc_correct(bdl_f64(digits, N, K),
+                                 bdl_i32(labels, N, 1),
                                  BDL_SCORE_CONFIDENCE, &auroc));
   printf("AUROC of right against wrong predictions %g\n", auroc);
   /* [bdl_metric_auroc_correct] */
@@ -130,19 +136,23 @@ static void certainty(void) {
   bdl_ood_report report = {.struct_size = sizeof report};
   CHECK(bdl_metric_ood(bdl_f64(digits, N, K), bdl_f64(letters, M, K),
                        BDL_SCORE_ENTROPY, &report));
-  printf("digits against letters: AUROC %.2f, mean entropies %.2f and %.2f nats\n",
-         report.auroc, report.entropy_inside, report.entropy_outside);
+  printf(
+      "digits against letters: AUROC %.2f, mean entropies %.2f and %.2f "
+      "nats\n",
+      report.auroc, report.entropy_inside, report.entropy_outside);
   /* [bdl_metric_ood] */
   EXPECT(report.auroc > 0.8 && report.aupr > 0.8 && report.aupr_out > 0.8);
   EXPECT(report.entropy_outside > report.entropy_inside);
-  EXPECT(report.fpr95 <= 1 && report.threshold < 0 && report.detection_error < 0.2);
+  EXPECT(report.fpr95 <= 1 && report.threshold < 0 &&
+         report.detection_error < 0.2);
 }
 
 /* Any score that is higher for positives than for negatives. */
 static void scores(void) {
   /* [bdl_metric_auroc] [bdl_metric_aupr] [bdl_metric_fpr] [bdl_metric_detection_error] [bdl_metric_roc_curve] */
   const double inside[] = {3, 1, 2}, outside[] = {2, 0};
-  bdl_matrix positive = bdl_f64(inside, 3, 1), negative = bdl_f64(outside, 2, 1);
+  bdl_matrix positive = bdl_f64(inside, 3, 1),
+             negative = bdl_f64(outside, 2, 1);
   /* [bdl_metric_auroc] [bdl_metric_aupr] [bdl_metric_fpr] [bdl_metric_detection_error] [bdl_metric_roc_curve] */
 
   /* [bdl_metric_auroc] */
@@ -163,7 +173,8 @@ static void scores(void) {
   double fpr, threshold;
   CHECK(bdl_metric_fpr(positive, negative, 0.95, &fpr, &threshold));
   printf(
-      "at threshold %g, where 95 %% of the positives are found, so are %.0f %% of "
+      "at threshold %g, where 95 %% of the positives are found, so are "
+      "%.0f %% of "
       "the "
       "negatives\n",
       threshold, 100 * fpr);
@@ -180,10 +191,11 @@ static void scores(void) {
 
   /* [bdl_metric_roc_curve] */
   double curve[3 + 2 + 1][3];
-  CHECK(bdl_metric_roc_curve(positive, negative, bdl_f64_out(curve[0], 6, 3)));
+  CHECK(bdl_metric_roc_curve(positive, negative,
+                             bdl_f64_out(curve[0], 6, 3)));
   for (int k = 0; k < 6; ++k)
-    printf("false %.2f, true %.2f, threshold %g\n", curve[k][0], curve[k][1],
-           curve[k][2]);
+    printf("false %.2f, true %.2f, threshold %g\n", curve[k][0],
+           curve[k][1], curve[k][2]);
   /* [bdl_metric_roc_curve] */
   EXPECT(near_to(curve[5][0], 1, 1e-12) && near_to(curve[5][1], 1, 1e-12));
 }

@@ -6,7 +6,8 @@ static void perceptron(void) {
   /* [bdl_model_create_mlp] [bdl_model_free] */
   const int64_t sizes[] = {2, 3, 1}; /* inputs, hidden units, outputs */
   bdl_model* model;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN,
+                             &model));
   /* [bdl_model_create_mlp] [bdl_model_free] */
 
   /* [bdl_model_parameters] [bdl_model_inputs] [bdl_model_outputs] [bdl_model_targets] */
@@ -33,8 +34,8 @@ static void perceptron(void) {
     const char* name;
     int64_t offset, rows, cols;
     CHECK(bdl_model_block(model, i, &name, &offset, &rows, &cols));
-    printf("%s: %d x %d, from parameter %d on\n", name, (int)rows, (int)cols,
-           (int)offset);
+    printf("%s: %d x %d, from parameter %d on\n", name, (int)rows,
+           (int)cols, (int)offset);
   }
   /* [bdl_model_block_count] [bdl_model_block] */
   const char* name;
@@ -61,11 +62,12 @@ static void network(void) {
   /* [bdl_model_create_network] */
   bdl_model* model;
   CHECK(bdl_model_create_network(
-      BDL_F64, "input 13; dense 50; relu; dense 50; relu; dense 1", BDL_GAUSSIAN,
-      &model));
+      BDL_F64, "input 13; dense 50; relu; dense 50; relu; dense 1",
+      BDL_GAUSSIAN, &model));
   printf("%d parameters\n", (int)bdl_model_parameters(model));
   /* [bdl_model_create_network] */
-  EXPECT(bdl_model_parameters(model) == 13 * 50 + 50 + 50 * 50 + 50 + 50 + 1);
+  EXPECT(bdl_model_parameters(model) ==
+         13 * 50 + 50 + 50 * 50 + 50 + 50 + 1);
 
   /* [bdl_model_description] */
   const char* text;
@@ -82,15 +84,15 @@ static void published(void) {
   int64_t channels, rows, columns, outputs;
   /* [bdl_network_count] [bdl_network_describe] */
   for (int64_t i = 0; i < bdl_network_count(); ++i) {
-    CHECK(bdl_network_describe(i, &name, &channels, &rows, &columns, &outputs, &doc,
-                               &source));
-    printf("%s: images of %d x %d x %d, %d classes (%s)\n", name, (int)channels,
-           (int)rows, (int)columns, (int)outputs, source);
+    CHECK(bdl_network_describe(i, &name, &channels, &rows, &columns,
+                               &outputs, &doc, &source));
+    printf("%s: images of %d x %d x %d, %d classes (%s)\n", name,
+           (int)channels, (int)rows, (int)columns, (int)outputs, source);
   }
   /* [bdl_network_count] [bdl_network_describe] */
   EXPECT(bdl_network_count() == 4);
-  CHECK(bdl_network_describe(0, &name, &channels, &rows, &columns, &outputs, &doc,
-                             &source));
+  CHECK(bdl_network_describe(0, &name, &channels, &rows, &columns, &outputs,
+                             &doc, &source));
   EXPECT(strcmp(name, "lenet5") == 0 && channels == 1 && rows == 28 &&
          columns == 28);
   EXPECT(outputs == 10 && strstr(source, "LeCun") != NULL);
@@ -118,8 +120,8 @@ static void copy(void) {
   const double four = 4;
   double first = 0, second = 0;
   bdl_model* model;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN,
-                             &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0,
+                             BDL_GAUSSIAN, &model));
   /* [bdl_model_copy] */
   bdl_model* other;
   CHECK(bdl_model_copy(model, &other));
@@ -140,10 +142,11 @@ static void values(void) {
   const int64_t sizes[] = {2, 1};
   const double pi = acos(-1.0);
   bdl_model* model;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN,
-                             &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0,
+                             BDL_GAUSSIAN, &model));
   /* [bdl_model_evaluate] [bdl_model_log_likelihood] [bdl_model_gradient_rows] */
-  const double theta[] = {2, -1}, x[] = {1, 0}, y[] = {1}; /* f(x) = 2 x_1 - x_2 */
+  const double theta[] = {2, -1}, x[] = {1, 0},
+               y[] = {1}; /* f(x) = 2 x_1 - x_2 */
   /* [bdl_model_evaluate] [bdl_model_log_likelihood] [bdl_model_gradient_rows] */
 
   /* [bdl_model_set_noise_precision] */
@@ -168,8 +171,8 @@ static void values(void) {
 
   /* [bdl_model_log_likelihood] */
   double log_likelihood;
-  CHECK(bdl_model_log_likelihood(model, bdl_f64(theta, 1, 2), bdl_f64(x, 1, 2),
-                                 bdl_f64(y, 1, 1),
+  CHECK(bdl_model_log_likelihood(model, bdl_f64(theta, 1, 2),
+                                 bdl_f64(x, 1, 2), bdl_f64(y, 1, 1),
                                  bdl_f64_out(&log_likelihood, 1, 1)));
   printf("log p(y | x, theta) = %.4f\n", log_likelihood);
   /* [bdl_model_log_likelihood] */
@@ -177,8 +180,9 @@ static void values(void) {
 
   /* [bdl_model_gradient_rows] */
   double row[2]; /* noise precision x residual x input */
-  CHECK(bdl_model_gradient_rows(model, bdl_f64(theta, 1, 2), bdl_f64(x, 1, 2),
-                                bdl_f64(y, 1, 1), bdl_f64_out(row, 1, 2)));
+  CHECK(bdl_model_gradient_rows(model, bdl_f64(theta, 1, 2),
+                                bdl_f64(x, 1, 2), bdl_f64(y, 1, 1),
+                                bdl_f64_out(row, 1, 2)));
   printf("gradient of -log p: (%g, %g)\n", row[0], row[1]);
   /* [bdl_model_gradient_rows] */
   EXPECT(row[0] == 4 && row[1] == 0);
@@ -191,8 +195,8 @@ static void standardization(void) {
   const double theta[] = {1}; /* f = x, both standardised */
   double f[3];
   bdl_model* model;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN,
-                             &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0,
+                             BDL_GAUSSIAN, &model));
   /* [bdl_model_standardize] */
   const double x[] = {50, 68, 86}, y[] = {10000, 20000, 30000};
   CHECK(bdl_model_standardize(model, bdl_f64(x, 3, 1), bdl_f64(y, 3, 1)));
@@ -212,7 +216,8 @@ static void standardization(void) {
   EXPECT(mean == 68 && near_to(scale, 10000 * sqrt(2.0 / 3), 1e-9));
 
   /* [bdl_model_set_standardization] */
-  const double freezing = 32, degree = 1.8; /* degrees Celsius inside, y as it is */
+  const double freezing = 32,
+               degree = 1.8; /* degrees Celsius inside, y as it is */
   CHECK(bdl_model_set_standardization(model, bdl_f64(&freezing, 1, 1),
                                       bdl_f64(&degree, 1, 1), bdl_none(),
                                       bdl_none()));
@@ -244,7 +249,8 @@ static void heteroscedastic(void) {
                     bdl_f64_out(mean, 2, 1), bdl_none_out(),
                     bdl_f64_out(noise, 2, 1)));
   EXPECT(read == 4 && mean[0] == 0 && mean[1] == 3);
-  EXPECT(near_to(noise[0], 0.25, 1e-15) && near_to(noise[1], 0.25 * exp(2), 1e-14));
+  EXPECT(near_to(noise[0], 0.25, 1e-15) &&
+         near_to(noise[1], 0.25 * exp(2), 1e-14));
   bdl_posterior_free(q);
   bdl_model_free(model);
 }
@@ -252,11 +258,11 @@ static void heteroscedastic(void) {
 static void student_t(void) {
   const int64_t sizes[] = {1, 1};
   bdl_model* model;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, BDL_STUDENT_T,
-                             &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1,
+                             BDL_STUDENT_T, &model));
   /* [bdl_model_set_degrees_of_freedom] */
-  CHECK(bdl_model_set_degrees_of_freedom(model,
-                                         5)); /* fewer allow for more outliers */
+  CHECK(bdl_model_set_degrees_of_freedom(
+      model, 5)); /* fewer allow for more outliers */
   /* [bdl_model_set_degrees_of_freedom] */
   /* [bdl_model_get_degrees_of_freedom] */
   double degrees;
@@ -264,7 +270,8 @@ static void student_t(void) {
   printf("%g degrees of freedom\n", degrees);
   /* [bdl_model_get_degrees_of_freedom] */
   EXPECT(degrees == 5);
-  EXPECT(bdl_model_set_degrees_of_freedom(model, 0) == BDL_ERROR_INVALID_ARGUMENT);
+  EXPECT(bdl_model_set_degrees_of_freedom(model, 0) ==
+         BDL_ERROR_INVALID_ARGUMENT);
   EXPECT(bdl_model_get_degrees_of_freedom(model, NULL) ==
          BDL_ERROR_INVALID_ARGUMENT);
   bdl_model_free(model);
@@ -276,10 +283,11 @@ static void noise_covariance(void) {
   const double theta[] = {0, 0}, x = 1, y[] = {1, 1}, pi = acos(-1.0);
   double precision = 4, log_likelihood = 0, rows[2], hessian[4];
   bdl_model* model;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0, BDL_GAUSSIAN,
-                             &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 0,
+                             BDL_GAUSSIAN, &model));
   /* [bdl_model_set_noise_covariance] */
-  const double covariance[] = {1, 0.8, 0.8, 1}; /* of two outputs, row by row */
+  const double covariance[] = {1, 0.8, 0.8,
+                               1}; /* of two outputs, row by row */
   CHECK(bdl_model_set_noise_covariance(model, bdl_f64(covariance, 2, 2)));
   /* [bdl_model_set_noise_covariance] */
   /* [bdl_model_get_noise_covariance] */
@@ -288,26 +296,31 @@ static void noise_covariance(void) {
   printf("covariance of the errors of outputs 0 and 1: %g\n", read[1]);
   /* [bdl_model_get_noise_covariance] */
   EXPECT(read[0] == 1 && read[1] == 0.8 && read[2] == 0.8 && read[3] == 1);
-  EXPECT(bdl_model_get_noise_precision(model, bdl_f64_out(&precision, 1, 1)) ==
-         BDL_ERROR_UNSUPPORTED);
+  EXPECT(
+      bdl_model_get_noise_precision(model, bdl_f64_out(&precision, 1, 1)) ==
+      BDL_ERROR_UNSUPPORTED);
 
   /* R^-1 (1, 1) = (1, 1) / 1.8 and det R = 0.36. */
   const bdl_matrix p = bdl_f64(theta, 1, 2), inputs = bdl_f64(&x, 1, 1),
                    targets = bdl_f64(y, 1, 2);
   CHECK(bdl_model_log_likelihood(model, p, inputs, targets,
                                  bdl_f64_out(&log_likelihood, 1, 1)));
-  EXPECT(near_to(log_likelihood, -log(2 * pi) - 0.5 * log(0.36) - 1 / 1.8, 1e-14));
-  CHECK(
-      bdl_model_gradient_rows(model, p, inputs, targets, bdl_f64_out(rows, 1, 2)));
-  EXPECT(near_to(rows[0], -1 / 1.8, 1e-14) && near_to(rows[1], -1 / 1.8, 1e-14));
-  CHECK(bdl_model_hessian(model, p, inputs, targets, bdl_f64_out(hessian, 2, 2)));
+  EXPECT(near_to(log_likelihood, -log(2 * pi) - 0.5 * log(0.36) - 1 / 1.8,
+                 1e-14));
+  CHECK(bdl_model_gradient_rows(model, p, inputs, targets,
+                                bdl_f64_out(rows, 1, 2)));
+  EXPECT(near_to(rows[0], -1 / 1.8, 1e-14) &&
+         near_to(rows[1], -1 / 1.8, 1e-14));
+  CHECK(bdl_model_hessian(model, p, inputs, targets,
+                          bdl_f64_out(hessian, 2, 2)));
   EXPECT(near_to(hessian[0], 1 / 0.36, 1e-14) &&
          near_to(hessian[1], -0.8 / 0.36, 1e-14));
 
   /* Independent again, with variance 1/4. */
   CHECK(bdl_model_set_noise_precision(model, bdl_f64(&precision, 1, 1)));
   CHECK(bdl_model_get_noise_covariance(model, bdl_f64_out(read, 2, 2)));
-  EXPECT(read[0] == 0.25 && read[1] == 0 && read[2] == 0 && read[3] == 0.25);
+  EXPECT(read[0] == 0.25 && read[1] == 0 && read[2] == 0 &&
+         read[3] == 0.25);
   bdl_model_free(model);
 }
 
@@ -316,11 +329,11 @@ static void noise_covariance(void) {
 static void derivatives(void) {
   const int64_t sizes[] = {1, 1};
   bdl_model* model;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, BDL_BERNOULLI,
-                             &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1,
+                             BDL_BERNOULLI, &model));
   /* [bdl_model_jacobian] [bdl_model_hessian] [bdl_model_hessian_vector_product] */
-  const double theta[] = {0,
-                          0}; /* logistic regression: f(x) = theta_0 x + theta_1 */
+  const double theta[] = {
+      0, 0}; /* logistic regression: f(x) = theta_0 x + theta_1 */
   const double x[] = {1, 3}, y[] = {0, 1};
   /* [bdl_model_jacobian] [bdl_model_hessian] [bdl_model_hessian_vector_product] */
 
@@ -338,22 +351,24 @@ static void derivatives(void) {
   double hessian[4];
   CHECK(bdl_model_hessian(model, bdl_f64(theta, 1, 2), bdl_f64(x, 2, 1),
                           bdl_f64(y, 2, 1), bdl_f64_out(hessian, 2, 2)));
-  printf("(%g, %g; %g, %g)\n", hessian[0], hessian[1], hessian[2], hessian[3]);
+  printf("(%g, %g; %g, %g)\n", hessian[0], hessian[1], hessian[2],
+         hessian[3]);
   /* [bdl_model_hessian] */
   EXPECT(near_to(hessian[0], 10.0 / 4, 1e-15) &&
          near_to(hessian[1], 4.0 / 4, 1e-15));
   EXPECT(hessian[2] == hessian[1] && near_to(hessian[3], 2.0 / 4, 1e-15));
 
   /* [bdl_model_hessian_vector_product] */
-  const double vectors[] = {1, 0, 0,
-                            1}; /* two vectors, one a row; H itself is not formed */
+  const double vectors[] = {
+      1, 0, 0, 1}; /* two vectors, one a row; H itself is not formed */
   double products[4];
   CHECK(bdl_model_hessian_vector_product(
       model, bdl_f64(theta, 1, 2), bdl_f64(x, 2, 1), bdl_f64(y, 2, 1),
       bdl_f64(vectors, 2, 2), bdl_f64_out(products, 2, 2)));
   printf("H (1, 0) = (%g, %g)\n", products[0], products[1]);
   /* [bdl_model_hessian_vector_product] */
-  for (int k = 0; k < 4; ++k) EXPECT(near_to(products[k], hessian[k], 1e-15));
+  for (int k = 0; k < 4; ++k)
+    EXPECT(near_to(products[k], hessian[k], 1e-15));
   bdl_model_free(model);
 }
 
@@ -361,23 +376,27 @@ static void derivatives(void) {
    of the Jacobian is left; elsewhere the residual adds to it. */
 static void indefinite_hessian(void) {
   const int64_t sizes[] = {1, 1, 1};
-  const double theta[] = {0, 2}, x = 1, fitted = 0, far = 5; /* w = 0, u = 2 */
+  const double theta[] = {0, 2}, x = 1, fitted = 0,
+               far = 5; /* w = 0, u = 2 */
   double h[4];
   bdl_model* model;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 0, BDL_GAUSSIAN, &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 0, BDL_GAUSSIAN,
+                             &model));
   CHECK(bdl_model_hessian(model, bdl_f64(theta, 1, 2), bdl_f64(&x, 1, 1),
                           bdl_f64(&fitted, 1, 1), bdl_f64_out(h, 2, 2)));
-  EXPECT(h[0] == 4 && h[1] == 0 && h[3] == 0); /* J = (u x, tanh(w x)) = (2, 0) */
+  EXPECT(h[0] == 4 && h[1] == 0 &&
+         h[3] == 0); /* J = (u x, tanh(w x)) = (2, 0) */
   CHECK(bdl_model_hessian(model, bdl_f64(theta, 1, 2), bdl_f64(&x, 1, 1),
                           bdl_f64(&far, 1, 1), bdl_f64_out(h, 2, 2)));
-  EXPECT(h[0] == 4 && h[1] == -5 && h[3] == 0); /* (f - y) d^2 f / dw du = -5 */
+  EXPECT(h[0] == 4 && h[1] == -5 &&
+         h[3] == 0); /* (f - y) d^2 f / dw du = -5 */
   bdl_model_free(model);
 }
 
 /* [bdl_model_create_user] */
 /* Exponential decay f(t) = exp(-rate t), with its one parameter. */
-static int32_t decay(void* user_data, bdl_matrix parameters, bdl_matrix inputs,
-                     bdl_matrix_out outputs) {
+static int32_t decay(void* user_data, bdl_matrix parameters,
+                     bdl_matrix inputs, bdl_matrix_out outputs) {
   const double rate = *(const double*)parameters.data;
   (void)user_data;
   for (int64_t i = 0; i < inputs.rows; ++i) {
@@ -390,14 +409,16 @@ static int32_t decay(void* user_data, bdl_matrix parameters, bdl_matrix inputs,
 /* The derivative with respect to the rate, times the gradient of the loss by the
  * output. */
 static int32_t decay_gradients(void* user_data, bdl_matrix parameters,
-                               bdl_matrix inputs, bdl_matrix output_gradients,
+                               bdl_matrix inputs,
+                               bdl_matrix output_gradients,
                                bdl_matrix_out rows) {
   const double rate = *(const double*)parameters.data;
   (void)user_data;
   for (int64_t i = 0; i < inputs.rows; ++i) {
     const double t = ((const double*)inputs.data)[i * inputs.row_stride];
     const double g =
-        ((const double*)output_gradients.data)[i * output_gradients.row_stride];
+        ((const double*)
+             output_gradients.data)[i * output_gradients.row_stride];
     ((double*)rows.data)[i * rows.row_stride] = g * -t * exp(-rate * t);
   }
   return 0;
@@ -410,12 +431,13 @@ static void user_model(void) {
                                          .outputs = decay,
                                          .gradients = decay_gradients};
   bdl_model* model;
-  CHECK(bdl_model_create_user(BDL_F64, 1, 1, 1, BDL_GAUSSIAN, &callbacks, &model));
+  CHECK(bdl_model_create_user(BDL_F64, 1, 1, 1, BDL_GAUSSIAN, &callbacks,
+                              &model));
 
   const double rate = 2, times[] = {0, 1};
   double f[2];
-  CHECK(bdl_model_evaluate(model, bdl_f64(&rate, 1, 1), bdl_f64(times, 2, 1),
-                           bdl_f64_out(f, 2, 1)));
+  CHECK(bdl_model_evaluate(model, bdl_f64(&rate, 1, 1),
+                           bdl_f64(times, 2, 1), bdl_f64_out(f, 2, 1)));
   printf("f(0) = %g, f(1) = %.4f\n", f[0], f[1]);
   /* [bdl_model_create_user] */
   EXPECT(f[0] == 1 && near_to(f[1], exp(-2.0), 1e-15));

@@ -38,7 +38,8 @@ int main(void) {
   /* [bdl_communicator_from_handle] */
 
   /* [bdl_communicator_from_fortran] */
-  CHECK(bdl_communicator_from_fortran(MPI_Comm_c2f(MPI_COMM_SELF), 60, &processes));
+  CHECK(bdl_communicator_from_fortran(MPI_Comm_c2f(MPI_COMM_SELF), 60,
+                                      &processes));
   printf("%d process\n", size_of(processes));
   EXPECT(size_of(processes) == 1);
   bdl_communicator_free(processes);

@@ -13,11 +13,12 @@ static stream create(const char* method) {
   const int64_t sizes[] = {1, 1};
   const double zero = 0, one = 1;
   stream s;
-  CHECK(
-      bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 0, BDL_GAUSSIAN, &s.model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 0, BDL_GAUSSIAN,
+                             &s.model));
   CHECK(bdl_model_set_noise_precision(s.model, bdl_f64(&one, 1, 1)));
   CHECK(bdl_posterior_create_full(BDL_F64, 1, &s.q));
-  CHECK(bdl_posterior_set_full(s.q, bdl_f64(&zero, 1, 1), bdl_f64(&one, 1, 1)));
+  CHECK(bdl_posterior_set_full(s.q, bdl_f64(&zero, 1, 1),
+                               bdl_f64(&one, 1, 1)));
   CHECK(bdl_optimizer_create(s.model, s.q, method, 1, &s.optimizer));
   return s;
 }
@@ -58,7 +59,8 @@ static void observe(void) {
   EXPECT(near_to(mean_of(s.q), 6.0 / 4, 1e-14) &&
          near_to(variance_of(s.q), 1.0 / 4, 1e-14));
   /* Before anything was seen, y ~ N(0, 1 + 1). */
-  EXPECT(near_to(log_density[0], (-log_2_pi - log(2) - 4.0 / 2) / 2, 1e-14));
+  EXPECT(
+      near_to(log_density[0], (-log_2_pi - log(2) - 4.0 / 2) / 2, 1e-14));
   EXPECT(isnan(log_density[1]));
   stream_free(&s);
 }
@@ -70,7 +72,8 @@ static void forecast(void) {
   stream s = create("ekf");
   bdl_optimizer* opt = s.optimizer;
   /* [bdl_optimizer_forecast] */
-  CHECK(bdl_optimizer_set_double(opt, "process_noise", 0.5)); /* theta drifts */
+  CHECK(bdl_optimizer_set_double(opt, "process_noise",
+                                 0.5));  /* theta drifts */
   CHECK(bdl_optimizer_forecast(opt, 2)); /* two steps of time */
   printf("variance %g\n", variance_of(s.q));
   /* [bdl_optimizer_forecast] */
@@ -92,7 +95,8 @@ static void process_noise(void) {
   bdl_model* model;
   bdl_posterior* q;
   bdl_optimizer* opt;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 0, BDL_GAUSSIAN, &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 0, BDL_GAUSSIAN,
+                             &model));
   CHECK(bdl_posterior_create_diagonal_moment(BDL_F64, 2, &q));
   CHECK(bdl_posterior_set_diagonal_moment(q, bdl_f64(zeros, 1, 2),
                                           bdl_f64(ones, 1, 2)));
@@ -125,8 +129,10 @@ static void prequential(void) {
   printf("%d rows: log density %.2f nats, root mean squared error %.2f\n",
          (int)count, log_density, error);
   /* [bdl_optimizer_prequential] */
-  EXPECT(count == 2 && near_to(log_density, (scores[0] + scores[1]) / 2, 1e-14));
-  EXPECT(near_to(error, sqrt((4 + 1) / 2.0), 1e-14)); /* predicted 0, then 1 */
+  EXPECT(count == 2 &&
+         near_to(log_density, (scores[0] + scores[1]) / 2, 1e-14));
+  EXPECT(
+      near_to(error, sqrt((4 + 1) / 2.0), 1e-14)); /* predicted 0, then 1 */
   stream_free(&s);
 }
 
@@ -143,12 +149,13 @@ static void shortened_steps(void) {
   CHECK(bdl_optimizer_create(s.model, s.q, "bong", 1, &s.optimizer));
   bdl_optimizer* opt = s.optimizer;
   CHECK(bdl_optimizer_set_choice(opt, "indefinite", "error"));
-  EXPECT(bdl_optimizer_observe(opt, x, y, bdl_none_out()) == BDL_ERROR_DIVERGED);
+  EXPECT(bdl_optimizer_observe(opt, x, y, bdl_none_out()) ==
+         BDL_ERROR_DIVERGED);
   EXPECT(variance_of(s.q) == 1 && bdl_optimizer_shortened_steps(opt) == 0);
   CHECK(bdl_optimizer_set_choice(opt, "indefinite", "shorten"));
   /* [bdl_optimizer_shortened_steps] */
-  CHECK(bdl_optimizer_observe(opt, x, y,
-                              bdl_none_out())); /* the variance would be 1 - 2^2 */
+  CHECK(bdl_optimizer_observe(
+      opt, x, y, bdl_none_out())); /* the variance would be 1 - 2^2 */
   printf("variance %g; %d step was shortened\n", variance_of(s.q),
          (int)bdl_optimizer_shortened_steps(opt));
   /* [bdl_optimizer_shortened_steps] */
@@ -166,7 +173,8 @@ static int32_t antithetic(void* user_data, bdl_draw_kind kind, int64_t step,
   (void)step, (void)iteration;
   if (kind != BDL_DRAW_PARAMETERS) return 1;
   if (bdl_posterior_mean(q, bdl_f64_out(&mean, 1, 1)) != BDL_OK) return 1;
-  if (bdl_posterior_marginal_variance(q, bdl_f64_out(&variance, 1, 1)) != BDL_OK)
+  if (bdl_posterior_marginal_variance(q, bdl_f64_out(&variance, 1, 1)) !=
+      BDL_OK)
     return 1;
   for (int64_t i = 0; i < draws.rows; ++i)
     ((double*)draws.data)[i * draws.row_stride] =
@@ -193,8 +201,8 @@ static void own_draws(void) {
   EXPECT(calls == 2);
   EXPECT(near_to(variance_of(s.q), 1.0 / 6, 1e-14)); /* 1 + 1 + 4 */
   EXPECT(near_to(mean_of(s.q), 4.0 / 6, 1e-14));     /* 2 + 2 */
-  CHECK(bdl_optimizer_set_draws(opt, NULL, NULL,
-                                NULL)); /* the library's own streams again */
+  CHECK(bdl_optimizer_set_draws(
+      opt, NULL, NULL, NULL)); /* the library's own streams again */
   CHECK(bdl_optimizer_observe(opt, bdl_f64(x, 1, 1), bdl_f64(y, 1, 1),
                               bdl_none_out()));
   EXPECT(calls == 2);
@@ -206,7 +214,8 @@ static int32_t signs(void* user_data, bdl_draw_kind kind, int64_t step,
                      int64_t iteration, const bdl_posterior* q,
                      bdl_matrix_out draws) {
   if (kind == BDL_DRAW_PARAMETERS)
-    return bdl_posterior_sample(q, 1, step * 100 + iteration * 10, draws) == BDL_OK
+    return bdl_posterior_sample(q, 1, step * 100 + iteration * 10, draws) ==
+                   BDL_OK
                ? 0
                : 1;
   for (int64_t i = 0; i < draws.rows; ++i)
@@ -225,7 +234,8 @@ static void probes(void) {
   bdl_model* model;
   bdl_posterior* q;
   bdl_optimizer* opt;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 0, BDL_GAUSSIAN, &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 0, BDL_GAUSSIAN,
+                             &model));
   CHECK(bdl_model_set_noise_precision(model, bdl_f64(&one, 1, 1)));
   CHECK(bdl_posterior_create_low_rank(BDL_F64, 2, 0, &q));
   CHECK(bdl_posterior_set_low_rank(q, bdl_f64(zeros, 1, 2), bdl_none(),
@@ -239,7 +249,8 @@ static void probes(void) {
   EXPECT(calls == 1);
   /* H = [1 2; 2 4] and z = (1, -1): z * (H z) = (-1, 2). The first precision would
      be 1 - 1 = 0: half of it is left. */
-  EXPECT(near_to(variance[0], 2, 1e-12) && near_to(variance[1], 1.0 / 3, 1e-12));
+  EXPECT(near_to(variance[0], 2, 1e-12) &&
+         near_to(variance[1], 1.0 / 3, 1e-12));
   EXPECT(bdl_optimizer_shortened_steps(opt) == 1);
   bdl_optimizer_free(opt);
   bdl_posterior_free(q);

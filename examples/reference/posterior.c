@@ -51,7 +51,8 @@ static void low_rank(void) {
 
   /* [bdl_posterior_precision_diagonal] */
   double precision[2];
-  CHECK(bdl_posterior_precision_diagonal(copy, bdl_f64_out(precision, 1, 2)));
+  CHECK(
+      bdl_posterior_precision_diagonal(copy, bdl_f64_out(precision, 1, 2)));
   printf("precisions (%g, %g)\n", precision[0], precision[1]);
   /* [bdl_posterior_precision_diagonal] */
   EXPECT(precision[0] == 2 && precision[1] == 2);
@@ -105,7 +106,8 @@ static void full(void) {
   EXPECT(bdl_posterior_is_blank(q) == 1);
   /* [bdl_posterior_set_full] */
   const double mean[] = {1, 2}, precision[] = {2, 1, 1, 2};
-  CHECK(bdl_posterior_set_full(q, bdl_f64(mean, 1, 2), bdl_f64(precision, 2, 2)));
+  CHECK(bdl_posterior_set_full(q, bdl_f64(mean, 1, 2),
+                               bdl_f64(precision, 2, 2)));
   /* [bdl_posterior_set_full] */
   EXPECT(bdl_posterior_is_blank(q) == 0);
 
@@ -120,7 +122,8 @@ static void full(void) {
   double log_density[2];
   CHECK(bdl_posterior_log_density(q, bdl_f64(points, 2, 2),
                                   bdl_f64_out(log_density, 2, 1)));
-  printf("log q: %.3f at the mean, %.3f at 0\n", log_density[0], log_density[1]);
+  printf("log q: %.3f at the mean, %.3f at 0\n", log_density[0],
+         log_density[1]);
   /* [bdl_posterior_log_density] */
   EXPECT(near_to(log_density[0], 0.5 * log(3.0) - log(2 * pi), 1e-14));
 
@@ -138,11 +141,12 @@ static void sampling(void) {
   CHECK(bdl_posterior_create_low_rank(BDL_F64, 2, 0, &q));
   /* [bdl_posterior_sample] */
   static double samples[4000][2];
-  CHECK(bdl_posterior_sample(q, 42, 0,
-                             bdl_f64_out(samples[0], 4000, 2))); /* seed 42 */
+  CHECK(bdl_posterior_sample(
+      q, 42, 0, bdl_f64_out(samples[0], 4000, 2))); /* seed 42 */
   double seventh[2]; /* sample 7 again, without the others */
   CHECK(bdl_posterior_sample(q, 42, 7, bdl_f64_out(seventh, 1, 2)));
-  printf("equal: %d\n", seventh[0] == samples[7][0] && seventh[1] == samples[7][1]);
+  printf("equal: %d\n",
+         seventh[0] == samples[7][0] && seventh[1] == samples[7][1]);
   /* [bdl_posterior_sample] */
   double sum = 0;
   for (int i = 0; i < 4000; ++i) sum += samples[i][0];
@@ -183,14 +187,16 @@ static void update(void) {
   bdl_posterior* q;
   CHECK(bdl_posterior_create_full(BDL_F64, 1, &q));
   /* [bdl_posterior_update] */
-  const double row = 2, prior = 1; /* one gradient of -log p, from any source */
+  const double row = 2,
+               prior = 1; /* one gradient of -log p, from any source */
   CHECK(bdl_posterior_update(q, bdl_f64(&row, 1, 1), 1, 1, 0.5,
                              bdl_f64(&prior, 1, 1)));
   CHECK(bdl_posterior_mean(q, bdl_f64_out(&mean, 1, 1)));
   CHECK(bdl_posterior_marginal_variance(q, bdl_f64_out(&variance, 1, 1)));
   printf("N(0, 1) has become N(%.3f, %.3f)\n", mean, variance);
   /* [bdl_posterior_update] */
-  EXPECT(near_to(variance, 1.0 / 3, 1e-14) && near_to(mean, -2.0 / 3, 1e-14));
+  EXPECT(near_to(variance, 1.0 / 3, 1e-14) &&
+         near_to(mean, -2.0 / 3, 1e-14));
   bdl_posterior_free(q);
 }
 
@@ -225,8 +231,8 @@ static void full_moment(void) {
 
   /* The same Gaussian, by its precision. */
   CHECK(bdl_posterior_create_full(BDL_F64, 2, &same));
-  CHECK(
-      bdl_posterior_set_full(same, bdl_f64(mean, 1, 2), bdl_f64(precision, 2, 2)));
+  CHECK(bdl_posterior_set_full(same, bdl_f64(mean, 1, 2),
+                               bdl_f64(precision, 2, 2)));
   CHECK(bdl_posterior_kl(q, same, &kl));
   EXPECT(near_to(kl, 0, 1e-14));
   CHECK(bdl_posterior_kl(same, q, &kl));
@@ -268,7 +274,8 @@ static void diagonal_moment(void) {
   EXPECT(read[0] == 4 && read[1] == 0.25);
   CHECK(bdl_posterior_precision_diagonal(q, bdl_f64_out(read, 1, 2)));
   EXPECT(read[0] == 0.25 && read[1] == 4);
-  CHECK(bdl_posterior_solve(q, bdl_f64(vector, 1, 2), bdl_f64_out(solution, 1, 2)));
+  CHECK(bdl_posterior_solve(q, bdl_f64(vector, 1, 2),
+                            bdl_f64_out(solution, 1, 2)));
   EXPECT(solution[0] == 4 && solution[1] == 0.25);
   CHECK(bdl_posterior_log_det_covariance(q, &log_det));
   EXPECT(near_to(log_det, 0, 1e-14));
@@ -298,14 +305,17 @@ static void layerwise_full(void) {
     x[2 * i + 1] = 1 - x[2 * i] * x[2 * i];
     y[i] = x[2 * i] + x[2 * i + 1];
   }
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_GAUSSIAN, &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_GAUSSIAN,
+                             &model));
   /* [bdl_posterior_create_layerwise_full] */
-  bdl_posterior* q; /* of a network with 2 inputs, 3 hidden units and 1 output */
+  bdl_posterior*
+      q; /* of a network with 2 inputs, 3 hidden units and 1 output */
   CHECK(bdl_posterior_create_layerwise_full(model, &q));
   printf("%d parameters\n", (int)bdl_posterior_dimension(q));
   /* [bdl_posterior_create_layerwise_full] */
   /* [bdl_posterior_create_blockwise_full] */
-  const int64_t blocks[] = {9, 4}; /* the layers of that network, by their sizes */
+  const int64_t blocks[] = {
+      9, 4}; /* the layers of that network, by their sizes */
   bdl_posterior* same;
   CHECK(bdl_posterior_create_blockwise_full(BDL_F64, blocks, 2, &same));
   printf("%d parameters\n", (int)bdl_posterior_dimension(same));
@@ -313,16 +323,16 @@ static void layerwise_full(void) {
   EXPECT(bdl_posterior_family(q) == BDL_LAYERWISE_FULL &&
          bdl_posterior_dimension(same) == 13);
   CHECK(bdl_optimizer_create(model, q, "slang-ggn", N, &opt));
-  CHECK(
-      bdl_optimizer_fit(opt, bdl_f64(x, N, 2), bdl_f64(y, N, 1), 200, NULL, NULL));
+  CHECK(bdl_optimizer_fit(opt, bdl_f64(x, N, 2), bdl_f64(y, N, 1), 200,
+                          NULL, NULL));
   CHECK(bdl_predict(model, q, bdl_f64(x, N, 2), BDL_MONTE_CARLO, 100, 1,
                     bdl_f64_out(mean, N, 1), bdl_f64_out(epistemic, N, 1),
                     bdl_f64_out(noise, N, 1)));
   EXPECT(fabs(mean[0] - y[0]) < 0.3 && epistemic[0] > 0);
   const int64_t first = 0, last = 12; /* of different layers */
   double across = 1;
-  CHECK(
-      bdl_posterior_covariance(q, &first, 1, &last, 1, bdl_f64_out(&across, 1, 1)));
+  CHECK(bdl_posterior_covariance(q, &first, 1, &last, 1,
+                                 bdl_f64_out(&across, 1, 1)));
   EXPECT(across == 0);
   bdl_optimizer_free(opt);
   bdl_posterior_free(q);
@@ -335,16 +345,18 @@ static void layerwise_full(void) {
 static void low_rank_moment(void) {
   /* [bdl_posterior_create_low_rank_moment] */
   bdl_posterior* q;
-  CHECK(bdl_posterior_create_low_rank_moment(BDL_F64, 3, 2, &q)); /* W is 3 x 2 */
+  CHECK(bdl_posterior_create_low_rank_moment(BDL_F64, 3, 2,
+                                             &q)); /* W is 3 x 2 */
   /* [bdl_posterior_create_low_rank_moment] */
   /* [bdl_posterior_set_low_rank_moment] */
   const double mean[] = {1, 2, 3}, w[] = {1, 0, 1, 2, 0, 0.5},
                s[] = {0.1, 0.2, 0.3};
-  CHECK(bdl_posterior_set_low_rank_moment(q, bdl_f64(mean, 1, 3), bdl_f64(w, 3, 2),
-                                          bdl_f64(s, 1, 3)));
+  CHECK(bdl_posterior_set_low_rank_moment(
+      q, bdl_f64(mean, 1, 3), bdl_f64(w, 3, 2), bdl_f64(s, 1, 3)));
   double variance[3]; /* s + the squares of each row of W */
   CHECK(bdl_posterior_marginal_variance(q, bdl_f64_out(variance, 1, 3)));
-  printf("variances %.2f, %.2f, %.2f\n", variance[0], variance[1], variance[2]);
+  printf("variances %.2f, %.2f, %.2f\n", variance[0], variance[1],
+         variance[2]);
   /* [bdl_posterior_set_low_rank_moment] */
   EXPECT(near_to(variance[1], 5.2, 1e-14));
   const int64_t first = 0, second = 1;
@@ -368,18 +380,21 @@ static void low_rank_moment(void) {
   /* [bdl_posterior_as_full] */
   const int64_t all[] = {0, 1, 2};
   double sigma[9];
-  CHECK(bdl_posterior_covariance(dense, all, 3, all, 3, bdl_f64_out(sigma, 3, 3)));
+  CHECK(bdl_posterior_covariance(dense, all, 3, all, 3,
+                                 bdl_f64_out(sigma, 3, 3)));
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
-      double expected =
-          w[2 * i] * w[2 * j] + w[2 * i + 1] * w[2 * j + 1] + (i == j ? s[i] : 0);
+      double expected = w[2 * i] * w[2 * j] + w[2 * i + 1] * w[2 * j + 1] +
+                        (i == j ? s[i] : 0);
       EXPECT(near_to(sigma[3 * i + j], expected, 1e-12));
     }
   /* [bdl_posterior_as_diagonal] */
   bdl_posterior* diagonal; /* the same variances, without covariances */
   CHECK(bdl_posterior_as_diagonal(q, &diagonal));
-  CHECK(bdl_posterior_marginal_variance(diagonal, bdl_f64_out(variance, 1, 3)));
-  printf("variances %.2f, %.2f, %.2f\n", variance[0], variance[1], variance[2]);
+  CHECK(bdl_posterior_marginal_variance(diagonal,
+                                        bdl_f64_out(variance, 1, 3)));
+  printf("variances %.2f, %.2f, %.2f\n", variance[0], variance[1],
+         variance[2]);
   /* [bdl_posterior_as_diagonal] */
   EXPECT(near_to(variance[1], 5.2, 1e-12));
   EXPECT(bdl_posterior_family(dense) == BDL_FULL_MOMENT);
@@ -395,10 +410,12 @@ static void layerwise_low_rank_moment(void) {
   const double x[] = {0.5, -1};
   double mean, epistemic, noise, kl;
   bdl_model* model;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_GAUSSIAN, &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_GAUSSIAN,
+                             &model));
   /* [bdl_posterior_create_layerwise_low_rank_moment] */
   bdl_posterior* q;
-  CHECK(bdl_posterior_create_layerwise_low_rank_moment(model, 2, &q)); /* rank 2 */
+  CHECK(bdl_posterior_create_layerwise_low_rank_moment(model, 2,
+                                                       &q)); /* rank 2 */
   /* [bdl_posterior_create_layerwise_low_rank_moment] */
   /* [bdl_posterior_set_tensors] */
   /* Sets the second layer; the first one stays N(0, I). */
@@ -432,14 +449,16 @@ static void kronecker(void) {
   double mean[4], epistemic[4], vectors[9], precision[9];
   bdl_model* model;
   bdl_optimizer* opt;
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_GAUSSIAN, &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_TANH, 1, BDL_GAUSSIAN,
+                             &model));
   /* [bdl_posterior_create_kronecker] */
   bdl_posterior *q, *dense;
   CHECK(bdl_posterior_create_kronecker(model, &q));
   CHECK(bdl_optimizer_create(model, q, "laplace", 4, &opt));
-  CHECK(bdl_optimizer_set_choice(opt, "kronecker_eigenvalues", "corrected"));
   CHECK(
-      bdl_optimizer_fit(opt, bdl_f64(x, 4, 2), bdl_f64(y, 4, 1), 200, NULL, NULL));
+      bdl_optimizer_set_choice(opt, "kronecker_eigenvalues", "corrected"));
+  CHECK(bdl_optimizer_fit(opt, bdl_f64(x, 4, 2), bdl_f64(y, 4, 1), 200,
+                          NULL, NULL));
   /* [bdl_posterior_create_kronecker] */
   CHECK(bdl_predict(model, q, bdl_f64(x, 4, 2), BDL_LINEARIZED, 1, 1,
                     bdl_f64_out(mean, 4, 1), bdl_f64_out(epistemic, 4, 1),
@@ -451,8 +470,8 @@ static void kronecker(void) {
          bdl_posterior_tensor_count(q) == 7);
   CHECK(bdl_posterior_get_tensor(q, 1, bdl_f64_out(vectors, 3, 3)));
   CHECK(bdl_posterior_get_tensor(q, 3, bdl_f64_out(precision, 3, 3)));
-  double length =
-      vectors[0] * vectors[0] + vectors[3] * vectors[3] + vectors[6] * vectors[6];
+  double length = vectors[0] * vectors[0] + vectors[3] * vectors[3] +
+                  vectors[6] * vectors[6];
   EXPECT(near_to(length, 1, 1e-12) && precision[0] > 0);
   CHECK(bdl_posterior_as_full(q, &dense));
   bdl_posterior_free(dense);
@@ -466,7 +485,8 @@ static void tensors(void) {
   const int64_t blocks[] = {2, 1};
   const double mean[] = {1, 2, 3}, precision[] = {2, 1, 1, 2};
   const char* const names[] = {"mean", "block0.precision"};
-  const bdl_matrix given[] = {bdl_f64(mean, 1, 3), bdl_f64(precision, 2, 2)};
+  const bdl_matrix given[] = {bdl_f64(mean, 1, 3),
+                              bdl_f64(precision, 2, 2)};
   double variance[3], kl;
   bdl_posterior *q, *copy;
   CHECK(bdl_posterior_create_blockwise_full(BDL_F64, blocks, 2, &q));
@@ -513,13 +533,15 @@ static void dropout(void) {
   bdl_model* model;
   bdl_optimizer* opt;
   for (int i = 0; i < N; ++i) x[i] = 2.0 * i / (N - 1) - 1, y[i] = 2 * x[i];
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN, &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 3, BDL_RELU, 1, BDL_GAUSSIAN,
+                             &model));
   /* [bdl_posterior_create_dropout] */
-  bdl_posterior* q; /* inputs stay, a tenth of the hidden units is dropped */
+  bdl_posterior*
+      q; /* inputs stay, a tenth of the hidden units is dropped */
   CHECK(bdl_posterior_create_dropout(model, 0, 0.1, &q));
   CHECK(bdl_optimizer_create(model, q, "mc-dropout", N, &opt));
-  CHECK(
-      bdl_optimizer_fit(opt, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 200, NULL, NULL));
+  CHECK(bdl_optimizer_fit(opt, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 200,
+                          NULL, NULL));
   CHECK(bdl_predict(model, q, bdl_f64(x, N, 1), BDL_MONTE_CARLO, 100, 1,
                     bdl_f64_out(mean, N, 1), bdl_f64_out(epistemic, N, 1),
                     bdl_f64_out(noise, N, 1)));
@@ -535,7 +557,8 @@ static void dropout(void) {
   EXPECT(input_rate == 0 && hidden_rate == 0.1);
 
   /* [bdl_posterior_set_dropout] */
-  double theta[61]; /* the weights without dropout, to another posterior and back */
+  double theta
+      [61]; /* the weights without dropout, to another posterior and back */
   CHECK(bdl_posterior_mean(q, bdl_f64_out(theta, 1, 61)));
   CHECK(bdl_posterior_set_dropout(q, bdl_f64(theta, 1, 61)));
   /* [bdl_posterior_set_dropout] */

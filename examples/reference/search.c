@@ -21,7 +21,8 @@ static void search_one_by_one(bdl_optimizer* opt) {
   CHECK(bdl_search_create(opt, 4, 100, BDL_QUADRATURE, 0, 1, &search));
   /* [bdl_search_create] [bdl_search_free] */
   /* [bdl_search_add_double] */
-  CHECK(bdl_search_add_double(search, "learning_rate", 1e-4, 0.5, BDL_SCALE_LOG));
+  CHECK(bdl_search_add_double(search, "learning_rate", 1e-4, 0.5,
+                              BDL_SCALE_LOG));
   /* [bdl_search_add_double] */
   /* [bdl_search_add_int] */
   CHECK(bdl_search_add_int(search, "samples", 1, 8, BDL_SCALE_LINEAR));
@@ -41,7 +42,8 @@ static void search_one_by_one(bdl_optimizer* opt) {
   EXPECT(status == BDL_STOPPED && calls == 3);
 
   /* [bdl_search_request_stop] */
-  bdl_search_request_stop(search); /* as a signal handler or another thread would */
+  bdl_search_request_stop(
+      search); /* as a signal handler or another thread would */
   status = bdl_search_run(search, inputs, targets, 0, 3, NULL, NULL);
   printf("%s\n", bdl_status_name(status));
   /* [bdl_search_request_stop] */
@@ -61,16 +63,16 @@ static void search_one_by_one(bdl_optimizer* opt) {
   CHECK(bdl_search_best(search, &best));
   CHECK(bdl_search_trial(search, best, bdl_f64_out(values, 1, 3), &score,
                          &standard_error, &message));
-  printf("learning rate %.2g: %.2f +- %.2f nats per row\n", values[0], score,
-         standard_error);
+  printf("learning rate %.2g: %.2f +- %.2f nats per row\n", values[0],
+         score, standard_error);
   /* [bdl_search_best] [bdl_search_trial] */
   EXPECT(strcmp(message, "") == 0 && values[0] > 1e-3 && score > -0.6 &&
          standard_error > 0);
 
   /* [bdl_search_apply] */
   double rate;
-  CHECK(
-      bdl_search_apply(search, best, opt)); /* the optimizer gets the best values */
+  CHECK(bdl_search_apply(search, best,
+                         opt)); /* the optimizer gets the best values */
   CHECK(bdl_optimizer_get_double(opt, "learning_rate", &rate));
   printf("applied: %d\n", rate == values[0]);
   /* [bdl_search_apply] */
@@ -91,13 +93,15 @@ static void search_in_parallel(bdl_optimizer* opt) {
   bdl_search* search;
   int64_t best;
   CHECK(bdl_search_create(opt, 3, 20, BDL_QUADRATURE, 0, 1, &search));
-  CHECK(bdl_search_add_double(search, "learning_rate", 1e-4, 0.5, BDL_SCALE_LOG));
+  CHECK(bdl_search_add_double(search, "learning_rate", 1e-4, 0.5,
+                              BDL_SCALE_LOG));
   /* [bdl_search_set_parallel_trials] [bdl_search_set_workers] */
-  CHECK(bdl_search_set_parallel_trials(search,
-                                       2)); /* two Bayesian trials at a time */
-  CHECK(bdl_search_set_workers(search, 3)); /* three threads train the folds */
-  CHECK(
-      bdl_search_run(search, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 3, 4, NULL, NULL));
+  CHECK(bdl_search_set_parallel_trials(
+      search, 2)); /* two Bayesian trials at a time */
+  CHECK(bdl_search_set_workers(search,
+                               3)); /* three threads train the folds */
+  CHECK(bdl_search_run(search, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 3, 4,
+                       NULL, NULL));
   /* [bdl_search_set_parallel_trials] [bdl_search_set_workers] */
   EXPECT(bdl_search_trial_count(search) == 7);
   CHECK(bdl_search_best(search, &best));
@@ -113,7 +117,8 @@ static int32_t gather(void* user_data, const void* send, int64_t send_bytes,
 }
 
 static int32_t exchange(void* user_data, int32_t peer, const void* send,
-                        int64_t send_bytes, void* receive, int64_t receive_bytes) {
+                        int64_t send_bytes, void* receive,
+                        int64_t receive_bytes) {
   (void)user_data, (void)peer, (void)send, (void)send_bytes, (void)receive,
       (void)receive_bytes;
   return 1; /* there is no other process */
@@ -123,15 +128,18 @@ static void search_by_processes(bdl_optimizer* opt) {
   int calls = 0;
   bdl_search* search;
   bdl_communicator* processes;
-  CHECK(bdl_communicator_create(0, 1, gather, exchange, &calls, NULL, &processes));
+  CHECK(bdl_communicator_create(0, 1, gather, exchange, &calls, NULL,
+                                &processes));
   CHECK(bdl_search_create(opt, 2, 5, BDL_MONTE_CARLO, 10, 1, &search));
-  CHECK(bdl_search_add_double(search, "learning_rate", 1e-3, 1e-1, BDL_SCALE_LOG));
+  CHECK(bdl_search_add_double(search, "learning_rate", 1e-3, 1e-1,
+                              BDL_SCALE_LOG));
   /* [bdl_search_set_communicator] */
-  CHECK(bdl_search_set_communicator(search,
-                                    processes)); /* every process runs the search */
-  CHECK(
-      bdl_search_run(search, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 2, 2, NULL, NULL));
-  printf("all processes have %d trials\n", (int)bdl_search_trial_count(search));
+  CHECK(bdl_search_set_communicator(
+      search, processes)); /* every process runs the search */
+  CHECK(bdl_search_run(search, bdl_f64(x, N, 1), bdl_f64(y, N, 1), 2, 2,
+                       NULL, NULL));
+  printf("all processes have %d trials\n",
+         (int)bdl_search_trial_count(search));
   /* [bdl_search_set_communicator] */
   EXPECT(bdl_search_trial_count(search) == 4 && calls > 0);
   CHECK(bdl_search_set_communicator(search, NULL)); /* alone again */
@@ -149,8 +157,8 @@ int main(void) {
     x[i] = 2.0 * i / (N - 1) - 1;
     y[i] = 3 * x[i] + 0.3 * y[i];
   }
-  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, BDL_GAUSSIAN,
-                             &model));
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1,
+                             BDL_GAUSSIAN, &model));
   CHECK(bdl_posterior_create_low_rank(BDL_F64, 2, 1, &q));
   CHECK(bdl_optimizer_create(model, q, "slang-ggn", N, &opt));
   search_one_by_one(opt);

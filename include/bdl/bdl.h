@@ -29,7 +29,7 @@
  *
  * - **Errors.** A function that can fail returns a bdl_status. A failed call changes nothing, except that
  *   training that has diverged returns to its last good state. A failed call writes no out-parameter unless
- *   its comment says so. bdl_last_error() names the function and the argument, what was given and what was
+ *   its comment allows it. bdl_last_error() names the function and the argument, what was given and what was
  *   expected. Comments of functions leave out the errors that have the same meaning everywhere:
  *   - `BDL_ERROR_INVALID_ARGUMENT`: an argument is NULL, or a number is out of range;
  *   - `BDL_ERROR_SHAPE`: an array has another size or type, or handles do not fit together;
@@ -40,8 +40,8 @@
  *   - `BDL_ERROR_CALLBACK`: a function of the caller has failed;
  *   - `BDL_ERROR_OUT_OF_MEMORY`: there is not enough memory;
  *   - `BDL_STOPPED`: a long call was interrupted (bdl_set_interrupt()).
- * - **Results.** BDL_OK means that results are finite, unless the comment of the function says where they
- *   are not. A result that overflows, or a double that a float output cannot hold, is BDL_ERROR_DIVERGED.
+ * - **Results.** BDL_OK means that results are finite, unless the comment of the function names exceptions.
+ *   A result that overflows, or a double that a float output cannot hold, is BDL_ERROR_DIVERGED.
  * - **Names.** A property that can be set and read has bdl_X_set_Y and bdl_X_get_Y. Other questions are
  *   nouns without get, as bdl_posterior_mean(). Things of which there are several have a number,
  *   bdl_X_Y_count(), and an index from 0.

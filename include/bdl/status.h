@@ -23,7 +23,7 @@ typedef enum bdl_status {
   BDL_OK = 0,                     /**< success */
   BDL_ERROR_INVALID_ARGUMENT = 1, /**< an argument is NULL, out of range, contradictory or in use */
   BDL_ERROR_SHAPE = 2,            /**< an array has the wrong number of rows or columns, or type */
-  BDL_ERROR_NOT_FINITE = 3,       /**< input data contain NaN or infinity; the message says where */
+  BDL_ERROR_NOT_FINITE = 3,       /**< input data contain NaN or infinity; the message names the place */
   BDL_ERROR_LABEL = 4,            /**< a target is not valid for the likelihood */
   BDL_ERROR_UNKNOWN_OPTION = 5,   /**< no option of that name; the message offers the nearest */
   BDL_ERROR_UNSUPPORTED = 6,      /**< these handles do not offer this operation */

@@ -74,7 +74,7 @@ r""" an argument is NULL, out of range, contradictory or in use"""
 BDL_ERROR_SHAPE = _lowlevel.BDL_ERROR_SHAPE
 r""" an array has the wrong number of rows or columns, or type"""
 BDL_ERROR_NOT_FINITE = _lowlevel.BDL_ERROR_NOT_FINITE
-r""" input data contain NaN or infinity; the message says where"""
+r""" input data contain NaN or infinity; the message names the place"""
 BDL_ERROR_LABEL = _lowlevel.BDL_ERROR_LABEL
 r""" a target is not valid for the likelihood"""
 BDL_ERROR_UNKNOWN_OPTION = _lowlevel.BDL_ERROR_UNKNOWN_OPTION
