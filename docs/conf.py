@@ -23,8 +23,10 @@ extensions = [
     "breathe",
     "run",
     "formulas",
+    "c_reference",
+    "methods",
 ]
-exclude_patterns = ["_ext", "requirements.txt"]
+exclude_patterns = ["_ext", "requirements.txt", "reference/methods/generated/_table.md"]
 nitpicky = False
 smartquotes = False  # values such as "auto" are for copying
 

@@ -158,17 +158,35 @@ def run_page(name, blocks):
 
 
 def text_of(path):
-    """Returns a file of the repository, or the part of it between two comments that hold [region], if path ends in #region."""
+    """Returns a file of the repository or, if path ends in #region, its lines between comments that hold [region]: the first
+    and the second, the third and the fourth ... Comments of other regions and EXPECT(), which is for tests, are left out."""
     path, _, region = path.partition("#")
     text = (root / path).read_text()
     if not region:
         return text.rstrip()
-    mark = re.escape(f"[{region}]")
-    found = re.search(rf"^.*{mark}.*\n([\s\S]*?)^.*{mark}.*$", text, re.MULTILINE)
-    if not found:
+    text = re.sub(r"^ *EXPECT\([^;]*;.*\n", "", text, flags=re.MULTILINE)
+    pieces, inside = [], False
+    for line in text.split("\n"):
+        if f"[{region}]" in line:
+            inside = not inside
+            if inside:
+                pieces.append([])
+        elif inside and not is_mark(line):
+            pieces[-1].append(line)
+    if not pieces or inside:
         raise LookupError(f"{path} has no region [{region}]")
-    lines = found[1].rstrip().split("\n")
-    margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+    return "\n\n".join(without_margin(lines) for lines in pieces)
+
+
+def is_mark(line):
+    """True for a comment that holds nothing but names of regions in brackets."""
+    return re.fullmatch(r"\s*(/\*|//|#)( *\[[\w-]+\])+( \*/)?", line) is not None
+
+
+def without_margin(lines):
+    """Returns lines as a text without the blanks that all of them begin with."""
+    lines = "\n".join(lines).strip("\n").rstrip().split("\n")
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return "\n".join(line[margin:] for line in lines)
 
 

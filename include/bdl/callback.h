@@ -12,9 +12,9 @@ extern "C" {
 #endif
 
 /**
- * Called by a callback that is about to report failure: says why, in a sentence with which the failed call's
- * bdl_last_error() then ends. Copied, at most 200 bytes of it; forgotten when the callback succeeds. The what()
- * of a std::exception that the callback throws takes its place. Since 0.2.
+ * Sets the message of a callback that is about to report failure. The bdl_last_error() of the failed call
+ * ends with this message. The library copies at most 200 bytes of it, and drops it if the callback
+ * succeeds. If the callback throws a std::exception, its what() takes the place of the message. Since 0.2.
  * @param message UTF-8; NULL: none
  */
 BDL_API void bdl_set_callback_message(const char* message);

@@ -1,6 +1,6 @@
 /**
  * @file matrix.h
- * The one view through which arrays cross the boundary. One example per row.
+ * Arrays: the views by which all functions read and write numbers, with one example a row.
  */
 #ifndef BDL_MATRIX_H
 #define BDL_MATRIX_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /**
- * Element types. Functions read any of them, and convert the numbers that they need when they need them: a
- * data set is never copied. Models and posteriors compute in BDL_F32 or BDL_F64, and outputs are of these.
+ * Element types. Functions read any type, and convert only the numbers that they need, so a data set is
+ * never copied. Models and posteriors compute in BDL_F32 or BDL_F64; outputs have one of these two types.
  */
 typedef enum bdl_dtype {
   BDL_F32 = 1, /**< float */
@@ -21,9 +21,10 @@ typedef enum bdl_dtype {
 } bdl_dtype;
 
 /**
- * A strided matrix the caller owns and a function reads: element (i, j) is data[i * row_stride + j *
- * col_stride], strides counted in elements (they may be negative or zero). A view with an element outside the
- * address space is refused with BDL_ERROR_SHAPE. Its layout is frozen for ever.
+ * A strided matrix that the caller owns and a function reads. Element (i, j) is
+ * data[i * row_stride + j * col_stride], with strides in elements (negative and zero ones are allowed). A
+ * view with an element outside the address space returns BDL_ERROR_SHAPE. The layout of this struct will
+ * never change.
  */
 typedef struct bdl_matrix {
   const void* data;   /**< first element; NULL only in bdl_none() and for empty matrices */
@@ -36,11 +37,11 @@ typedef struct bdl_matrix {
 } bdl_matrix;
 
 /**
- * A matrix that a function writes to, on success only: float or double, and no two elements in the same
- * place. Outputs of one call must not overlap in memory, nor overlap one of its inputs, else BDL_ERROR_SHAPE;
- * interleaved views, such as columns of one buffer, are fine, and an output may be exactly the same view as an
- * input. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
- * cannot be handed over as outputs by mistake.
+ * A matrix that a function writes, on success only. Its elements are float or double, and no two of them
+ * are in the same place. Outputs of one call must not overlap each other or an input, else the call returns
+ * BDL_ERROR_SHAPE. Interleaved views, such as columns of one buffer, are allowed, and an output may be
+ * exactly the same view as an input. The layout is that of a bdl_matrix, but the type differs, so the
+ * compiler refuses constant memory and inputs as outputs.
  */
 typedef struct bdl_matrix_out {
   void* data;         /**< first element; NULL only in bdl_none_out() and for empty matrices */
@@ -61,7 +62,15 @@ typedef struct bdl_matrix_out {
 #define BDL_NULL NULL
 #endif
 
-/** Any layout. */
+/**
+ * Makes a view of any layout.
+ * @param data       first element
+ * @param dtype      type of the elements
+ * @param rows       number of rows
+ * @param cols       number of columns
+ * @param row_stride elements between (i, j) and (i + 1, j)
+ * @param col_stride elements between (i, j) and (i, j + 1)
+ */
 static inline bdl_matrix bdl_strided(const void* data, bdl_dtype dtype, int64_t rows, int64_t cols,
                                      int64_t row_stride, int64_t col_stride) {
   bdl_matrix view;
@@ -75,37 +84,37 @@ static inline bdl_matrix bdl_strided(const void* data, bdl_dtype dtype, int64_t 
   return view;
 }
 
-/** Row-major doubles (C, NumPy). */
+/** Makes a view of row-major doubles, as of C and NumPy. */
 static inline bdl_matrix bdl_f64(const double* data, int64_t rows, int64_t cols) {
   return bdl_strided(data, BDL_F64, rows, cols, cols, 1);
 }
 
-/** Row-major floats. */
+/** Makes a view of row-major floats. */
 static inline bdl_matrix bdl_f32(const float* data, int64_t rows, int64_t cols) {
   return bdl_strided(data, BDL_F32, rows, cols, cols, 1);
 }
 
-/** Row-major 32-bit integers: labels and counts. */
+/** Makes a view of row-major 32-bit integers, for labels and counts. */
 static inline bdl_matrix bdl_i32(const int32_t* data, int64_t rows, int64_t cols) {
   return bdl_strided(data, BDL_I32, rows, cols, cols, 1);
 }
 
-/** Row-major bytes: images, one a row. */
+/** Makes a view of row-major bytes, for images: one image a row. */
 static inline bdl_matrix bdl_u8(const uint8_t* data, int64_t rows, int64_t cols) {
   return bdl_strided(data, BDL_U8, rows, cols, cols, 1);
 }
 
-/** Column-major matrix (Fortran, R, Julia) of any element type. */
+/** Makes a view of a column-major matrix (Fortran, R, Julia) of any element type. */
 static inline bdl_matrix bdl_column_major(const void* data, bdl_dtype dtype, int64_t rows, int64_t cols) {
   return bdl_strided(data, dtype, rows, cols, 1, rows);
 }
 
-/** No matrix: an input that is not given. */
+/** Returns a view for an input that is not given. */
 static inline bdl_matrix bdl_none(void) {
   return bdl_strided(BDL_NULL, BDL_F64, 0, 0, 0, 0);
 }
 
-/** An output of any layout. */
+/** Makes a view of an output of any layout; arguments are those of bdl_strided(). */
 static inline bdl_matrix_out bdl_strided_out(void* data, bdl_dtype dtype, int64_t rows, int64_t cols,
                                              int64_t row_stride, int64_t col_stride) {
   bdl_matrix_out view;
@@ -119,27 +128,27 @@ static inline bdl_matrix_out bdl_strided_out(void* data, bdl_dtype dtype, int64_
   return view;
 }
 
-/** An output of row-major doubles. */
+/** Makes a view of an output of row-major doubles. */
 static inline bdl_matrix_out bdl_f64_out(double* data, int64_t rows, int64_t cols) {
   return bdl_strided_out(data, BDL_F64, rows, cols, cols, 1);
 }
 
-/** An output of row-major floats. */
+/** Makes a view of an output of row-major floats. */
 static inline bdl_matrix_out bdl_f32_out(float* data, int64_t rows, int64_t cols) {
   return bdl_strided_out(data, BDL_F32, rows, cols, cols, 1);
 }
 
-/** A column-major output. */
+/** Makes a view of a column-major output. */
 static inline bdl_matrix_out bdl_column_major_out(void* data, bdl_dtype dtype, int64_t rows, int64_t cols) {
   return bdl_strided_out(data, dtype, rows, cols, 1, rows);
 }
 
-/** No matrix: an output that is not wanted. */
+/** Returns a view for an output that is not wanted. */
 static inline bdl_matrix_out bdl_none_out(void) {
   return bdl_strided_out(BDL_NULL, BDL_F64, 0, 0, 0, 0);
 }
 
-/** An output as an input: what was written, for the next call. */
+/** Makes a view that reads what a call has written, as input of the next call. */
 static inline bdl_matrix bdl_as_input(bdl_matrix_out out) {
   bdl_matrix view;
   view.data = out.data;

@@ -2,9 +2,10 @@
  * @file metrics.h
  * Scores of predictions, on plain arrays: no handle is needed. Inputs must be finite.
  *
- * Probabilities are n x K of K >= 2 classes, or n x 1: P(y = 1). Those of an ensemble or of draws are averaged
- * before they are scored. Each is in [0, 1] up to 1e-6, and a row's sum is 1 up to 1e-4. Labels are n x 1 class
- * numbers from 0. docs/theory/predictions.md has the formulas.
+ * Class probabilities are n x K for K >= 2 classes, or n x 1 for P(y = 1). Average the probabilities of an
+ * ensemble or of samples before you score them. Each probability must be in [0, 1] up to 1e-6, and the sum
+ * of a row must be 1 up to 1e-4. Labels are n x 1 class numbers from 0. docs/theory/predictions.md has the
+ * formulas.
  */
 #ifndef BDL_METRICS_H
 #define BDL_METRICS_H
@@ -16,11 +17,16 @@
 extern "C" {
 #endif
 
-/** Root mean squared error over all entries of mean and y (both n x C), in units of y. Since 0.1. */
+/**
+ * Computes the root mean squared error over all entries, in units of y. Since 0.1.
+ * @param mean n x C predicted means
+ * @param y    n x C targets
+ * @param rmse receives the error
+ */
 BDL_API bdl_status bdl_metric_rmse(bdl_matrix mean, bdl_matrix y, double* rmse);
 
 /**
- * Mean log predictive density per example, in nats. Since 0.1.
+ * Computes the mean log predictive density of an example, in nats. Since 0.1.
  * @param log_density    n x 1, from bdl_predict_log_density()
  * @param mean           receives the mean over examples
  * @param standard_error receives its standard error (0 for n = 1); may be NULL
@@ -29,7 +35,7 @@ BDL_API bdl_status bdl_metric_log_predictive_density(bdl_matrix log_density, dou
                                                      double* standard_error);
 
 /**
- * Fraction of examples whose most probable class is the label, in [0, 1]. Since 0.1.
+ * Computes the fraction of examples whose most probable class is the label, in [0, 1]. Since 0.1.
  * @param probabilities n x K class probabilities (K >= 2), or n x 1: P(y = 1)
  * @param y             n x 1 class numbers
  * @param accuracy      receives the fraction
@@ -37,21 +43,30 @@ BDL_API bdl_status bdl_metric_log_predictive_density(bdl_matrix log_density, dou
 BDL_API bdl_status bdl_metric_accuracy(bdl_matrix probabilities, bdl_matrix y, double* accuracy);
 
 /**
- * Brier score: mean over examples of sum_k (p_k - [y = k])^2, in [0, 2] (Brier 1950); for n x 1
- * probabilities both classes count. Since 0.1.
+ * Computes the Brier score: the mean over examples of sum_k (p_k - [y = k])^2, in [0, 2] (Brier 1950). With
+ * n x 1 probabilities both classes count. Since 0.1.
+ * @param probabilities n x K, or n x 1: P(y = 1)
+ * @param y             n x 1 class numbers
+ * @param brier         receives the score; lower is better
  */
 BDL_API bdl_status bdl_metric_brier(bdl_matrix probabilities, bdl_matrix y, double* brier);
 
 /**
- * Mean of -log p of the labels, in nats. Since 0.2. BDL_ERROR_DIVERGED where a label's probability is 0.
+ * Computes the mean of -log p of the labels, in nats. Returns BDL_ERROR_DIVERGED if the probability of a
+ * label is 0. Since 0.2.
+ * @param probabilities n x K, or n x 1: P(y = 1)
+ * @param y             n x 1 class numbers
+ * @param nll           receives the mean; lower is better
  */
 BDL_API bdl_status bdl_metric_nll(bdl_matrix probabilities, bdl_matrix y, double* nll);
 
 /**
- * Expected calibration error of the most probable class (Guo et al. 2017), in [0, 1]. Since 0.1.
+ * Computes the expected calibration error of the most probable class (Guo et al. 2017), in [0, 1]. Since
+ * 0.1.
  * @param probabilities n x K, or n x 1: P(y = 1)
  * @param y             n x 1 class numbers
- * @param bins          equal-width confidence bins ((b - 1) / bins, b / bins], >= 1; 15 is customary
+ * @param bins          number of confidence bins ((b - 1) / bins, b / bins] of equal width, >= 1; 15 is
+ *                      customary
  * @param ece           receives sum_b n_b / n |accuracy_b - confidence_b|
  */
 BDL_API bdl_status bdl_metric_ece(bdl_matrix probabilities, bdl_matrix y, int64_t bins, double* ece);
@@ -61,40 +76,47 @@ BDL_API bdl_status bdl_metric_ece(bdl_matrix probabilities, bdl_matrix y, int64_
  * @param probabilities n x K, or n x 1: P(y = 1)
  * @param y             n x 1 class numbers
  * @param curve         bins x 3, a row for each bin of bdl_metric_ece(): number of examples, accuracy, mean
- *                      confidence; the last two are NaN where there are no examples
+ *                      confidence. The last two are NaN in bins without examples
  */
 BDL_API bdl_status bdl_metric_calibration_curve(bdl_matrix probabilities, bdl_matrix y, bdl_matrix_out curve);
 
 /**
- * Entropy of each row, -sum_k p_k log p_k, in nats. Since 0.2.
- * @param probabilities n x K, or n x 1: P(y = 1), which is two classes
- * @param entropy       n x 1
+ * Computes the entropy of each row, -sum_k p_k log p_k, in nats. Since 0.2.
+ * @param probabilities n x K, or n x 1: P(y = 1) of two classes
+ * @param entropy       receives n x 1
  */
 BDL_API bdl_status bdl_metric_entropy(bdl_matrix probabilities, bdl_matrix_out entropy);
 
 /**
- * Numbers of rows by their entropy, in equal-width bins over [0, log K]. Since 0.2.
+ * Counts rows by their entropy, in bins of equal width over [0, log K]. Since 0.2.
  * @param probabilities n x K, or n x 1: P(y = 1)
- * @param counts        bins x 1: bin b holds ((b - 1), b] log K / bins, and the first entropy 0
+ * @param counts        receives bins x 1: bin b counts entropies in ((b - 1), b] log K / bins, and the
+ *                      first bin also entropy 0
  */
 BDL_API bdl_status bdl_metric_entropy_histogram(bdl_matrix probabilities, bdl_matrix_out counts);
 
 /**
- * Area under the ROC curve: P(a positive's score is higher than a negative's), equal scores counting half, in
- * [0, 1]. Since 0.2.
- * @param positive n x 1 scores, of which a higher one says positive
- * @param negative m x 1 scores
+ * Computes the area under the ROC curve: the probability that the score of a positive is higher than that
+ * of a negative, where equal scores count half. Since 0.2.
+ * @param positive n x 1 scores of positives, which should be the higher ones
+ * @param negative m x 1 scores of negatives
+ * @param auroc    receives the area, in [0, 1]
  */
 BDL_API bdl_status bdl_metric_auroc(bdl_matrix positive, bdl_matrix negative, double* auroc);
 
 /**
- * Area under the precision-recall curve as average precision: the sum over distinct scores, descending, of the
- * step in recall times the precision, in [0, 1]; n / (n + m) for scores that say nothing. Since 0.2.
+ * Computes the area under the precision-recall curve as average precision: the sum over distinct scores,
+ * descending, of the step in recall times the precision. Scores without information give n / (n + m). Since
+ * 0.2.
+ * @param positive n x 1 scores
+ * @param negative m x 1 scores
+ * @param aupr     receives the area, in [0, 1]
  */
 BDL_API bdl_status bdl_metric_aupr(bdl_matrix positive, bdl_matrix negative, double* aupr);
 
 /**
- * Computes the false positive rate at a true positive rate of at least tpr; "FPR95" for tpr = 0.95. Since 0.2.
+ * Computes the false positive rate at a true positive rate of at least tpr; tpr = 0.95 gives "FPR95". Since
+ * 0.2.
  * @param positive  n x 1 scores
  * @param negative  m x 1 scores
  * @param tpr       in (0, 1]
@@ -105,7 +127,10 @@ BDL_API bdl_status bdl_metric_fpr(bdl_matrix positive, bdl_matrix negative, doub
                                   double* threshold);
 
 /**
- * Computes the least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2.
+ * Computes the least mean of both error rates over all thresholds. Since 0.2.
+ * @param positive n x 1 scores
+ * @param negative m x 1 scores
+ * @param error    receives the error, in [0, 1/2]
  */
 BDL_API bdl_status bdl_metric_detection_error(bdl_matrix positive, bdl_matrix negative, double* error);
 
@@ -113,13 +138,13 @@ BDL_API bdl_status bdl_metric_detection_error(bdl_matrix positive, bdl_matrix ne
  * Computes the ROC curve, from (0, 0) to (1, 1). Since 0.2.
  * @param positive n x 1 scores
  * @param negative m x 1 scores
- * @param curve    (n + m + 1) x 3: false positive rate, true positive rate, threshold. Row k is the point whose
- *                 threshold is the k-th largest score, so equal scores repeat theirs; row 0 has threshold
- *                 infinity.
+ * @param curve    receives (n + m + 1) x 3: false positive rate, true positive rate, threshold. The
+ *                 threshold of row k is the k-th largest score, so equal scores give equal rows. Row 0 has
+ *                 threshold infinity
  */
 BDL_API bdl_status bdl_metric_roc_curve(bdl_matrix positive, bdl_matrix negative, bdl_matrix_out curve);
 
-/** Measures of how certain a row of probabilities is. */
+/** Measures of the certainty of a row of probabilities. */
 typedef enum bdl_score {
   BDL_SCORE_CONFIDENCE = 1, /**< the largest probability */
   BDL_SCORE_ENTROPY = 2,    /**< minus the entropy, in nats */
@@ -127,19 +152,20 @@ typedef enum bdl_score {
 } bdl_score;
 
 /**
- * Measures whether certainty separates right predictions from wrong ones: the AUROC of right (positive) against
- * wrong. Since 0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.
+ * Measures whether certainty separates right predictions from wrong ones, by the AUROC of right (positive)
+ * against wrong predictions. Returns BDL_ERROR_INVALID_ARGUMENT if all predictions are right, or all wrong.
+ * Since 0.2.
  * @param probabilities n x K, or n x 1: P(y = 1)
  * @param y             n x 1 class numbers
- * @param score         by which certainty
- * @param auroc         receives it
+ * @param score         measure of certainty
+ * @param auroc         receives the area
  */
 BDL_API bdl_status bdl_metric_auroc_correct(bdl_matrix probabilities, bdl_matrix y, bdl_score score,
                                             double* auroc);
 
 /**
- * Measures of how well certainty separates examples of the training distribution (positive) from others. Later
- * versions append members; those that a caller's struct_size does not cover are not written:
+ * Scores of how well certainty separates examples of the training distribution (positives) from other
+ * examples. Later versions append members; members beyond the caller's struct_size are not written.
  *
  *     bdl_ood_report report = {.struct_size = sizeof report};
  */
@@ -147,29 +173,30 @@ typedef struct bdl_ood_report {
   size_t struct_size;     /**< sizeof(bdl_ood_report), set by the caller */
   double auroc;           /**< area under the ROC curve */
   double aupr;            /**< average precision */
-  double aupr_out;        /**< average precision with the others as positives */
+  double aupr_out;        /**< average precision with the other examples as positives */
   double fpr95;           /**< false positive rate at a true positive rate of 95 % */
-  double threshold;       /**< the score where it is */
+  double threshold;       /**< the score at which fpr95 is measured */
   double detection_error; /**< the least mean of both error rates */
-  double entropy_inside;  /**< mean entropy of the training distribution's rows, in nats */
-  double entropy_outside; /**< mean entropy of the others */
+  double entropy_inside;  /**< mean entropy of rows of the training distribution, in nats */
+  double entropy_outside; /**< mean entropy of the other rows, in nats */
 } bdl_ood_report;
 
 /**
- * Measures out-of-distribution detection by certainty. Since 0.2.
+ * Measures how well certainty detects examples from outside of the training distribution. Since 0.2.
  * @param inside  n x K probabilities of examples of the training distribution (n x 1: P(y = 1))
- * @param outside m x K probabilities of others
- * @param score   by which certainty
+ * @param outside m x K probabilities of other examples
+ * @param score   measure of certainty
  * @param report  receives the scores
  */
 BDL_API bdl_status bdl_metric_ood(bdl_matrix inside, bdl_matrix outside, bdl_score score,
                                   bdl_ood_report* report);
 
 /**
- * Finds the temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation
- * data (Guo et al. 2017); it is above 1 if predictions are too certain. Since 0.2. It is at a limit if the data
- * determine no best one, as with logits that are right everywhere, and 1 where it makes no difference.
- * @param logits      n x K, K >= 2; log probabilities serve as well
+ * Finds the temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on
+ * validation data (Guo et al. 2017). T is above 1 if predictions are too certain. T is at a limit if no
+ * best value exists, as with logits that are right everywhere, and 1 if the temperature makes no
+ * difference. Since 0.2.
+ * @param logits      n x K, K >= 2; log probabilities also serve
  * @param y           n x 1 class numbers
  * @param temperature receives T
  */
@@ -177,21 +204,27 @@ BDL_API bdl_status bdl_temperature_fit(bdl_matrix logits, bdl_matrix y, double* 
 
 /**
  * Computes log softmax(logits / T), row by row. Since 0.2.
- * @param logits            n x K, K >= 2; log probabilities serve as well
+ * @param logits            n x K, K >= 2; log probabilities also serve
  * @param temperature       T > 0
- * @param log_probabilities n x K, may be the same memory as logits
+ * @param log_probabilities receives n x K, may be the same memory as logits
  */
 BDL_API bdl_status bdl_temperature_apply(bdl_matrix logits, double temperature,
                                          bdl_matrix_out log_probabilities);
 
-/** Fraction of entries of y inside [lower, upper] (all n x C), in [0, 1]. Since 0.1. */
+/**
+ * Computes the fraction of entries of y inside [lower, upper]. Since 0.1.
+ * @param lower    n x C lower bounds
+ * @param upper    n x C upper bounds
+ * @param y        n x C targets
+ * @param coverage receives the fraction, in [0, 1]
+ */
 BDL_API bdl_status bdl_metric_coverage(bdl_matrix lower, bdl_matrix upper, bdl_matrix y, double* coverage);
 
 /**
- * Continuous ranked probability score of an ensemble, mean over examples, in units of y (Gneiting and
- * Raftery 2007; the unbiased "fair" form for S >= 2). Since 0.1.
- * @param draws n x S draws of y, from bdl_predict_draws()
- * @param y     n x 1
+ * Computes the continuous ranked probability score of samples, as a mean over examples, in units of y
+ * (Gneiting and Raftery 2007; the unbiased "fair" form for S >= 2). Since 0.1.
+ * @param draws n x S samples of y, from bdl_predict_draws()
+ * @param y     n x 1 targets
  * @param crps  receives the score; lower is better
  */
 BDL_API bdl_status bdl_metric_crps(bdl_matrix draws, bdl_matrix y, double* crps);

@@ -1,34 +1,39 @@
 /**
  * @file posterior.h
- * Gaussian posteriors q(theta) = N(mu, Sigma) over D parameters. They need no model: give a posterior
- * gradient rows and it updates; ask it to sample, solve, or give variances.
+ * Gaussian posteriors q(theta) = N(mu, Sigma) over D parameters. They need no model: you can update a
+ * posterior with gradient rows, sample from it, multiply by its covariance, and read its variances.
  *
- * Families:
- *   low rank         Sigma^-1 = U U^T + diag(d), U: D x L. Rank L = 0 is the diagonal posterior.
- *   full             Sigma^-1 dense (D x D): for small D, and as the reference.
- *   full moment, diagonal moment
- *                    Sigma dense or diagonal: the same Gaussians, parametrised by the covariance instead of
- *                    the precision; a step of the same rule gives a different result (Jones, Chang, Murphy
- *                    2024).
- *   layerwise full   Sigma^-1 dense within each layer, weights and biases together, and 0 between layers:
- *                    what a full posterior does, for networks whose D^2 numbers are too many.
- *   Kronecker        for each layer a precision in a basis that is the Kronecker product of eigenvectors over
- *                    its inputs and over its outputs (Martens, Grosse 2015; George et al. 2018); 0 between
- *                    layers. Methods laplace, kfac and noisy-kfac learn it.
- *   low rank moment  Sigma = diag(s) + W W^T, W: D x K, and one such for each layer of a network (Tomczak,
- *                    Swaroop, Turner 2020): a few directions are uncertain together, above independent noise.
- *                    Methods elrg, elrg-d, mf-vi, low-rank-vi, k-tied and swag learn them.
- *   dropout          no Gaussian: a network's weights under random masks of its units (Gal, Ghahramani
- *                    2016). It has a mean, (co)variances and draws, so Monte-Carlo predictions work, but
- *                    no density, entropy, KL divergence or precision, and no linearised predictions:
- *                    those functions return BDL_ERROR_UNSUPPORTED, as do streams and
- *                    bdl_posterior_update().
+ * - low rank: Sigma^-1 = U U^T + diag(d), U: D x L. Rank L = 0 is the diagonal posterior
+ * - full: Sigma^-1 dense (D x D), for small D and as the reference
+ * - full moment, diagonal moment: Sigma dense or diagonal: the same Gaussians, parametrised by the
+ *   covariance instead of the precision. A step of the same rule gives a different result (Jones, Chang,
+ *   Murphy 2024)
+ * - layerwise full: Sigma^-1 dense within each layer, weights and biases together, and 0 between layers,
+ *   for networks whose D^2 numbers are too many
+ * - Kronecker: for each layer a precision in the Kronecker product of two bases of eigenvectors, over its
+ *   inputs and over its outputs (Martens, Grosse 2015; George et al. 2018), and 0 between layers. Methods
+ *   laplace, kfac and noisy-kfac learn it
+ * - low rank moment, layerwise low rank moment: Sigma = diag(s) + W W^T, W: D x K, for all parameters or
+ *   for each layer (Tomczak, Swaroop, Turner 2020): a few directions are uncertain together, above
+ *   independent noise. Methods elrg, elrg-d, mf-vi, low-rank-vi and k-tied learn both, swag learns the
+ *   first
+ * - dropout: not a Gaussian: the weights of a network under random masks of its units (Gal, Ghahramani
+ *   2016)
  *
- * Point parameters, batch norm's scale and shift, have a mean and no uncertainty: their variances and
- * covariances are 0, their precisions infinite, their draws the mean; densities, entropies and divergences are
- * those of the other parameters. Among a posterior's tensors they stand as independent parameters of
- * variance 1, whatever is set. A network's posterior holds them, and its running statistics, from
- * bdl_optimizer_create() on (layerwise and dropout ones from the beginning).
+ * A dropout posterior has a mean, (co)variances and samples, so Monte-Carlo predictions work. It has no
+ * density, entropy, KL divergence or precision, and no linearised predictions. These functions, streams and
+ * bdl_posterior_update() return BDL_ERROR_UNSUPPORTED for it.
+ *
+ * Point parameters, which are the scale and shift of batch norm, have a mean and no uncertainty. Their
+ * variances and covariances are 0, their precisions infinite, and their samples the mean. Densities,
+ * entropies and divergences are those of the other parameters. Among a posterior's tensors, point
+ * parameters are independent parameters of variance 1, whatever you set. A network's posterior holds them,
+ * and its running statistics, from bdl_optimizer_create() on (layerwise and dropout posteriors from their
+ * creation).
+ *
+ * A new posterior is N(0, I) and uninitialised ("blank", bdl_posterior_is_blank()): an optimizer
+ * initialises it at its first step (bdl_optimizer_initialize()). Setting or updating the posterior also
+ * ends that state.
  */
 #ifndef BDL_POSTERIOR_H
 #define BDL_POSTERIOR_H
@@ -41,6 +46,7 @@
 extern "C" {
 #endif
 
+/** A distribution over the parameters. */
 typedef struct bdl_posterior bdl_posterior;
 
 /** Families of posteriors. */
@@ -58,154 +64,161 @@ typedef enum bdl_family {
 } bdl_family;
 
 /**
- * New low-rank-precision posterior, N(0, I) and blank: an optimizer initialises a blank posterior at
- * its first step (see bdl_optimizer_initialize()); setting or updating it ends that. Since 0.1.
- * @param dtype      BDL_F32 or BDL_F64; must be that of the model it is trained with
- * @param dimension  D >= 1
- * @param rank       L, 0 .. D; memory is D (L + 2) values
- * @param posterior  receives the handle; free with bdl_posterior_free()
+ * Creates a low-rank-precision posterior, uninitialised. Since 0.1.
+ * @param dtype     BDL_F32 or BDL_F64; must be that of the model that it is trained with
+ * @param dimension D >= 1
+ * @param rank      L, 0 to D; memory is D (L + 2) values
+ * @param posterior receives the handle; free it with bdl_posterior_free()
  */
 BDL_API bdl_status bdl_posterior_create_low_rank(bdl_dtype dtype, int64_t dimension, int64_t rank,
                                                  bdl_posterior** posterior);
 
 /**
- * New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes, and 24 D^2 once a stream has
- * process noise: it then keeps the covariance, too. Since 0.1.
+ * Creates a full-covariance posterior, uninitialised. Memory is about 16 D^2 bytes, and 24 D^2 after a
+ * stream with process noise, which also keeps the covariance. Since 0.1.
+ * @param dtype     BDL_F32 or BDL_F64; must be that of the model that it is trained with
+ * @param dimension D >= 1
+ * @param posterior receives the handle; free it with bdl_posterior_free()
  */
 BDL_API bdl_status bdl_posterior_create_full(bdl_dtype dtype, int64_t dimension, bdl_posterior** posterior);
 
 /**
- * New full-covariance posterior in moment parameters, N(0, I) and blank: it holds mu and Sigma, and steps
- * change these (Jones, Chang, Murphy 2024, "fc_mom"), where those of a full posterior change Sigma^-1 mu and
+ * Creates a full-covariance posterior in moment parameters, uninitialised. It holds mu and Sigma, and steps
+ * change these (Jones, Chang, Murphy 2024, "fc_mom"); the steps of a full posterior change Sigma^-1 mu and
  * Sigma^-1. Since 0.1.
- * @param dtype      BDL_F32 or BDL_F64; must be that of the model it is trained with
- * @param dimension  D >= 1; memory is about 16 D^2 bytes
- * @param posterior  receives the handle; free with bdl_posterior_free()
+ * @param dtype     BDL_F32 or BDL_F64; must be that of the model that it is trained with
+ * @param dimension D >= 1; memory is about 16 D^2 bytes
+ * @param posterior receives the handle; free it with bdl_posterior_free()
  */
 BDL_API bdl_status bdl_posterior_create_full_moment(bdl_dtype dtype, int64_t dimension,
                                                     bdl_posterior** posterior);
 
 /**
- * New diagonal posterior in moment parameters, N(0, I) and blank: it holds mu and the variances v (Jones,
- * Chang, Murphy 2024, "diag_mom"), where that of rank 0 holds mu and 1 / v. Since 0.1.
- * @param dtype      BDL_F32 or BDL_F64; must be that of the model it is trained with
- * @param dimension  D >= 1
- * @param posterior  receives the handle; free with bdl_posterior_free()
+ * Creates a diagonal posterior in moment parameters, uninitialised. It holds mu and the variances v (Jones,
+ * Chang, Murphy 2024, "diag_mom"); a low-rank posterior of rank 0 holds mu and 1 / v. Since 0.1.
+ * @param dtype     BDL_F32 or BDL_F64; must be that of the model that it is trained with
+ * @param dimension D >= 1
+ * @param posterior receives the handle; free it with bdl_posterior_free()
  */
 BDL_API bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t dimension,
                                                         bdl_posterior** posterior);
 
 /**
- * New dropout posterior of a network, blank, with mean 0. A draw is the mean with the weights that leave some
- * units set to 0, for each unit and layer that it feeds independently, and those of the others divided by 1 -
- * rate: their mean is the mean (Gal, Ghahramani 2016, whose M is mean / (1 - rate)). The units that feed a
- * convolution are the channels of its input. Biases and batch norm's parameters have no masks.
- * Samples of predictions are stochastic passes, whose masks serve all examples: each example's predictive
- * distribution is that of masks of its own, but those of different examples are correlated. BDL_PLUG_IN is
- * the network without dropout. Method "mc-dropout" learns it. Since 0.1.
- * @param model       a network, not a user's model
+ * Creates a dropout posterior of a network, uninitialised, with mean 0. A sample drops some units, for each
+ * unit and each layer that the unit feeds independently: it sets their weights to 0 and divides the weights
+ * of the other units by 1 - rate. The mean of these samples is the mean of the posterior (Gal, Ghahramani
+ * 2016, whose M is mean / (1 - rate)). The units that feed a convolution are the channels of its input.
+ * Biases and batch norm's parameters have no masks. Since 0.1.
+ *
+ * The samples of a prediction are stochastic passes with one mask for all examples. Each example's
+ * predictive distribution is the same as with separate masks, but the distributions of different examples
+ * are correlated. BDL_PLUG_IN is the network without dropout. Method "mc-dropout" learns this posterior.
+ * @param model       a network, not a user model
  * @param input_rate  probability that an input of the network is dropped, in [0, 1)
  * @param hidden_rate probability that a hidden unit is dropped, in [0, 1)
- * @param posterior   receives the handle, of the model's dtype; free with bdl_posterior_free(). It fits
+ * @param posterior   receives the handle, of the model's dtype; free it with bdl_posterior_free(). It fits
  *                    models with the same layers only
  */
 BDL_API bdl_status bdl_posterior_create_dropout(const bdl_model* model, double input_rate, double hidden_rate,
                                                 bdl_posterior** posterior);
 
 /**
- * New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,
- * one for each layer's weights and biases (all parameters of a user's model). It is learned by the methods of
- * full posteriors, each layer with its own part of the curvature. Since 0.1.
- * @param model      gives the layers and the dtype
- * @param posterior  receives the handle; free with bdl_posterior_free(). Memory is about 16 bytes times the
- *                   sum of the layers' squared sizes
+ * Creates a layerwise-full posterior of a model, uninitialised: independent blocks with a full covariance,
+ * one for the weights and biases of each layer (one for all parameters of a user model). The methods of
+ * full posteriors learn it, with each layer's own part of the curvature. Since 0.1.
+ * @param model     gives the layers and the dtype
+ * @param posterior receives the handle; free it with bdl_posterior_free(). Memory is about 16 bytes times
+ *                  the sum of the layers' squared sizes
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_posterior_create_layerwise_full(const bdl_model* model, bdl_posterior** posterior);
 
 /**
- * New posterior of independent blocks of consecutive parameters with a full covariance each, N(0, I) and
- * blank: a layerwise-full one where the blocks are not a network's layers. Since 0.1.
- * @param dtype      BDL_F32 or BDL_F64; must be that of the model it is trained with
+ * Creates a posterior of independent blocks of consecutive parameters with a full covariance each,
+ * uninitialised: a layerwise-full posterior whose blocks need not be the layers of a network. Since 0.1.
+ * @param dtype      BDL_F32 or BDL_F64; must be that of the model that it is trained with
  * @param sizes      parameters of each block, >= 1
- * @param size_count number of blocks, >= 1; all sizes together are at most 2^31 - 1
- * @param posterior  receives the handle; free with bdl_posterior_free()
+ * @param size_count number of blocks, >= 1; the sum of all sizes is at most 2^31 - 1
+ * @param posterior  receives the handle; free it with bdl_posterior_free()
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_posterior_create_blockwise_full(bdl_dtype dtype, const int64_t* sizes,
                                                        int32_t size_count, bdl_posterior** posterior);
 
 /**
- * New posterior with a low-rank plus diagonal covariance, Sigma = diag(s) + W W^T with W: D x K, N(0, I) and
- * blank. bdl_posterior_create_low_rank() makes those whose precision is of that form: other Gaussians. Since
- * 0.2.
- * @param dtype      BDL_F32 or BDL_F64
- * @param dimension  D >= 1
- * @param rank       K, 0 .. the larger of D and 256; memory is D (K + 2) values and 2 K^2 doubles
- * @param posterior  receives the handle; free with bdl_posterior_free()
+ * Creates a posterior with a low-rank plus diagonal covariance, Sigma = diag(s) + W W^T with W: D x K,
+ * uninitialised. The posteriors of bdl_posterior_create_low_rank() have a precision of that form, and are
+ * other Gaussians. Since 0.2.
+ * @param dtype     BDL_F32 or BDL_F64
+ * @param dimension D >= 1
+ * @param rank      K, 0 to the larger of D and 256; memory is D (K + 2) values and 2 K^2 doubles
+ * @param posterior receives the handle; free it with bdl_posterior_free()
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_posterior_create_low_rank_moment(bdl_dtype dtype, int64_t dimension, int64_t rank,
                                                         bdl_posterior** posterior);
 
 /**
- * New posterior with the same mean and covariance as a Gaussian one, in full moment parameters: exact but for
- * rounding. Since 0.2.
+ * Creates a full-moment posterior with the same mean and covariance as a Gaussian one, exact to rounding.
+ * Since 0.2.
  * @param posterior a Gaussian posterior
- * @param full      receives the handle; free with bdl_posterior_free(). Memory is D^2 values
+ * @param full      receives the handle; free it with bdl_posterior_free(). Memory is D^2 values
  */
 BDL_API bdl_status bdl_posterior_as_full(const bdl_posterior* posterior, bdl_posterior** full);
 
 /**
- * New posterior of independent parameters with the same means and variances as a Gaussian one: of all
- * diagonal p the one with the smallest KL(q || p). Since 0.2.
+ * Creates a diagonal-moment posterior with the same means and variances as a Gaussian one. It has the
+ * smallest KL(q || p) of all diagonal posteriors p. Since 0.2.
  * @param posterior a Gaussian posterior
- * @param diagonal  receives the handle; free with bdl_posterior_free()
+ * @param diagonal  receives the handle; free it with bdl_posterior_free()
  */
 BDL_API bdl_status bdl_posterior_as_diagonal(const bdl_posterior* posterior, bdl_posterior** diagonal);
 
 /**
- * New layerwise posterior with low-rank plus diagonal covariances, N(0, I) and blank: an independent block
- * N(mu, diag(s) + W W^T) for each layer's weights and biases (Tomczak, Swaroop, Turner 2020, whose V is
- * sqrt(K) W). Its blocks are set with bdl_posterior_set_tensors(). Since 0.2.
- * @param model      gives the layers and the dtype
- * @param rank       K of every block, 0 .. 256
- * @param posterior  receives the handle; free with bdl_posterior_free(). Memory is D (K + 2) values and 2 K^2
- *                   doubles a layer
+ * Creates a layerwise posterior with low-rank plus diagonal covariances, uninitialised: an independent
+ * block N(mu, diag(s) + W W^T) for the weights and biases of each layer (Tomczak, Swaroop, Turner 2020,
+ * whose V is sqrt(K) W). bdl_posterior_set_tensors() sets its blocks. Since 0.2.
+ * @param model     gives the layers and the dtype
+ * @param rank      K of every block, 0 to 256
+ * @param posterior receives the handle; free it with bdl_posterior_free(). Memory is D (K + 2) values and 2
+ *                  K^2 doubles a layer
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and ranks out of range, BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_model* model, int64_t rank,
                                                                   bdl_posterior** posterior);
 
 /**
- * New layerwise posterior with Kronecker-factored precisions, N(0, I) and blank: an independent block for each
- * dense layer and convolution. With its weights as a matrix W of o rows (outputs) and q columns (inputs), the
- * bias as last column, W - mean = Ug [E / sqrt(Lambda)] Uo^T for standard normal numbers E: orthogonal matrices
- * Ug (o x o) and Uo (q x q) of eigenvectors, and precisions Lambda > 0 (o x q) along their pairs, which need not
- * be products (Martens and Grosse 2015; George et al. 2018). The tensors of block k are called
- * "block<k>.output_vectors", "block<k>.input_vectors" and "block<k>.precision", whose row j belongs to input
- * vector j and column i to output vector i; bdl_posterior_set_tensors() sets them. Scales and shifts of a batch
- * norm are points. Methods "laplace", "kfac" and "noisy-kfac" learn it. Since 0.2.
- * @param model      a network; gives the layers and the dtype
- * @param posterior  receives the handle; free with bdl_posterior_free(). Memory is 2 o q + o^2 + q^2 values a
- *                   layer
- * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming the
- *         layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY
+ * Creates a layerwise posterior with Kronecker-factored precisions, uninitialised: an independent block for
+ * each dense layer and convolution. Take the weights of a layer as a matrix W of o rows (outputs) and q
+ * columns (inputs), with the bias as last column. Then W - mean = Ug [E / sqrt(Lambda)] Uo^T, with standard
+ * normal numbers E, orthogonal matrices Ug (o x o) and Uo (q x q) of eigenvectors, and precisions Lambda >
+ * 0 (o x q) along their pairs, which need not be products (Martens and Grosse 2015; George et al. 2018).
+ * Scales and shifts of a batch norm are points. Methods "laplace", "kfac" and "noisy-kfac" learn this
+ * posterior. Since 0.2.
+ *
+ * The tensors of block k are called "block<k>.output_vectors", "block<k>.input_vectors" and
+ * "block<k>.precision". Row j of the precisions belongs to input vector j, and column i to output vector i.
+ * bdl_posterior_set_tensors() sets them.
+ * @param model     a network; gives the layers and the dtype
+ * @param posterior receives the handle; free it with bdl_posterior_free(). Memory is 2 o q + o^2 + q^2
+ *                  values a layer
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming
+ *         the layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_posterior_create_kronecker(const bdl_model* model, bdl_posterior** posterior);
 
-/** An independent copy. Since 0.1. */
+/** Makes an independent copy. Since 0.1. */
 BDL_API bdl_status bdl_posterior_copy(const bdl_posterior* posterior, bdl_posterior** copy);
 
-/** Frees the handle. NULL is fine. Since 0.1. */
+/** Frees the handle. NULL is allowed. Since 0.1. */
 BDL_API void bdl_posterior_free(bdl_posterior* posterior);
 
-/** Number of parameters D; 0 for NULL. Since 0.1. */
+/** Returns the number of parameters D; 0 for NULL. Since 0.1. */
 BDL_API int64_t bdl_posterior_dimension(const bdl_posterior* posterior);
 
 /**
- * Rank L of a low-rank posterior, K of a low-rank-moment one (of each block, if layerwise), D of a full,
- * full-moment or layerwise-full one; 0 for others and NULL. Since 0.1.
+ * Returns the rank: L of a low-rank posterior, K of a low-rank-moment one (of each block, if layerwise), D
+ * of a full, full-moment or layerwise-full one; 0 for other families and NULL. Since 0.1.
  */
 BDL_API int64_t bdl_posterior_rank(const bdl_posterior* posterior);
 
@@ -215,7 +228,10 @@ BDL_API int32_t bdl_posterior_family(const bdl_posterior* posterior);
 /** Returns the bdl_dtype of a posterior; 0 for NULL. Since 0.1. */
 BDL_API int32_t bdl_posterior_dtype(const bdl_posterior* posterior);
 
-/** 1 for a blank posterior, which neither the caller nor training has touched; else 0. Since 0.1. */
+/**
+ * Returns 1 for an uninitialised posterior, which neither the caller nor training has changed; else 0.
+ * Since 0.1.
+ */
 BDL_API int32_t bdl_posterior_is_blank(const bdl_posterior* posterior);
 
 /**
@@ -273,52 +289,56 @@ BDL_API bdl_status bdl_posterior_set_low_rank_moment(bdl_posterior* posterior, b
  */
 BDL_API bdl_status bdl_posterior_set_dropout(bdl_posterior* posterior, bdl_matrix mean);
 
-/** Reads the rates of a dropout posterior; either pointer may be NULL. Since 0.1. */
+/** Reads the rates of a dropout posterior. Either out-pointer may be NULL. Since 0.1. */
 BDL_API bdl_status bdl_posterior_dropout_rates(const bdl_posterior* posterior, double* input_rate,
                                                double* hidden_rate);
 
 /**
- * Returns 1 if the posterior has a covariance. A mode, of which training has learned the mean only ("map", "sgd"), has
- * none: functions of its covariance and of its density fail with BDL_ERROR_UNSUPPORTED, predictions are those of the
- * mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG, steps of other methods and
- * numbers that you set give it one. 0 if posterior is NULL. Since 0.2.
+ * Returns 1 if the posterior has a covariance, 0 for a mode and NULL. A mode is a posterior of which
+ * training has learned the mean only ("map", "sgd"). Functions of its covariance and of its density return
+ * BDL_ERROR_UNSUPPORTED, predictions are those of the mean with the noise, and its tensors hold the numbers
+ * of the start. Laplace's approximation, SWAG, steps of other methods and numbers that you set give a mode
+ * a covariance. Since 0.2.
  */
 BDL_API int32_t bdl_posterior_has_covariance(const bdl_posterior* posterior);
 
-/** Reads mu into 1 x D. Since 0.1. */
+/** Reads the mean mu into 1 x D. Since 0.1. */
 BDL_API bdl_status bdl_posterior_mean(const bdl_posterior* posterior, bdl_matrix_out mean);
 
 /**
- * Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none_out(). Since 0.2.
+ * Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either output may be bdl_none_out().
+ * Since 0.2.
  */
 BDL_API bdl_status bdl_posterior_get_low_rank(const bdl_posterior* posterior, bdl_matrix_out low_rank,
                                               bdl_matrix_out diagonal);
 
 /**
- * Number of tensors that a posterior consists of; 0 for NULL. Since 0.1.
- *   low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)
- *   full             mean, precision (D x D), factor (its lower Cholesky factor)
- *   full moment      mean, covariance (D x D), factor (its lower Cholesky factor)
- *   diagonal moment  mean, variance (1 x D)
- *   low rank moment  mean, low_rank (W, D x K), diagonal (s, 1 x D)
- *   dropout          mean
- *   layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers
- *   layerwise low rank moment
- *                    mean, and block0.low_rank, block0.diagonal, block1.low_rank ... of the layers
- * Behind the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number of
- * channels, layer after layer, BDL_F64).
+ * Returns the number of tensors that a posterior consists of; 0 for NULL. Since 0.1.
+ *
+ *     low rank                   mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)
+ *     full                       mean, precision (D x D), factor (its lower Cholesky factor)
+ *     full moment                mean, covariance (D x D), factor (its lower Cholesky factor)
+ *     diagonal moment            mean, variance (1 x D)
+ *     low rank moment            mean, low_rank (W, D x K), diagonal (s, 1 x D)
+ *     dropout                    mean
+ *     layerwise full             mean, block0.precision, block0.factor, block1.precision ...
+ *     layerwise low rank moment  mean, block0.low_rank, block0.diagonal, block1.low_rank ...
+ *     Kronecker                  mean, block0.output_vectors, block0.input_vectors, block0.precision ...
+ *
+ * After the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number
+ * of channels, layer after layer, BDL_F64).
  */
 BDL_API int64_t bdl_posterior_tensor_count(const bdl_posterior* posterior);
 
 /**
- * Describes a tensor. Any of the pointers but the first may be NULL. Since 0.1.
+ * Describes a tensor. Any out-pointer may be NULL. Since 0.1.
  * @param posterior a posterior
- * @param index     0 .. bdl_posterior_tensor_count() - 1
+ * @param index     0 to bdl_posterior_tensor_count() - 1
  * @param name      receives the name, a text that lives as long as the posterior
  * @param rows      receives the number of rows
  * @param cols      receives the number of columns
- * @param dtype     receives the bdl_dtype that the posterior holds it in: matrices of full families are
- *                  BDL_F64
+ * @param dtype     receives the bdl_dtype in which the posterior holds the tensor: matrices of full
+ *                  families are BDL_F64
  */
 BDL_API bdl_status bdl_posterior_tensor_describe(const bdl_posterior* posterior, int64_t index,
                                                  const char** name, int64_t* rows, int64_t* cols,
@@ -327,24 +347,25 @@ BDL_API bdl_status bdl_posterior_tensor_describe(const bdl_posterior* posterior,
 /**
  * Reads a tensor. Since 0.2.
  * @param posterior a posterior
- * @param index     0 .. bdl_posterior_tensor_count() - 1
+ * @param index     0 to bdl_posterior_tensor_count() - 1
  * @param values    receives rows x cols numbers, of either floating type
  */
 BDL_API bdl_status bdl_posterior_get_tensor(const bdl_posterior* posterior, int64_t index,
                                             bdl_matrix_out values);
 
 /**
- * Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
- * factor is recomputed if its matrix is given without it; most callers leave factors alone. Since 0.1.
- * @param posterior    a posterior; it is not blank any more
+ * Sets tensors: all of them or, if one is refused, none. Tensors that are not named do not change, except
+ * that a factor is recomputed if its matrix is given without it. Most callers do not set factors. The
+ * posterior counts as initialised. Since 0.1.
+ * @param posterior    a posterior
  * @param names        tensor_count names as bdl_posterior_tensor_describe() gives them, each once
- * @param tensors      tensor_count matrices of the described shapes, finite: diagonals and variances
- *                     positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of
- *                     their diagonal and positive definite (their lower triangles count), a factor that of its
- *                     matrix
+ * @param tensors      tensor_count matrices of the described shapes, finite. Diagonals and variances must
+ *                     be positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of
+ *                     their diagonal and positive definite (their lower triangles count), and a factor must
+ *                     be that of its matrix
  * @param tensor_count >= 1
- * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not
- *         as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for unknown or repeated names and for values that are not as
+ *         above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
  */
 BDL_API bdl_status bdl_posterior_set_tensors(bdl_posterior* posterior, const char* const* names,
                                              const bdl_matrix* tensors, int64_t tensor_count);
@@ -369,35 +390,44 @@ BDL_API bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, cons
                                             bdl_matrix_out covariance);
 
 /**
- * Sigma x for each row of `vectors` (k x D), into `solution` (k x D), whose contents are unspecified after
- * BDL_ERROR_DIVERGED and BDL_STOPPED: large ones are computed there. Since 0.1.
+ * Computes Sigma x for each row x of `vectors`. Large outputs are computed in place, so their contents are
+ * unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED. Since 0.1.
+ * @param posterior a posterior
+ * @param vectors   k x D
+ * @param solution  receives k x D
  */
 BDL_API bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matrix vectors,
                                        bdl_matrix_out solution);
 
 /**
- * Draws from q. Row i depends only on (seed, first + i), exactly, so draws can be made in any number of calls.
- * Cost O(D L) per draw. Since 0.1.
+ * Draws samples from q, at cost O(D L) each. Row i depends on (seed, first + i) only, so samples can be
+ * drawn in any number of calls. Since 0.1.
  * @param posterior a posterior
  * @param seed      key of the random stream
- * @param first     number of the first draw, 0 .. 2^32 - 1
- * @param samples   receives n x D; unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED: draws are made there
+ * @param first     number of the first sample, 0 to 2^32 - 1
+ * @param samples   receives n x D. They are drawn in place, so their contents are unspecified after
+ *                  BDL_ERROR_DIVERGED and BDL_STOPPED
  */
 BDL_API bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, int64_t first,
                                         bdl_matrix_out samples);
 
-/** log q(theta) of each row of `parameters` (n x D), in nats, into n x 1. Since 0.1. */
+/**
+ * Computes log q(theta) of each row of `parameters`, in nats. Since 0.1.
+ * @param posterior   a posterior
+ * @param parameters  n x D
+ * @param log_density receives n x 1
+ */
 BDL_API bdl_status bdl_posterior_log_density(const bdl_posterior* posterior, bdl_matrix parameters,
                                              bdl_matrix_out log_density);
 
-/** log det Sigma, in nats. Since 0.1. */
+/** Computes log det Sigma, in nats. Since 0.1. */
 BDL_API bdl_status bdl_posterior_log_det_covariance(const bdl_posterior* posterior, double* log_det);
 
-/** Differential entropy 1/2 (D + D log 2 pi + log det Sigma), in nats. Since 0.1. */
+/** Computes the differential entropy 1/2 (D + D log 2 pi + log det Sigma), in nats. Since 0.1. */
 BDL_API bdl_status bdl_posterior_entropy(const bdl_posterior* posterior, double* entropy);
 
 /**
- * KL(q || N(0, diag(prior_precision)^-1)), in nats. Since 0.1.
+ * Computes KL(q || N(0, diag(prior_precision)^-1)), in nats. Since 0.1.
  * @param posterior       q
  * @param prior_precision 1 x 1 or 1 x D, positive
  * @param kl              receives the divergence
@@ -406,24 +436,33 @@ BDL_API bdl_status bdl_posterior_kl_prior(const bdl_posterior* posterior, bdl_ma
                                           double* kl);
 
 /**
- * KL(q || p) in nats, of any two families over the same D and dtype, with the same point parameters; else
- * BDL_ERROR_SHAPE. Since 0.1.
+ * Computes KL(q || p) in nats, for any two families over the same D and dtype, with the same point
+ * parameters; else BDL_ERROR_SHAPE. Since 0.1.
+ * @param q  a posterior
+ * @param p  another posterior
+ * @param kl receives the divergence
  */
 BDL_API bdl_status bdl_posterior_kl(const bdl_posterior* q, const bdl_posterior* p, double* kl);
 
 /**
- * One natural-gradient step from gradient rows, without a model (Mishkin et al. 2018, equations 5 to
- * 11, the projection exact): with rows g_r of the negative log likelihood,
- *   Sigma^-1 <- project((1 - b) Sigma^-1 + b (scale sum_r g_r g_r^T + diag(prior precision)))
- *   mu       <- mu - a Sigma (scale sum_r g_r + prior precision mu)      (Sigma the new one)
- * and for a full-moment posterior, with the bracket as H (Jones, Chang, Murphy 2024, "fc_mom"),
- *   Sigma    <- (1 + b) Sigma - b Sigma H Sigma,    mu the same with the old Sigma,
- * likewise with diagonals for a diagonal-moment one; a step that would not leave a covariance is refused
- * with BDL_ERROR_DIVERGED.
- * Momentum, schedules and randomized projections: bdl_optimizer_step_rows(). Since 0.1.
+ * Takes one natural-gradient step from gradient rows, without a model (Mishkin et al. 2018, equations 5 to
+ * 11, with the exact projection). Since 0.1.
+ *
+ * With rows g_r of the negative log likelihood,
+ *
+ *     Sigma^-1 <- project((1 - b) Sigma^-1 + b (scale sum_r g_r g_r^T + diag(prior precision)))
+ *     mu       <- mu - a Sigma (scale sum_r g_r + prior precision mu)      (Sigma the new one)
+ *
+ * and for a full-moment posterior, with H the matrix that b multiplies (Jones, Chang, Murphy 2024,
+ * "fc_mom"),
+ *
+ *     Sigma    <- (1 + b) Sigma - b Sigma H Sigma,    mu the same with the old Sigma,
+ *
+ * and with diagonals for a diagonal-moment posterior. A step that would not leave a covariance returns
+ * BDL_ERROR_DIVERGED. For momentum, schedules and randomized projections see bdl_optimizer_step_rows().
  * @param posterior       q, changed
  * @param rows            n x D, n >= 1
- * @param scale           positive: N / n for n rows out of a data set of N (per Monte-Carlo sample)
+ * @param scale           positive: N / n for n rows of a data set of N (for each Monte-Carlo sample)
  * @param learning_rate   a >= 0
  * @param curvature_rate  b in [0, 1)
  * @param prior_precision 1 x 1 or 1 x D, positive

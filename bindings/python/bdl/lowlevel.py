@@ -74,7 +74,7 @@ r""" an argument is NULL, out of range, contradictory or in use"""
 BDL_ERROR_SHAPE = _lowlevel.BDL_ERROR_SHAPE
 r""" an array has the wrong number of rows or columns, or type"""
 BDL_ERROR_NOT_FINITE = _lowlevel.BDL_ERROR_NOT_FINITE
-r""" input data contain NaN or infinity; the message says where"""
+r""" input data contain NaN or infinity; the message names the place"""
 BDL_ERROR_LABEL = _lowlevel.BDL_ERROR_LABEL
 r""" a target is not valid for the likelihood"""
 BDL_ERROR_UNKNOWN_OPTION = _lowlevel.BDL_ERROR_UNKNOWN_OPTION
@@ -89,8 +89,8 @@ BDL_ERROR_FORMAT = _lowlevel.BDL_ERROR_FORMAT
 r""" a file is not a valid checkpoint"""
 BDL_ERROR_DIVERGED = _lowlevel.BDL_ERROR_DIVERGED
 r"""
-    training diverged, and is in its last good state; it met a non-finite
-                                            value, and the step was not taken; or outputs have no meaning
+    training diverged and is back in its last good state; a step met a
+                                            non-finite value and was not taken; or outputs have no meaning
     """
 BDL_ERROR_CALLBACK = _lowlevel.BDL_ERROR_CALLBACK
 r""" a callback of the caller reported failure or threw"""
@@ -99,22 +99,23 @@ r""" ended on request (not a failure): training after a completed step"""
 BDL_ERROR_INTERNAL = _lowlevel.BDL_ERROR_INTERNAL
 r""" a defect in libbdl; please report it"""
 BDL_ERROR_PEER = _lowlevel.BDL_ERROR_PEER
-r""" another rank failed in a collective call: its number and message"""
+r""" another process failed in a collective call: its rank and message"""
 BDL_ERROR_COMMUNICATION = _lowlevel.BDL_ERROR_COMMUNICATION
-r""" ranks have lost each other, and the communicator is of no more use"""
+r""" processes have lost each other; the communicator is unusable"""
 
 def bdl_status_name(status):
     r"""
-    Name of a status, for example "BDL_ERROR_SHAPE"; "unknown status" for other numbers.
-    The string is static. Since 0.1.
+    Returns the name of a status, for example "BDL_ERROR_SHAPE", or "unknown status" for other numbers. The
+    string is static. Since 0.1.
     """
     return _lowlevel.bdl_status_name(status)
 
 def bdl_last_error():
     r"""
-    What the last failed call on this thread said, as "function: argument, got, expected"; "" if none
-    has failed. Rows, columns, examples and the like count from 0 in messages, which then say so: "(counting from
-    0)". Valid until the next failing call on this thread; successful calls leave it alone. Since 0.1.
+    Returns the message of the last failed call on this thread, as "function: argument, got, expected", or ""
+    if no call has failed. Messages count rows, columns, examples and the like from 0, and then say
+    "(counting from 0)". The string is valid until the next failing call on this thread; successful calls do
+    not change it. Since 0.1.
     """
     return _lowlevel.bdl_last_error()
 BDL_F32 = _lowlevel.BDL_F32
@@ -144,45 +145,49 @@ r""" y: C real columns, y ~ N(f, 1 / noise precision), or N(f, noise covariance)
 BDL_BERNOULLI = _lowlevel.BDL_BERNOULLI
 r""" y: C columns of 0 or 1, f are logits"""
 BDL_CATEGORICAL = _lowlevel.BDL_CATEGORICAL
-r""" y: one column of class numbers 0 .. C-1, f are logits"""
+r""" y: one column of class numbers from 0 to C - 1, f are logits"""
 BDL_POISSON = _lowlevel.BDL_POISSON
 r""" y: C columns of counts 0, 1, 2, ..., f are log rates"""
 BDL_HETEROSCEDASTIC = _lowlevel.BDL_HETEROSCEDASTIC
 r"""
-     y: T = C / 2 real columns, y_t ~ N(f_t, 1 / (noise precision * exp(f_{T + t}))): the outputs are T
-    means, then T log noise precisions. fit counts the latter as 0 before option "heteroscedastic_from".
+     y: T = C / 2 real columns, y_t ~ N(f_t, 1 / (noise precision * exp(f_(T + t)))). The outputs are T
+    means, then T log noise precisions. fit takes these as 0 before option "heteroscedastic_from".
     """
 BDL_STUDENT_T = _lowlevel.BDL_STUDENT_T
-r""" y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom."""
+r"""
+     y: C real columns, y ~ f + t / sqrt(noise precision), where t has Student's t distribution
+    (bdl_model_set_degrees_of_freedom()).
+    """
 BDL_INIT_UNIFORM_FAN_IN = _lowlevel.BDL_INIT_UNIFORM_FAN_IN
-r""" weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs)"""
+r""" weights and biases U(+-1/sqrt(inputs)), as in SLANG's published runs"""
 BDL_INIT_XAVIER = _lowlevel.BDL_INIT_XAVIER
 r""" U(+-sqrt(6 / (inputs + outputs))) (Glorot and Bengio 2010)"""
 BDL_INIT_HE = _lowlevel.BDL_INIT_HE
 r""" N(0, 2 / inputs) (He et al. 2015)"""
 BDL_INIT_HE_FAN_OUT = _lowlevel.BDL_INIT_HE_FAN_OUT
-r""" N(0, 2 / outputs) of convolutions, as published ResNets; dense: the first"""
+r""" convolutions N(0, 2 / outputs), as in published ResNets; dense as 1"""
 BDL_INIT_XAVIER_NORMAL = _lowlevel.BDL_INIT_XAVIER_NORMAL
 r""" N(0, 2 / (inputs + outputs)) (Glorot and Bengio 2010)"""
 
 def bdl_model_create_mlp(dtype, sizes, activation, bias, likelihood):
     r"""
-    Multilayer perceptron. Since 0.1.
+    Creates a multilayer perceptron: dense layers with one activation after every layer but the last, which
+    is linear. Since 0.1.
     :type dtype: int
     :param dtype:      arithmetic of the model: BDL_F32 or BDL_F64
     :type sizes: int64_t
-    :param sizes:      layer widths: inputs, hidden widths ..., outputs; each >= 1. Two entries give a
+    :param sizes:      widths of the layers: inputs, hidden widths ..., outputs; each >= 1. Two entries give a
                           generalised linear model
     :type size_count: int32_t
     :param size_count: number of entries of sizes, >= 2
     :type activation: int
-    :param activation: after every layer but the last
+    :param activation: activation after every layer but the last
     :type bias: int32_t
-    :param bias:       1: every layer has a bias, 0: none has
+    :param bias:       1: every layer has a bias, 0: no layer has one
     :type likelihood: int
-    :param likelihood: BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target
+    :param likelihood: BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two for each target
     :type model: bdl_model
-    :param model:      receives the new handle; free with bdl_model_free()
+    :param model:      receives the new handle; free it with bdl_model_free()
     :rtype: int
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
     """
@@ -190,69 +195,71 @@ def bdl_model_create_mlp(dtype, sizes, activation, bias, likelihood):
 
 def bdl_model_create_network(dtype, description, likelihood):
     r"""
-    Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a
-    comment. Since 0.1.
+    Creates a network from a text that describes its layers in sequence, one layer a line. ';' also ends a
+    line, and '#' begins a comment. Since 0.1.
 
         input 13                features; or channels, rows, columns (in this order): input 3 32 32
-        dense OUTPUTS [nobias]  of an image as well: of all its numbers
+        dense OUTPUTS [nobias]  a dense layer; it takes all numbers of an image
         conv FILTERS KERNEL [stride s] [pad p] [groups g] [nobias]
-                                cross-correlation with square kernels; s is 1 and p, zeros at each side, 0 if not
-                                given. With groups, each part of the channels has its part of the filters
+                                cross-correlation with square kernels. Without these words s is 1, and p, the
+                                zeros at each side, is 0. With groups, each part of the channels has its part
+                                of the filters
         maxpool K [stride s] [pad p], avgpool K [stride s] [pad p]
-                                of K x K pixels; s is K if not given. avgpool counts the padding as zeros
+                                pooling of K x K pixels; s is K if not given. avgpool counts the padding as
+                                zeros
         globalavgpool           the mean of each channel
-        crop ROWS [COLUMNS]     the middle of each channel, square if COLUMNS is not given
+        crop ROWS [COLUMNS]     the middle of each channel; square without COLUMNS
         flatten                 an image as features: channel by channel, row by row
-        relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
-                                sigmoid, softplus, swish
-        dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
-                                1 - RATE else, independently for each example and sample (Srivastava et al. 2014)
+        relu                    or another activation: identity, leaky_relu, elu, gelu, tanh, sigmoid,
+                                softplus, swish
+        dropout RATE            in training, each number is set to 0 with probability RATE in [0, 1), and else
+                                divided by 1 - RATE, independently for each example and sample (Srivastava et
+                                al. 2014)
         batchnorm [momentum 0.1] [eps 1e-5] [noaffine]
-                                each channel (feature) minus its mean, over its standard deviation, times a
-                                scale, plus a shift (Ioffe, Szegedy 2015). Mean and variance are the
-                                minibatch's own in training, and running ones in predictions, which belong to
-                                the posterior; scale and shift are point parameters (posterior.h)
+                                each channel (or feature) minus its mean, over its standard deviation, times
+                                a scale, plus a shift (Ioffe, Szegedy 2015). Training takes mean and variance
+                                from the minibatch; predictions take running ones, which belong to the
+                                posterior. Scale and shift are point parameters (posterior.h)
         residual ... end        the sum of a sequence of layers and its input
         residual ... shortcut ... end
-                                the sum of two sequences of layers. Residuals may stand within one another
+                                the sum of two sequences of layers. A residual may contain others
 
-    bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the
-    order of the lines, weights before bias. At most 4096 lines (empty ones count, and so does
-    each ';'), 10^6 characters, 16 residuals within one another, 2^31 - 1 parameters, and layers that hold 2^28
-    numbers an example in all.
+    bdl_model_create_mlp() gives the same network as its description does. Parameters lie in the order of the
+    lines, weights before bias. A text has at most 4096 lines (empty lines and each ';' count), 10^6
+    characters, 16 levels of residuals, 2^31 - 1 parameters, and layers that hold 2^28 numbers for an example
+    in all.
     :type dtype: int
     :param dtype:       arithmetic of the model: BDL_F32 or BDL_F64
     :type description: string
     :param description: the text; its last layer gives the outputs
     :type likelihood: int
-    :param likelihood:  BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target
+    :param likelihood:  BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two for each target
     :type model: bdl_model
-    :param model:       receives the new handle; free with bdl_model_free()
+    :param model:       receives the new handle; free it with bdl_model_free()
     :rtype: int
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT naming the line, BDL_ERROR_OUT_OF_MEMORY
     """
     return _lowlevel.bdl_model_create_network(dtype, description, likelihood)
 
 def bdl_network_count():
-    r""" Number of networks known by name. Since 0.2."""
+    r""" Returns the number of published networks that the library knows by name. Since 0.2."""
     return _lowlevel.bdl_network_count()
 
 def bdl_network_describe(index):
     r"""
-    Describes the i-th of the networks known by name, which are published ones. Any out-pointer may be NULL; strings
-    are static. Since 0.2.
+    Describes the i-th published network. Any out-pointer may be NULL; strings are static. Since 0.2.
     :type index: int64_t
     :param index:    0 to bdl_network_count() - 1
     :type name: string
     :param name:     receives the name: "lenet5", "alexnet", "resnet18", "resnet18-cifar"
     :type channels: int64_t
-    :param channels: receives the channels of the images that it was published for
+    :param channels: receives the channels of the images that the network was published for
     :type rows: int64_t
-    :param rows:     receives their rows
+    :param rows:     receives the rows of these images
     :type columns: int64_t
-    :param columns:  receives their columns
+    :param columns:  receives the columns of these images
     :type outputs: int64_t
-    :param outputs:  receives the number of classes that it was published for
+    :param outputs:  receives the number of classes that the network was published for
     :type doc: string
     :param doc:      receives a sentence
     :type source: string
@@ -262,21 +269,23 @@ def bdl_network_describe(index):
 
 def bdl_network_description(name, channels, rows, columns, outputs):
     r"""
-    Returns a network known by name as a text for bdl_model_create_network(), which you may edit. Images may have
-    other sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.
+    Returns a published network as a text for bdl_model_create_network(), which you may edit. Images may have
+    other sizes than the published ones; bdl_model_create_network() checks whether each layer fits. Since
+    0.2.
     :type name: string
-    :param name:     as bdl_network_describe() gives it; others: BDL_ERROR_INVALID_ARGUMENT naming the nearest
+    :param name:     as from bdl_network_describe(); for other names BDL_ERROR_INVALID_ARGUMENT names the
+                        nearest
     :type channels: int64_t
-    :param channels: of the images, >= 1
+    :param channels: channels of the images, >= 1
     :type rows: int64_t
-    :param rows:     of the images, >= 1
+    :param rows:     rows of the images, >= 1
     :type columns: int64_t
-    :param columns:  of the images, >= 1
+    :param columns:  columns of the images, >= 1
     :type outputs: int64_t
-    :param outputs:  of the last layer, one a class, >= 1
+    :param outputs:  outputs of the last layer, one for each class, >= 1
     :type text: string
-    :param text:     receives the text, which the library keeps as long as the process runs: the same one for
-                        the same arguments
+    :param text:     receives the text, which the library keeps as long as the process runs: the same pointer
+                        for the same arguments
     :rtype: int
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
     """
@@ -284,20 +293,21 @@ def bdl_network_description(name, channels, rows, columns, outputs):
 
 def bdl_model_description(model):
     r"""
-    Describes the model's layers as a text for bdl_model_create_network(), without comments and defaults: two
-    networks with the same text are the same function of their parameters. Since 0.1.
+    Describes the layers of a model as a text for bdl_model_create_network(), without comments and defaults.
+    Two networks with the same text are the same function of their parameters. Since 0.1.
     :type model: bdl_model
-    :param model:       a network; a user's own model: BDL_ERROR_UNSUPPORTED
+    :param model:       a network; user models return BDL_ERROR_UNSUPPORTED
     :type description: string
-    :param description: receives the text, owned by the model, which lives as long as it does
+    :param description: receives the text, which the model owns: it lives as long as the model
     """
     return _lowlevel.bdl_model_description(model)
 
 def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, callbacks):
     r"""
-    Creates a model from callbacks: a simulator, an ODE, a network of another library. Callbacks run on the thread
-    of the call that needs them; they must be safe to run concurrently if the caller runs const calls
-    concurrently. A callback that throws fails the call. Since 0.2.
+    Creates a user model from callbacks: custom code such as a simulator, an ODE or a network of another
+    library. Callbacks run on the thread of the call that needs them. If you make calls with a const handle
+    of the model concurrently, the callbacks must be safe to run concurrently. A callback that throws makes
+    the call fail. Since 0.2.
     :type dtype: int
     :param dtype:      type of every array that the callbacks receive
     :type inputs: int64_t
@@ -309,9 +319,9 @@ def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, callba
     :type likelihood: int
     :param likelihood: p(y | f)
     :type callbacks: bdl_model_callbacks
-    :param callbacks:  is copied; the functions and user_data are used until the model is freed. A struct_size
-                          that is too small for `outputs`, cuts a member in two, or is larger than this version's
-                          is BDL_ERROR_INVALID_ARGUMENT
+    :param callbacks:  the struct is copied; its functions and user_data are used until the model is freed. A
+                          struct_size that is too small for `outputs`, cuts a member in two, or is larger than
+                          this version's is BDL_ERROR_INVALID_ARGUMENT
     :type model: bdl_model
     :param model:      receives the new handle. If creation fails, destroy is not called
     :rtype: int
@@ -323,32 +333,32 @@ def bdl_model_copy(model):
     r"""
     Makes an independent copy with the same layers, noise and standardisation; later changes to one do not
     affect the other. A user model shares its callbacks and user_data with its copies; `destroy` is called
-    when the last of them is freed. Since 0.2.
+    when the last copy is freed. Since 0.2.
     :type model: bdl_model
     :param model: a model
     :type copy: bdl_model
-    :param copy:  receives the new handle; free with bdl_model_free()
+    :param copy:  receives the new handle; free it with bdl_model_free()
     :rtype: int
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
     """
     return _lowlevel.bdl_model_copy(model)
 
 def bdl_model_parameters(model):
-    r""" Number of parameters D; 0 for NULL. Since 0.1."""
+    r""" Returns the number of parameters D; 0 for NULL. Since 0.1."""
     return _lowlevel.bdl_model_parameters(model)
 
 def bdl_model_inputs(model):
-    r""" Number of inputs; 0 for NULL. Since 0.1."""
+    r""" Returns the number of inputs; 0 for NULL. Since 0.1."""
     return _lowlevel.bdl_model_inputs(model)
 
 def bdl_model_outputs(model):
-    r""" Number of outputs C; 0 for NULL. Since 0.1."""
+    r""" Returns the number of outputs C; 0 for NULL. Since 0.1."""
     return _lowlevel.bdl_model_outputs(model)
 
 def bdl_model_targets(model):
     r"""
-     Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, C / 2 for BDL_HETEROSCEDASTIC, else C); 0
-    for NULL. Since 0.1.
+    Returns the number of columns of y that the likelihood expects: 1 for BDL_CATEGORICAL, C / 2 for
+    BDL_HETEROSCEDASTIC, else C; 0 for NULL. Since 0.1.
     """
     return _lowlevel.bdl_model_targets(model)
 
@@ -362,13 +372,13 @@ def bdl_model_likelihood(model):
 
 def bdl_model_activation(model):
     r"""
-     Returns the bdl_activation of a network, BDL_IDENTITY if it has none; 0 if its layers differ,
-    for a user's model and NULL. Since 0.1.
+    Returns the bdl_activation of a network, or BDL_IDENTITY if it has none; 0 if its layers have different
+    ones, for user models and for NULL. Since 0.1.
     """
     return _lowlevel.bdl_model_activation(model)
 
 def bdl_model_block_count(model):
-    r""" Number of blocks of theta, weight matrices and biases; 0 for NULL. Since 0.2."""
+    r""" Returns the number of blocks of theta, that is of weight matrices and biases; 0 for NULL. Since 0.2."""
     return _lowlevel.bdl_model_block_count(model)
 
 def bdl_model_block(model, index):
@@ -379,8 +389,8 @@ def bdl_model_block(model, index):
     :type index: int64_t
     :param index:  0 to bdl_model_block_count() - 1
     :type name: string
-    :param name:   receives "layer0.weight", "layer0.bias", ... ("parameters" for user models), owned by
-                      the model
+    :param name:   receives "layer0.weight", "layer0.bias", ... ("parameters" for user models), a text that
+                      the model owns
     :type offset: int64_t
     :param offset: receives the first position within theta
     :type rows: int64_t
@@ -392,15 +402,16 @@ def bdl_model_block(model, index):
 
 def bdl_model_set_classes(model, classes):
     r"""
-    Sets which outputs of a categorical model are classes of y: the softmax goes over them alone. The
-    others have probability 0, do not enter gradients and curvature, and are not valid labels. So one output layer
-    holds a head for each task of continual learning: set a task's classes before you train on it, and before you
-    predict for it. All handles of the model change at once; predictors and other copies keep what they were made
-    with. It is saved with the model. A new model has the classes 0 to outputs - 1. Since 0.2.
+    Sets which outputs of a categorical model are classes of y. The softmax goes over these outputs only.
+    Other outputs have probability 0, do not enter gradients and curvature, and are not valid labels. So one
+    output layer holds a head for each task of continual learning: set the classes of a task before you train
+    on the task, and before you predict for it. All handles of the model change at once; predictors and other
+    copies keep the classes that they were made with. The classes are saved with the model. A new model has
+    the classes 0 to outputs - 1. Since 0.2.
     :type model: bdl_model
-    :param model:   a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED
+    :param model:   a model with BDL_CATEGORICAL; others return BDL_ERROR_UNSUPPORTED
     :type classes: bdl_matrix
-    :param classes: 1 x k different class numbers, k >= 2, in any order; bdl_none(): all
+    :param classes: 1 x k different class numbers, k >= 2, in any order; bdl_none(): all classes
     :rtype: int
     :return: BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT
     """
@@ -408,8 +419,8 @@ def bdl_model_set_classes(model, classes):
 
 def bdl_model_class_count(model):
     r"""
-     Number of the classes that bdl_model_set_classes() has set, of all outputs otherwise; 0 unless the model is
-    categorical, and for NULL. Since 0.2.
+    Returns the number of classes that bdl_model_set_classes() has set, else the number of outputs; 0 unless
+    the model is categorical, and for NULL. Since 0.2.
     """
     return _lowlevel.bdl_model_class_count(model)
 
@@ -417,22 +428,22 @@ def bdl_model_get_classes(model, classes):
     r"""
     Reads the classes of y. Since 0.2.
     :type model: bdl_model
-    :param model:   a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED
+    :param model:   a model with BDL_CATEGORICAL; others return BDL_ERROR_UNSUPPORTED
     :type classes: bdl_matrix_out
-    :param classes: receives 1 x bdl_model_class_count(): their numbers, ascending
+    :param classes: receives 1 x bdl_model_class_count(): the class numbers, ascending
     """
     return _lowlevel.bdl_model_get_classes(model, classes)
 
 def bdl_model_set_noise_precision(model, precision):
     r"""
-    Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
-    targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
-    precision is 0; of Student-t noise it is 1 / scale^2. Training learns it from there unless option
-    "learn_noise" is 0, as one value or per output like the value set here. A new model has 1. Where a model
-    standardises targets of different scales, one value is shared by the standardised targets unless you have
-    set it, and one value set here is a value per output. Since 0.1.
+    Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value for all targets, or
+    one for each target. Heteroscedastic noise has this precision where the network's log noise precision is
+    0. For Student-t noise this precision is 1 / scale^2. Training starts from this value and learns the
+    precision, as one value or one for each target as set here, unless option "learn_noise" is 0. A new model
+    has 1. If the model standardises targets of different scales, the value of a new model is shared by the
+    standardised targets, and one value set here counts for each target in its own unit. Since 0.1.
     :type model: bdl_model
-    :param model:     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:
+    :param model:     a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others return
                          BDL_ERROR_UNSUPPORTED
     :type precision: bdl_matrix
     :param precision: 1 x 1 or 1 x targets, positive
@@ -441,18 +452,19 @@ def bdl_model_set_noise_precision(model, precision):
 
 def bdl_model_get_noise_precision(model, precision):
     r"""
-    Reads the noise precision into 1 x targets, or into 1 x 1 if it is shared, in the units of y;
-    BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
+    Reads the noise precision in units of 1 / y^2, into 1 x targets, or into 1 x 1 if all targets share it.
+    Returns BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
     """
     return _lowlevel.bdl_model_get_noise_precision(model, precision)
 
 def bdl_model_set_degrees_of_freedom(model, degrees_of_freedom):
     r"""
-    Sets the degrees of freedom of Student-t noise: the fewer, the more outliers; many are Gaussian noise.
-    Training learns them from there, between 1 and 1000, unless option "learn_degrees_of_freedom" is 0. A new
-    model has 4. With 2 or fewer the noise has no variance, and bdl_predict() gives none. Since 0.1.
+    Sets the degrees of freedom of Student-t noise. Few degrees allow for many outliers; many degrees are
+    Gaussian noise. Training starts from this value and learns the number, between 1 and 1000, unless option
+    "learn_degrees_of_freedom" is 0. A new model has 4. With 2 or fewer the noise has no variance, and
+    bdl_predict() gives none. Since 0.1.
     :type model: bdl_model
-    :param model:              a model with BDL_STUDENT_T; others: BDL_ERROR_UNSUPPORTED
+    :param model:              a model with BDL_STUDENT_T; others return BDL_ERROR_UNSUPPORTED
     :type degrees_of_freedom: float
     :param degrees_of_freedom: 0.1 to 1e6
     """
@@ -462,7 +474,7 @@ def bdl_model_get_degrees_of_freedom(model):
     r"""
     Reads the degrees of freedom of Student-t noise. Since 0.1.
     :type model: bdl_model
-    :param model:              a model with BDL_STUDENT_T; others: BDL_ERROR_UNSUPPORTED
+    :param model:              a model with BDL_STUDENT_T; others return BDL_ERROR_UNSUPPORTED
     :type degrees_of_freedom: float
     :param degrees_of_freedom: receives the number
     """
@@ -470,25 +482,25 @@ def bdl_model_get_degrees_of_freedom(model):
 
 def bdl_model_set_noise_covariance(model, covariance):
     r"""
-    Gives Gaussian noise a full covariance R, correlated between the outputs: y ~ N(f, R). Densities,
-    gradients, curvature, predictions and draws follow it. Training never changes it, whatever option
-    "learn_noise" says; bdl_model_set_noise_precision() ends it. Since 0.1.
+    Gives Gaussian noise a full covariance R, with correlations between the outputs: y ~ N(f, R). Densities,
+    gradients, curvature, predictions and draws follow R. Training never changes R, whatever option
+    "learn_noise" is; bdl_model_set_noise_precision() removes it. Since 0.1.
     :type model: bdl_model
-    :param model:      a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
+    :param model:      a model with BDL_GAUSSIAN; others return BDL_ERROR_UNSUPPORTED
     :type covariance: bdl_matrix
     :param covariance: C x C in units of y^2, symmetric to rounding and positive definite
     :rtype: int
-    :return: BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE,
-                BDL_ERROR_INVALID_ARGUMENT (not symmetric, not positive definite)
+    :return: BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT
+                (not symmetric, not positive definite)
     """
     return _lowlevel.bdl_model_set_noise_covariance(model, covariance)
 
 def bdl_model_get_noise_covariance(model, covariance):
     r"""
-    Reads the covariance of Gaussian noise, diagonal unless bdl_model_set_noise_covariance() has set
+    Reads the covariance of Gaussian noise, which is diagonal unless bdl_model_set_noise_covariance() has set
     it. Since 0.1.
     :type model: bdl_model
-    :param model:      a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
+    :param model:      a model with BDL_GAUSSIAN; others return BDL_ERROR_UNSUPPORTED
     :type covariance: bdl_matrix_out
     :param covariance: receives C x C
     """
@@ -496,29 +508,30 @@ def bdl_model_get_noise_covariance(model, covariance):
 
 def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, target_scale):
     r"""
-    Standardises inside the model: the network receives (x - input_mean) / input_scale and gives
-    (f - target_mean) / target_scale, so that x and y, and all results that depend on them (outputs f,
-    Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data
-    is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a
-    posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value
-    in the units of y. Since 0.1.
+    Standardises inside the model. The network receives (x - input_mean) / input_scale and gives (f -
+    target_mean) / target_scale. So x and y, and all results (outputs f, Jacobians, noise, densities,
+    predictions), are in your units, and no standardised copy of the data is needed. Log noise precisions are
+    not standardised. The numbers are saved with the model. Set them before training: a posterior belongs to
+    the standardisation that it was trained with. Noise that you have set keeps its value in the units of y.
+    Since 0.1.
 
-    The inputs' numbers are 1 x inputs; 1 x 1: the same for all; and where the network's input is an image,
-    1 x channels: the same for all pixels of a channel. Bytes (BDL_U8) become 0 to 1 so:
+    The numbers of inputs are 1 x inputs, 1 x 1 (the same for all inputs) or, if the input of the network is
+    an image, 1 x channels (the same for all pixels of a channel). For example, bytes (BDL_U8) become numbers
+    from 0 to 1:
 
         const double largest = 255;
         bdl_model_set_standardization(model, bdl_none(), bdl_f64(&largest, 1, 1), bdl_none(), bdl_none());
 
     :type model: bdl_model
-    :param model:        a network; a user's model: BDL_ERROR_UNSUPPORTED
+    :param model:        a network; user models return BDL_ERROR_UNSUPPORTED
     :type input_mean: bdl_matrix
     :param input_mean:   1 x inputs, 1 x channels or 1 x 1; bdl_none(): 0
     :type input_scale: bdl_matrix
-    :param input_scale:  likewise, 1e-100 to 1e100; bdl_none(): 1
+    :param input_scale:  the same shapes, 1e-100 to 1e100; bdl_none(): 1
     :type target_mean: bdl_matrix
     :param target_mean:  1 x targets, for the likelihoods of real numbers only; bdl_none(): 0
     :type target_scale: bdl_matrix
-    :param target_scale: 1 x targets, 1e-100 to 1e100, for the same only; bdl_none(): 1
+    :param target_scale: 1 x targets, 1e-100 to 1e100, for the same likelihoods; bdl_none(): 1
     :rtype: int
     :return: BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT,
                 BDL_ERROR_OUT_OF_MEMORY
@@ -527,37 +540,42 @@ def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, t
 
 def bdl_model_standardize(model, x, y):
     r"""
-    As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by n)
-    of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
-    equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise. If a
-    stream or a later fit meets other values, their root mean square deviation from c becomes the scale (read it
-    with bdl_model_get_standardization()), and learned noise is rescaled with it. Where the
-    network's input is an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one
-    mean and one scale, those of all its pixels. Targets of BDL_STUDENT_T have their median and 1.4826 times
-    their median absolute deviation, if it is not 0, of at most 100,000 rows, evenly spaced. Missing targets (NaN) do not count: a column of nothing else has
-    mean 0, scale 1. Since 0.1.
+    Standardises as bdl_model_set_standardization() does, with the means and standard deviations (divided by
+    n) of the columns of the data. Since 0.1. Exceptions:
+
+    - Inputs that are constant to rounding have scale 1.
+    - Two or more targets that all are equal to c have a scale of 2^-27 |c| (2^-40 for c = 0), so that
+      predictions are c with almost no noise. If a stream or a later fit meets other values, their root mean
+      square deviation from c becomes the scale (read it with bdl_model_get_standardization()), and learned
+      noise is rescaled with it.
+    - If the input of the network is an image of more than one pixel, each channel has one mean and one
+      scale, those of all its pixels.
+    - Targets of BDL_STUDENT_T have their median, and as scale 1.4826 times their median absolute deviation
+      if that is not 0, both of at most 100,000 rows, evenly spaced.
+    - Missing targets (NaN) do not count. A column without any number has mean 0 and scale 1.
+
     :type model: bdl_model
     :param model: a network
     :type x: bdl_matrix
     :param x:     n x inputs
     :type y: bdl_matrix
-    :param y:     n x targets; used by the likelihoods of real numbers only. bdl_none(): 0 and 1 for the
-                     targets
+    :param y:     n x targets; only the likelihoods of real numbers use them. bdl_none(): mean 0 and scale 1
+                     for the targets
     """
     return _lowlevel.bdl_model_standardize(model, x, y)
 
 def bdl_model_get_standardization(model, input_mean, input_scale, target_mean, target_scale):
     r"""
-    Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none_out(). Since
+    Reads the standardisation: means 0 and scales 1 if none was set. Any output may be bdl_none_out(). Since
     0.1.
     :type model: bdl_model
     :param model:        a model
     :type input_mean: bdl_matrix_out
-    :param input_mean:   receives 1 x inputs, also where pixels share it
+    :param input_mean:   receives 1 x inputs, also if pixels share it
     :type input_scale: bdl_matrix_out
     :param input_scale:  receives 1 x inputs
     :type target_mean: bdl_matrix_out
-    :param target_mean:  receives 1 x C, 1 x targets for BDL_HETEROSCEDASTIC
+    :param target_mean:  receives 1 x C, or 1 x targets for BDL_HETEROSCEDASTIC
     :type target_scale: bdl_matrix_out
     :param target_scale: receives the same shape
     """
@@ -565,14 +583,14 @@ def bdl_model_get_standardization(model, input_mean, input_scale, target_mean, t
 
 def bdl_model_initialize(model, scheme, seed, parameters):
     r"""
-    Draws initial parameters of a network. An optimizer does this automatically for a posterior that has
-    not been set. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+    Draws initial parameters of a network. An optimizer does this automatically for an uninitialised
+    posterior. User models return BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type model: bdl_model
     :param model:      a network
     :type scheme: int
     :param scheme:     distribution of the weights
     :type seed: uint64_t
-    :param seed:       same seed, same parameters
+    :param seed:       equal seeds give equal parameters
     :type parameters: bdl_matrix_out
     :param parameters: receives theta, 1 x D
     """
@@ -580,8 +598,8 @@ def bdl_model_initialize(model, scheme, seed, parameters):
 
 def bdl_model_evaluate(model, parameters, x, outputs):
     r"""
-    Computes outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running
-    statistics belong to a posterior. Since 0.1.
+    Computes the outputs f(x; theta). This function and the following ones return BDL_ERROR_UNSUPPORTED for
+    networks with batch norm, because running statistics belong to a posterior. Since 0.1.
     :type model: bdl_model
     :param model:      a model
     :type parameters: bdl_matrix
@@ -611,8 +629,8 @@ def bdl_model_log_likelihood(model, parameters, x, y, log_likelihood):
 
 def bdl_model_gradient_rows(model, parameters, x, y, rows):
     r"""
-    Computes gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row per example. Training
-    never forms them; they are for the caller's own algorithms and checks. Since 0.1.
+    Computes gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row for each example.
+    Training never forms these rows; the function is for your own algorithms and checks. Since 0.1.
     :type model: bdl_model
     :param model:      a model
     :type parameters: bdl_matrix
@@ -628,8 +646,8 @@ def bdl_model_gradient_rows(model, parameters, x, y, rows):
 
 def bdl_model_jacobian(model, parameters, x, jacobian):
     r"""
-    Computes the exact Jacobian of the outputs f with respect to theta: by back-propagation, for user models from
-    their gradients callback (BDL_ERROR_UNSUPPORTED without one). Since 0.1.
+    Computes the exact Jacobian of the outputs f with respect to theta: by back-propagation, and for user
+    models from their gradients callback (BDL_ERROR_UNSUPPORTED without one). Since 0.1.
     :type model: bdl_model
     :param model:      a model
     :type parameters: bdl_matrix
@@ -646,10 +664,10 @@ def bdl_model_jacobian(model, parameters, x, jacobian):
 
 def bdl_model_hessian_vector_product(model, parameters, x, y, vectors, products):
     r"""
-    Computes H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
-    forming H, at a few times the cost of a gradient per vector (Pearlmutter 1994, Fast exact
-    multiplication by the Hessian). Where the slope of an activation jumps, the second derivative
-    counts as 0. BDL_ERROR_UNSUPPORTED: user models, convolutions, pooling, crops. Since 0.1.
+    Computes H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta. The product is
+    exact, does not form H, and takes a few times as long as a gradient for each vector (Pearlmutter 1994,
+    Fast exact multiplication by the Hessian). At a kink of an activation the second derivative counts as 0.
+    User models, convolutions, pooling and crops return BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type model: bdl_model
     :param model:      a network
     :type parameters: bdl_matrix
@@ -659,7 +677,7 @@ def bdl_model_hessian_vector_product(model, parameters, x, y, vectors, products)
     :type y: bdl_matrix
     :param y:          n x targets
     :type vectors: bdl_matrix
-    :param vectors:    k x D, one v per row
+    :param vectors:    k x D, one v a row
     :type products: bdl_matrix_out
     :param products:   receives k x D, the products in the same order
     :rtype: int
@@ -670,8 +688,9 @@ def bdl_model_hessian_vector_product(model, parameters, x, y, vectors, products)
 
 def bdl_model_hessian(model, parameters, x, y, hessian):
     r"""
-    Computes that Hessian itself, for small D: it is exactly symmetric, but for networks with hidden
-    units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as for the product. Since 0.1.
+    Computes the Hessian of bdl_model_hessian_vector_product() itself, for small D. It is exactly symmetric,
+    but for networks with hidden units it may not be positive semi-definite. The same models return
+    BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type model: bdl_model
     :param model:      a network
     :type parameters: bdl_matrix
@@ -694,7 +713,7 @@ BDL_CLASS = _lowlevel.BDL_CLASS
 r""" values of y: those of BDL_CATEGORICAL, by number, and 0 and 1 of BDL_BERNOULLI with one output"""
 BDL_CLASS_TEXT = _lowlevel.BDL_CLASS_TEXT
 BDL_CLASS_ORDERED = _lowlevel.BDL_CLASS_ORDERED
-r""" text, and the classes rise from 0 on (ordered factors)"""
+r""" text, with the order of the class numbers (ordered factors)"""
 BDL_CLASS_INTEGER = _lowlevel.BDL_CLASS_INTEGER
 r''' "-3"'''
 BDL_CLASS_REAL = _lowlevel.BDL_CLASS_REAL
@@ -704,16 +723,16 @@ r''' "false", "true"'''
 
 def bdl_model_set_name(model, what, index, name):
     r"""
-    Gives an input, a target or a class a name. The estimators of the other languages set and use them.
+    Gives an input, a target or a class a name. The estimators of the other languages set and use names.
     Since 0.2.
     :type model: bdl_model
     :param model: a model
     :type what: int
     :param what:  BDL_INPUT, BDL_TARGET or BDL_CLASS
     :type index: int64_t
-    :param index: of the column or class, from 0; of classes, the number that y has for it
+    :param index: number of the column, from 0; for a class, the number that y has for it
     :type name: string
-    :param name:  UTF-8, up to 65535 bytes; "": none
+    :param name:  UTF-8, up to 65535 bytes; "": no name
     :rtype: int
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
     """
@@ -727,9 +746,10 @@ def bdl_model_get_name(model, what, index):
     :type what: int
     :param what:  BDL_INPUT, BDL_TARGET or BDL_CLASS
     :type index: int64_t
-    :param index: of the column or class, from 0
+    :param index: number of the column or class, from 0
     :type name: string
-    :param name:  receives it, "" if there is none; it belongs to the model, and lives until a name is set
+    :param name:  receives the name, "" if there is none. The model owns the text, which lives until a name is
+                     set
     :rtype: int
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
     """
@@ -737,7 +757,8 @@ def bdl_model_get_name(model, what, index):
 
 def bdl_model_set_class_type(model, type):
     r"""
-    Sets how class names are to be read; a new model has BDL_CLASS_TEXT. It is saved with the model. Since 0.2.
+    Sets the type of the class labels; a new model has BDL_CLASS_TEXT. The type is saved with the model.
+    Since 0.2.
     :type model: bdl_model
     :param model: a model with classes
     :type type: int
@@ -749,7 +770,7 @@ def bdl_model_set_class_type(model, type):
 
 def bdl_model_get_class_type(model):
     r"""
-    Reads how class names are to be read. Since 0.2.
+    Reads the type of the class labels. Since 0.2.
     :type model: bdl_model
     :param model: a model with classes
     :type type: int32_t
@@ -779,84 +800,91 @@ r""" bdl_posterior_create_kronecker()"""
 
 def bdl_posterior_create_low_rank(dtype, dimension, rank):
     r"""
-    New low-rank-precision posterior, N(0, I) and blank: an optimizer initialises a blank posterior at
-    its first step (see bdl_optimizer_initialize()); setting or updating it ends that. Since 0.1.
+    Creates a low-rank-precision posterior, uninitialised. Since 0.1.
     :type dtype: int
-    :param dtype:      BDL_F32 or BDL_F64; must be that of the model it is trained with
+    :param dtype:     BDL_F32 or BDL_F64; must be that of the model that it is trained with
     :type dimension: int64_t
-    :param dimension:  D >= 1
+    :param dimension: D >= 1
     :type rank: int64_t
-    :param rank:       L, 0 .. D; memory is D (L + 2) values
+    :param rank:      L, 0 to D; memory is D (L + 2) values
     :type posterior: bdl_posterior
-    :param posterior:  receives the handle; free with bdl_posterior_free()
+    :param posterior: receives the handle; free it with bdl_posterior_free()
     """
     return _lowlevel.bdl_posterior_create_low_rank(dtype, dimension, rank)
 
 def bdl_posterior_create_full(dtype, dimension):
     r"""
-    New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes, and 24 D^2 once a stream has
-    process noise: it then keeps the covariance, too. Since 0.1.
+    Creates a full-covariance posterior, uninitialised. Memory is about 16 D^2 bytes, and 24 D^2 after a
+    stream with process noise, which also keeps the covariance. Since 0.1.
+    :type dtype: int
+    :param dtype:     BDL_F32 or BDL_F64; must be that of the model that it is trained with
+    :type dimension: int64_t
+    :param dimension: D >= 1
+    :type posterior: bdl_posterior
+    :param posterior: receives the handle; free it with bdl_posterior_free()
     """
     return _lowlevel.bdl_posterior_create_full(dtype, dimension)
 
 def bdl_posterior_create_full_moment(dtype, dimension):
     r"""
-    New full-covariance posterior in moment parameters, N(0, I) and blank: it holds mu and Sigma, and steps
-    change these (Jones, Chang, Murphy 2024, "fc_mom"), where those of a full posterior change Sigma^-1 mu and
+    Creates a full-covariance posterior in moment parameters, uninitialised. It holds mu and Sigma, and steps
+    change these (Jones, Chang, Murphy 2024, "fc_mom"); the steps of a full posterior change Sigma^-1 mu and
     Sigma^-1. Since 0.1.
     :type dtype: int
-    :param dtype:      BDL_F32 or BDL_F64; must be that of the model it is trained with
+    :param dtype:     BDL_F32 or BDL_F64; must be that of the model that it is trained with
     :type dimension: int64_t
-    :param dimension:  D >= 1; memory is about 16 D^2 bytes
+    :param dimension: D >= 1; memory is about 16 D^2 bytes
     :type posterior: bdl_posterior
-    :param posterior:  receives the handle; free with bdl_posterior_free()
+    :param posterior: receives the handle; free it with bdl_posterior_free()
     """
     return _lowlevel.bdl_posterior_create_full_moment(dtype, dimension)
 
 def bdl_posterior_create_diagonal_moment(dtype, dimension):
     r"""
-    New diagonal posterior in moment parameters, N(0, I) and blank: it holds mu and the variances v (Jones,
-    Chang, Murphy 2024, "diag_mom"), where that of rank 0 holds mu and 1 / v. Since 0.1.
+    Creates a diagonal posterior in moment parameters, uninitialised. It holds mu and the variances v (Jones,
+    Chang, Murphy 2024, "diag_mom"); a low-rank posterior of rank 0 holds mu and 1 / v. Since 0.1.
     :type dtype: int
-    :param dtype:      BDL_F32 or BDL_F64; must be that of the model it is trained with
+    :param dtype:     BDL_F32 or BDL_F64; must be that of the model that it is trained with
     :type dimension: int64_t
-    :param dimension:  D >= 1
+    :param dimension: D >= 1
     :type posterior: bdl_posterior
-    :param posterior:  receives the handle; free with bdl_posterior_free()
+    :param posterior: receives the handle; free it with bdl_posterior_free()
     """
     return _lowlevel.bdl_posterior_create_diagonal_moment(dtype, dimension)
 
 def bdl_posterior_create_dropout(model, input_rate, hidden_rate):
     r"""
-    New dropout posterior of a network, blank, with mean 0. A draw is the mean with the weights that leave some
-    units set to 0, for each unit and layer that it feeds independently, and those of the others divided by 1 -
-    rate: their mean is the mean (Gal, Ghahramani 2016, whose M is mean / (1 - rate)). The units that feed a
-    convolution are the channels of its input. Biases and batch norm's parameters have no masks.
-    Samples of predictions are stochastic passes, whose masks serve all examples: each example's predictive
-    distribution is that of masks of its own, but those of different examples are correlated. BDL_PLUG_IN is
-    the network without dropout. Method "mc-dropout" learns it. Since 0.1.
+    Creates a dropout posterior of a network, uninitialised, with mean 0. A sample drops some units, for each
+    unit and each layer that the unit feeds independently: it sets their weights to 0 and divides the weights
+    of the other units by 1 - rate. The mean of these samples is the mean of the posterior (Gal, Ghahramani
+    2016, whose M is mean / (1 - rate)). The units that feed a convolution are the channels of its input.
+    Biases and batch norm's parameters have no masks. Since 0.1.
+
+    The samples of a prediction are stochastic passes with one mask for all examples. Each example's
+    predictive distribution is the same as with separate masks, but the distributions of different examples
+    are correlated. BDL_PLUG_IN is the network without dropout. Method "mc-dropout" learns this posterior.
     :type model: bdl_model
-    :param model:       a network, not a user's model
+    :param model:       a network, not a user model
     :type input_rate: float
     :param input_rate:  probability that an input of the network is dropped, in [0, 1)
     :type hidden_rate: float
     :param hidden_rate: probability that a hidden unit is dropped, in [0, 1)
     :type posterior: bdl_posterior
-    :param posterior:   receives the handle, of the model's dtype; free with bdl_posterior_free(). It fits
+    :param posterior:   receives the handle, of the model's dtype; free it with bdl_posterior_free(). It fits
                            models with the same layers only
     """
     return _lowlevel.bdl_posterior_create_dropout(model, input_rate, hidden_rate)
 
 def bdl_posterior_create_layerwise_full(model):
     r"""
-    New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,
-    one for each layer's weights and biases (all parameters of a user's model). It is learned by the methods of
-    full posteriors, each layer with its own part of the curvature. Since 0.1.
+    Creates a layerwise-full posterior of a model, uninitialised: independent blocks with a full covariance,
+    one for the weights and biases of each layer (one for all parameters of a user model). The methods of
+    full posteriors learn it, with each layer's own part of the curvature. Since 0.1.
     :type model: bdl_model
-    :param model:      gives the layers and the dtype
+    :param model:     gives the layers and the dtype
     :type posterior: bdl_posterior
-    :param posterior:  receives the handle; free with bdl_posterior_free(). Memory is about 16 bytes times the
-                          sum of the layers' squared sizes
+    :param posterior: receives the handle; free it with bdl_posterior_free(). Memory is about 16 bytes times
+                         the sum of the layers' squared sizes
     :rtype: int
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_OUT_OF_MEMORY
     """
@@ -864,16 +892,16 @@ def bdl_posterior_create_layerwise_full(model):
 
 def bdl_posterior_create_blockwise_full(dtype, sizes):
     r"""
-    New posterior of independent blocks of consecutive parameters with a full covariance each, N(0, I) and
-    blank: a layerwise-full one where the blocks are not a network's layers. Since 0.1.
+    Creates a posterior of independent blocks of consecutive parameters with a full covariance each,
+    uninitialised: a layerwise-full posterior whose blocks need not be the layers of a network. Since 0.1.
     :type dtype: int
-    :param dtype:      BDL_F32 or BDL_F64; must be that of the model it is trained with
+    :param dtype:      BDL_F32 or BDL_F64; must be that of the model that it is trained with
     :type sizes: int64_t
     :param sizes:      parameters of each block, >= 1
     :type size_count: int32_t
-    :param size_count: number of blocks, >= 1; all sizes together are at most 2^31 - 1
+    :param size_count: number of blocks, >= 1; the sum of all sizes is at most 2^31 - 1
     :type posterior: bdl_posterior
-    :param posterior:  receives the handle; free with bdl_posterior_free()
+    :param posterior:  receives the handle; free it with bdl_posterior_free()
     :rtype: int
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY
     """
@@ -881,17 +909,17 @@ def bdl_posterior_create_blockwise_full(dtype, sizes):
 
 def bdl_posterior_create_low_rank_moment(dtype, dimension, rank):
     r"""
-    New posterior with a low-rank plus diagonal covariance, Sigma = diag(s) + W W^T with W: D x K, N(0, I) and
-    blank. bdl_posterior_create_low_rank() makes those whose precision is of that form: other Gaussians. Since
-    0.2.
+    Creates a posterior with a low-rank plus diagonal covariance, Sigma = diag(s) + W W^T with W: D x K,
+    uninitialised. The posteriors of bdl_posterior_create_low_rank() have a precision of that form, and are
+    other Gaussians. Since 0.2.
     :type dtype: int
-    :param dtype:      BDL_F32 or BDL_F64
+    :param dtype:     BDL_F32 or BDL_F64
     :type dimension: int64_t
-    :param dimension:  D >= 1
+    :param dimension: D >= 1
     :type rank: int64_t
-    :param rank:       K, 0 .. the larger of D and 256; memory is D (K + 2) values and 2 K^2 doubles
+    :param rank:      K, 0 to the larger of D and 256; memory is D (K + 2) values and 2 K^2 doubles
     :type posterior: bdl_posterior
-    :param posterior:  receives the handle; free with bdl_posterior_free()
+    :param posterior: receives the handle; free it with bdl_posterior_free()
     :rtype: int
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY
     """
@@ -899,38 +927,38 @@ def bdl_posterior_create_low_rank_moment(dtype, dimension, rank):
 
 def bdl_posterior_as_full(posterior):
     r"""
-    New posterior with the same mean and covariance as a Gaussian one, in full moment parameters: exact but for
-    rounding. Since 0.2.
+    Creates a full-moment posterior with the same mean and covariance as a Gaussian one, exact to rounding.
+    Since 0.2.
     :type posterior: bdl_posterior
     :param posterior: a Gaussian posterior
     :type full: bdl_posterior
-    :param full:      receives the handle; free with bdl_posterior_free(). Memory is D^2 values
+    :param full:      receives the handle; free it with bdl_posterior_free(). Memory is D^2 values
     """
     return _lowlevel.bdl_posterior_as_full(posterior)
 
 def bdl_posterior_as_diagonal(posterior):
     r"""
-    New posterior of independent parameters with the same means and variances as a Gaussian one: of all
-    diagonal p the one with the smallest KL(q || p). Since 0.2.
+    Creates a diagonal-moment posterior with the same means and variances as a Gaussian one. It has the
+    smallest KL(q || p) of all diagonal posteriors p. Since 0.2.
     :type posterior: bdl_posterior
     :param posterior: a Gaussian posterior
     :type diagonal: bdl_posterior
-    :param diagonal:  receives the handle; free with bdl_posterior_free()
+    :param diagonal:  receives the handle; free it with bdl_posterior_free()
     """
     return _lowlevel.bdl_posterior_as_diagonal(posterior)
 
 def bdl_posterior_create_layerwise_low_rank_moment(model, rank):
     r"""
-    New layerwise posterior with low-rank plus diagonal covariances, N(0, I) and blank: an independent block
-    N(mu, diag(s) + W W^T) for each layer's weights and biases (Tomczak, Swaroop, Turner 2020, whose V is
-    sqrt(K) W). Its blocks are set with bdl_posterior_set_tensors(). Since 0.2.
+    Creates a layerwise posterior with low-rank plus diagonal covariances, uninitialised: an independent
+    block N(mu, diag(s) + W W^T) for the weights and biases of each layer (Tomczak, Swaroop, Turner 2020,
+    whose V is sqrt(K) W). bdl_posterior_set_tensors() sets its blocks. Since 0.2.
     :type model: bdl_model
-    :param model:      gives the layers and the dtype
+    :param model:     gives the layers and the dtype
     :type rank: int64_t
-    :param rank:       K of every block, 0 .. 256
+    :param rank:      K of every block, 0 to 256
     :type posterior: bdl_posterior
-    :param posterior:  receives the handle; free with bdl_posterior_free(). Memory is D (K + 2) values and 2 K^2
-                          doubles a layer
+    :param posterior: receives the handle; free it with bdl_posterior_free(). Memory is D (K + 2) values and 2
+                         K^2 doubles a layer
     :rtype: int
     :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and ranks out of range, BDL_ERROR_OUT_OF_MEMORY
     """
@@ -938,37 +966,40 @@ def bdl_posterior_create_layerwise_low_rank_moment(model, rank):
 
 def bdl_posterior_create_kronecker(model):
     r"""
-    New layerwise posterior with Kronecker-factored precisions, N(0, I) and blank: an independent block for each
-    dense layer and convolution. With its weights as a matrix W of o rows (outputs) and q columns (inputs), the
-    bias as last column, W - mean = Ug [E / sqrt(Lambda)] Uo^T for standard normal numbers E: orthogonal matrices
-    Ug (o x o) and Uo (q x q) of eigenvectors, and precisions Lambda > 0 (o x q) along their pairs, which need not
-    be products (Martens and Grosse 2015; George et al. 2018). The tensors of block k are called
-    "block<k>.output_vectors", "block<k>.input_vectors" and "block<k>.precision", whose row j belongs to input
-    vector j and column i to output vector i; bdl_posterior_set_tensors() sets them. Scales and shifts of a batch
-    norm are points. Methods "laplace", "kfac" and "noisy-kfac" learn it. Since 0.2.
+    Creates a layerwise posterior with Kronecker-factored precisions, uninitialised: an independent block for
+    each dense layer and convolution. Take the weights of a layer as a matrix W of o rows (outputs) and q
+    columns (inputs), with the bias as last column. Then W - mean = Ug [E / sqrt(Lambda)] Uo^T, with standard
+    normal numbers E, orthogonal matrices Ug (o x o) and Uo (q x q) of eigenvectors, and precisions Lambda >
+    0 (o x q) along their pairs, which need not be products (Martens and Grosse 2015; George et al. 2018).
+    Scales and shifts of a batch norm are points. Methods "laplace", "kfac" and "noisy-kfac" learn this
+    posterior. Since 0.2.
+
+    The tensors of block k are called "block<k>.output_vectors", "block<k>.input_vectors" and
+    "block<k>.precision". Row j of the precisions belongs to input vector j, and column i to output vector i.
+    bdl_posterior_set_tensors() sets them.
     :type model: bdl_model
-    :param model:      a network; gives the layers and the dtype
+    :param model:     a network; gives the layers and the dtype
     :type posterior: bdl_posterior
-    :param posterior:  receives the handle; free with bdl_posterior_free(). Memory is 2 o q + o^2 + q^2 values a
-                          layer
+    :param posterior: receives the handle; free it with bdl_posterior_free(). Memory is 2 o q + o^2 + q^2
+                         values a layer
     :rtype: int
-    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming the
-                layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming
+                the layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY
     """
     return _lowlevel.bdl_posterior_create_kronecker(model)
 
 def bdl_posterior_copy(posterior):
-    r""" An independent copy. Since 0.1."""
+    r""" Makes an independent copy. Since 0.1."""
     return _lowlevel.bdl_posterior_copy(posterior)
 
 def bdl_posterior_dimension(posterior):
-    r""" Number of parameters D; 0 for NULL. Since 0.1."""
+    r""" Returns the number of parameters D; 0 for NULL. Since 0.1."""
     return _lowlevel.bdl_posterior_dimension(posterior)
 
 def bdl_posterior_rank(posterior):
     r"""
-    Rank L of a low-rank posterior, K of a low-rank-moment one (of each block, if layerwise), D of a full,
-    full-moment or layerwise-full one; 0 for others and NULL. Since 0.1.
+    Returns the rank: L of a low-rank posterior, K of a low-rank-moment one (of each block, if layerwise), D
+    of a full, full-moment or layerwise-full one; 0 for other families and NULL. Since 0.1.
     """
     return _lowlevel.bdl_posterior_rank(posterior)
 
@@ -981,7 +1012,10 @@ def bdl_posterior_dtype(posterior):
     return _lowlevel.bdl_posterior_dtype(posterior)
 
 def bdl_posterior_is_blank(posterior):
-    r""" 1 for a blank posterior, which neither the caller nor training has touched; else 0. Since 0.1."""
+    r"""
+    Returns 1 for an uninitialised posterior, which neither the caller nor training has changed; else 0.
+    Since 0.1.
+    """
     return _lowlevel.bdl_posterior_is_blank(posterior)
 
 def bdl_posterior_set_low_rank(posterior, mean, low_rank, diagonal):
@@ -1062,50 +1096,56 @@ def bdl_posterior_set_dropout(posterior, mean):
     return _lowlevel.bdl_posterior_set_dropout(posterior, mean)
 
 def bdl_posterior_dropout_rates(posterior):
-    r""" Reads the rates of a dropout posterior; either pointer may be NULL. Since 0.1."""
+    r""" Reads the rates of a dropout posterior. Either out-pointer may be NULL. Since 0.1."""
     return _lowlevel.bdl_posterior_dropout_rates(posterior)
 
 def bdl_posterior_has_covariance(posterior):
     r"""
-    Returns 1 if the posterior has a covariance. A mode, of which training has learned the mean only ("map", "sgd"), has
-    none: functions of its covariance and of its density fail with BDL_ERROR_UNSUPPORTED, predictions are those of the
-    mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG, steps of other methods and
-    numbers that you set give it one. 0 if posterior is NULL. Since 0.2.
+    Returns 1 if the posterior has a covariance, 0 for a mode and NULL. A mode is a posterior of which
+    training has learned the mean only ("map", "sgd"). Functions of its covariance and of its density return
+    BDL_ERROR_UNSUPPORTED, predictions are those of the mean with the noise, and its tensors hold the numbers
+    of the start. Laplace's approximation, SWAG, steps of other methods and numbers that you set give a mode
+    a covariance. Since 0.2.
     """
     return _lowlevel.bdl_posterior_has_covariance(posterior)
 
 def bdl_posterior_mean(posterior, mean):
-    r""" Reads mu into 1 x D. Since 0.1."""
+    r""" Reads the mean mu into 1 x D. Since 0.1."""
     return _lowlevel.bdl_posterior_mean(posterior, mean)
 
 def bdl_posterior_get_low_rank(posterior, low_rank, diagonal):
-    r"""Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none_out(). Since 0.2."""
+    r"""
+    Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either output may be bdl_none_out().
+    Since 0.2.
+    """
     return _lowlevel.bdl_posterior_get_low_rank(posterior, low_rank, diagonal)
 
 def bdl_posterior_tensor_count(posterior):
     r"""
-    Number of tensors that a posterior consists of; 0 for NULL. Since 0.1.
-      low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)
-      full             mean, precision (D x D), factor (its lower Cholesky factor)
-      full moment      mean, covariance (D x D), factor (its lower Cholesky factor)
-      diagonal moment  mean, variance (1 x D)
-      low rank moment  mean, low_rank (W, D x K), diagonal (s, 1 x D)
-      dropout          mean
-      layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers
-      layerwise low rank moment
-                       mean, and block0.low_rank, block0.diagonal, block1.low_rank ... of the layers
-    Behind the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number of
-    channels, layer after layer, BDL_F64).
+    Returns the number of tensors that a posterior consists of; 0 for NULL. Since 0.1.
+
+        low rank                   mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)
+        full                       mean, precision (D x D), factor (its lower Cholesky factor)
+        full moment                mean, covariance (D x D), factor (its lower Cholesky factor)
+        diagonal moment            mean, variance (1 x D)
+        low rank moment            mean, low_rank (W, D x K), diagonal (s, 1 x D)
+        dropout                    mean
+        layerwise full             mean, block0.precision, block0.factor, block1.precision ...
+        layerwise low rank moment  mean, block0.low_rank, block0.diagonal, block1.low_rank ...
+        Kronecker                  mean, block0.output_vectors, block0.input_vectors, block0.precision ...
+
+    After the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number
+    of channels, layer after layer, BDL_F64).
     """
     return _lowlevel.bdl_posterior_tensor_count(posterior)
 
 def bdl_posterior_tensor_describe(posterior, index):
     r"""
-    Describes a tensor. Any of the pointers but the first may be NULL. Since 0.1.
+    Describes a tensor. Any out-pointer may be NULL. Since 0.1.
     :type posterior: bdl_posterior
     :param posterior: a posterior
     :type index: int64_t
-    :param index:     0 .. bdl_posterior_tensor_count() - 1
+    :param index:     0 to bdl_posterior_tensor_count() - 1
     :type name: string
     :param name:      receives the name, a text that lives as long as the posterior
     :type rows: int64_t
@@ -1113,8 +1153,8 @@ def bdl_posterior_tensor_describe(posterior, index):
     :type cols: int64_t
     :param cols:      receives the number of columns
     :type dtype: int32_t
-    :param dtype:     receives the bdl_dtype that the posterior holds it in: matrices of full families are
-                         BDL_F64
+    :param dtype:     receives the bdl_dtype in which the posterior holds the tensor: matrices of full
+                         families are BDL_F64
     """
     return _lowlevel.bdl_posterior_tensor_describe(posterior, index)
 
@@ -1124,7 +1164,7 @@ def bdl_posterior_get_tensor(posterior, index, values):
     :type posterior: bdl_posterior
     :param posterior: a posterior
     :type index: int64_t
-    :param index:     0 .. bdl_posterior_tensor_count() - 1
+    :param index:     0 to bdl_posterior_tensor_count() - 1
     :type values: bdl_matrix_out
     :param values:    receives rows x cols numbers, of either floating type
     """
@@ -1132,22 +1172,23 @@ def bdl_posterior_get_tensor(posterior, index, values):
 
 def bdl_posterior_set_tensors(posterior, names):
     r"""
-    Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
-    factor is recomputed if its matrix is given without it; most callers leave factors alone. Since 0.1.
+    Sets tensors: all of them or, if one is refused, none. Tensors that are not named do not change, except
+    that a factor is recomputed if its matrix is given without it. Most callers do not set factors. The
+    posterior counts as initialised. Since 0.1.
     :type posterior: bdl_posterior
-    :param posterior:    a posterior; it is not blank any more
+    :param posterior:    a posterior
     :type names: string
     :param names:        tensor_count names as bdl_posterior_tensor_describe() gives them, each once
     :type tensors: bdl_matrix
-    :param tensors:      tensor_count matrices of the described shapes, finite: diagonals and variances
-                            positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of
-                            their diagonal and positive definite (their lower triangles count), a factor that of its
-                            matrix
+    :param tensors:      tensor_count matrices of the described shapes, finite. Diagonals and variances must
+                            be positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of
+                            their diagonal and positive definite (their lower triangles count), and a factor must
+                            be that of its matrix
     :type tensor_count: int64_t
     :param tensor_count: >= 1
     :rtype: int
-    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not
-                as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for unknown or repeated names and for values that are not as
+                above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
     """
     return _lowlevel.bdl_posterior_set_tensors(posterior, names)
 
@@ -1179,41 +1220,56 @@ def bdl_posterior_covariance(posterior, rows, cols, covariance):
 
 def bdl_posterior_solve(posterior, vectors, solution):
     r"""
-    Sigma x for each row of `vectors` (k x D), into `solution` (k x D), whose contents are unspecified after
-    BDL_ERROR_DIVERGED and BDL_STOPPED: large ones are computed there. Since 0.1.
+    Computes Sigma x for each row x of `vectors`. Large outputs are computed in place, so their contents are
+    unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED. Since 0.1.
+    :type posterior: bdl_posterior
+    :param posterior: a posterior
+    :type vectors: bdl_matrix
+    :param vectors:   k x D
+    :type solution: bdl_matrix_out
+    :param solution:  receives k x D
     """
     return _lowlevel.bdl_posterior_solve(posterior, vectors, solution)
 
 def bdl_posterior_sample(posterior, seed, first, samples):
     r"""
-    Draws from q. Row i depends only on (seed, first + i), exactly, so draws can be made in any number of calls.
-    Cost O(D L) per draw. Since 0.1.
+    Draws samples from q, at cost O(D L) each. Row i depends on (seed, first + i) only, so samples can be
+    drawn in any number of calls. Since 0.1.
     :type posterior: bdl_posterior
     :param posterior: a posterior
     :type seed: uint64_t
     :param seed:      key of the random stream
     :type first: int64_t
-    :param first:     number of the first draw, 0 .. 2^32 - 1
+    :param first:     number of the first sample, 0 to 2^32 - 1
     :type samples: bdl_matrix_out
-    :param samples:   receives n x D; unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED: draws are made there
+    :param samples:   receives n x D. They are drawn in place, so their contents are unspecified after
+                         BDL_ERROR_DIVERGED and BDL_STOPPED
     """
     return _lowlevel.bdl_posterior_sample(posterior, seed, first, samples)
 
 def bdl_posterior_log_density(posterior, parameters, log_density):
-    r""" log q(theta) of each row of `parameters` (n x D), in nats, into n x 1. Since 0.1."""
+    r"""
+    Computes log q(theta) of each row of `parameters`, in nats. Since 0.1.
+    :type posterior: bdl_posterior
+    :param posterior:   a posterior
+    :type parameters: bdl_matrix
+    :param parameters:  n x D
+    :type log_density: bdl_matrix_out
+    :param log_density: receives n x 1
+    """
     return _lowlevel.bdl_posterior_log_density(posterior, parameters, log_density)
 
 def bdl_posterior_log_det_covariance(posterior):
-    r""" log det Sigma, in nats. Since 0.1."""
+    r""" Computes log det Sigma, in nats. Since 0.1."""
     return _lowlevel.bdl_posterior_log_det_covariance(posterior)
 
 def bdl_posterior_entropy(posterior):
-    r""" Differential entropy 1/2 (D + D log 2 pi + log det Sigma), in nats. Since 0.1."""
+    r""" Computes the differential entropy 1/2 (D + D log 2 pi + log det Sigma), in nats. Since 0.1."""
     return _lowlevel.bdl_posterior_entropy(posterior)
 
 def bdl_posterior_kl_prior(posterior, prior_precision):
     r"""
-    KL(q || N(0, diag(prior_precision)^-1)), in nats. Since 0.1.
+    Computes KL(q || N(0, diag(prior_precision)^-1)), in nats. Since 0.1.
     :type posterior: bdl_posterior
     :param posterior:       q
     :type prior_precision: bdl_matrix
@@ -1225,28 +1281,40 @@ def bdl_posterior_kl_prior(posterior, prior_precision):
 
 def bdl_posterior_kl(q, p):
     r"""
-    KL(q || p) in nats, of any two families over the same D and dtype, with the same point parameters; else
-    BDL_ERROR_SHAPE. Since 0.1.
+    Computes KL(q || p) in nats, for any two families over the same D and dtype, with the same point
+    parameters; else BDL_ERROR_SHAPE. Since 0.1.
+    :type q: bdl_posterior
+    :param q:  a posterior
+    :type p: bdl_posterior
+    :param p:  another posterior
+    :type kl: float
+    :param kl: receives the divergence
     """
     return _lowlevel.bdl_posterior_kl(q, p)
 
 def bdl_posterior_update(posterior, rows, scale, learning_rate, curvature_rate, prior_precision):
     r"""
-    One natural-gradient step from gradient rows, without a model (Mishkin et al. 2018, equations 5 to
-    11, the projection exact): with rows g_r of the negative log likelihood,
-      Sigma^-1 <- project((1 - b) Sigma^-1 + b (scale sum_r g_r g_r^T + diag(prior precision)))
-      mu       <- mu - a Sigma (scale sum_r g_r + prior precision mu)      (Sigma the new one)
-    and for a full-moment posterior, with the bracket as H (Jones, Chang, Murphy 2024, "fc_mom"),
-      Sigma    <- (1 + b) Sigma - b Sigma H Sigma,    mu the same with the old Sigma,
-    likewise with diagonals for a diagonal-moment one; a step that would not leave a covariance is refused
-    with BDL_ERROR_DIVERGED.
-    Momentum, schedules and randomized projections: bdl_optimizer_step_rows(). Since 0.1.
+    Takes one natural-gradient step from gradient rows, without a model (Mishkin et al. 2018, equations 5 to
+    11, with the exact projection). Since 0.1.
+
+    With rows g_r of the negative log likelihood,
+
+        Sigma^-1 <- project((1 - b) Sigma^-1 + b (scale sum_r g_r g_r^T + diag(prior precision)))
+        mu       <- mu - a Sigma (scale sum_r g_r + prior precision mu)      (Sigma the new one)
+
+    and for a full-moment posterior, with H the matrix that b multiplies (Jones, Chang, Murphy 2024,
+    "fc_mom"),
+
+        Sigma    <- (1 + b) Sigma - b Sigma H Sigma,    mu the same with the old Sigma,
+
+    and with diagonals for a diagonal-moment posterior. A step that would not leave a covariance returns
+    BDL_ERROR_DIVERGED. For momentum, schedules and randomized projections see bdl_optimizer_step_rows().
     :type posterior: bdl_posterior
     :param posterior:       q, changed
     :type rows: bdl_matrix
     :param rows:            n x D, n >= 1
     :type scale: float
-    :param scale:           positive: N / n for n rows out of a data set of N (per Monte-Carlo sample)
+    :param scale:           positive: N / n for n rows of a data set of N (for each Monte-Carlo sample)
     :type learning_rate: float
     :param learning_rate:   a >= 0
     :type curvature_rate: float
@@ -1262,61 +1330,68 @@ BDL_OPTION_CHOICE = _lowlevel.BDL_OPTION_CHOICE
 r""" one of a list of words"""
 
 def bdl_method_count():
-    r""" Number of methods. Since 0.2."""
+    r""" Returns the number of methods. Since 0.2."""
     return _lowlevel.bdl_method_count()
 
 def bdl_method_name(index):
-    r""" Returns the i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1."""
+    r"""
+    Returns the name of the i-th method, a static string; NULL beyond the last. Since 0.1.
+    :type index: int64_t
+    :param index: 0 to bdl_method_count() - 1
+    """
     return _lowlevel.bdl_method_name(index)
 
 def bdl_method_describe(name):
     r"""
     Describes a method. Any out-pointer may be NULL; strings are static. Since 0.2.
     :type name: string
-    :param name:        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+    :param name:       name of a method; others return BDL_ERROR_INVALID_ARGUMENT
     :type families: string
-    :param families:    receives the posteriors that it learns, the one to take without a wish first:
-                           "low_rank | diagonal | full | full_moment | diagonal_moment" or some of these
-                           ("diagonal" is a low-rank posterior of rank 0), or "dropout"
+    :param families:   receives the families of posteriors that the method learns, the default first, as
+                          "low_rank | diagonal | full" ("diagonal" is a low-rank posterior of rank 0)
     :type is_stream: int32_t
-    :param is_stream:   receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
+    :param is_stream:  receives 1 if the method is for bdl_optimizer_observe(): one row after the other, each
+                          once
     :type is_exact: int32_t
-    :param is_exact:    receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
-                           it as an epoch, and ends at the optimum (option "tolerance"); there are no
-                           single steps. The noise is fixed, or with option "learn_noise" = 1 its precision is part
-                           of the optimum
+    :param is_exact:   receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
+                          it as an epoch, and ends at the optimum (option "tolerance"); such methods take no
+                          single steps. The noise is fixed, or with option "learn_noise" = 1 its precision is
+                          part of the optimum
     :type prediction: int
-    :param prediction:  receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
-                           for "map", whose posterior is a point; BDL_LINEARIZED for "laplace" and the methods for
-                           streams, whose Gaussians are those of the linearised model (Immer et al. 2021)
+    :param prediction: receives the method of prediction that suits networks trained by this method:
+                          BDL_MONTE_CARLO; BDL_PLUG_IN for "map" and "sgd", whose posterior is a point;
+                          BDL_LINEARIZED for "laplace", the methods for streams and others whose Gaussians are
+                          those of the linearised model (Immer et al. 2021)
     :type doc: string
-    :param doc:         receives a sentence
+    :param doc:        receives a sentence
     :type source: string
-    :param source:      receives the papers
+    :param source:     receives the papers
     """
     return _lowlevel.bdl_method_describe(name)
 
 def bdl_method_standing(name):
     r"""
-    Says whether a method is one to take, or a baseline of its paper to compare with: by default a baseline does not pass
-    the bar of experiments/results/scorecard.md. Any out-pointer may be NULL; strings are static. Since 0.2.
+    Reads whether a method is a baseline of its paper, for comparisons. The intervals of a baseline by its
+    defaults do not hold what the scorecard (experiments/results/scorecard.md) asks for. Any out-pointer may
+    be NULL; strings are static. Since 0.2.
     :type name: string
-    :param name:        a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+    :param name:        name of a method; others return BDL_ERROR_INVALID_ARGUMENT
     :type is_baseline: int32_t
     :param is_baseline: receives 1 for a baseline
     :type caution: string
-    :param caution:     receives what to tell a user before the first fit by a baseline, which the packages of Python, R and
-                           Julia do: what it is for, and what its intervals hold; "" for other methods
+    :param caution:     receives a sentence that the packages of Python, R and Julia show before the first fit
+                           by a baseline: what the method is for, and how many targets its intervals hold; "" for
+                           other methods
     """
     return _lowlevel.bdl_method_standing(name)
 
 def bdl_method_prediction(name, model):
     r"""
-    Says how a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear
-    models with Gaussian noise by BDL_LINEARIZED and others with one output by BDL_QUADRATURE, which are exact.
-    Since 0.2.
+    Suggests the method of prediction for a model that a method has trained. It is that of
+    bdl_method_describe(), except for generalised linear models: BDL_LINEARIZED with Gaussian noise, and
+    BDL_QUADRATURE with one output and another likelihood. Both are exact. Since 0.2.
     :type name: string
-    :param name:       a method's name
+    :param name:       name of a method
     :type model: bdl_model
     :param model:      the model
     :type prediction: int
@@ -1332,94 +1407,103 @@ def bdl_method_suggest(model, posterior, is_stream):
     :type posterior: bdl_posterior
     :param posterior: the posterior to learn
     :type is_stream: int32_t
-    :param is_stream: 0: "slang" for networks (its curvature costs one row an example, however many outputs there
-                         are), "slang-ggn" for counts, numbers of images and linear models, "mc-dropout" for dropout.
-                         Else "lo-fi" (low rank), "vd-ekf" (rank 0), "ekf" (full) or "bong" (moment parameters);
-                         dropout fails with BDL_ERROR_UNSUPPORTED
+    :param is_stream: 0: "slang" for networks (its curvature costs one row for each example, however many
+                         outputs there are), "slang-ggn" for counts, for numbers predicted from images and for
+                         linear models, "mc-dropout" for dropout posteriors. 1: "lo-fi" (low rank), "vd-ekf"
+                         (rank 0), "ekf" (full) or "bong" (moment parameters); BDL_ERROR_UNSUPPORTED for dropout
+                         posteriors
     :type name: string
-    :param name:      receives the method's name, static
+    :param name:      receives the name of the method, static
     """
     return _lowlevel.bdl_method_suggest(model, posterior, is_stream)
 
 def bdl_training_suggest(model, examples, in_blocks, method, family):
     r"""
-    Suggests how to train a model if you name the method, the posterior's family, both or neither: the defaults
-    of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.
+    Suggests how to train a model if you name the method, the family of posteriors, both or neither. These
+    are the defaults of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are
+    static. Since 0.2.
 
-    Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models
-    with one output, up to 1000 parameters and up to 2^25 numbers in x: "exact-full". Other linear models:
-    "slang-exact-hess" for one output, else "slang-ggn", with a full posterior for up to 200 parameters and
-    rank 10 for more. A method that you name gets a family that it is for. Since 0.2.
+    - Networks get a low-rank posterior of rank 5, and the method of bdl_method_suggest().
+    - Generalised linear models with one output, up to 1000 parameters and up to 2^25 numbers in x get
+      "exact-full".
+    - Other linear models get "slang-exact-hess" with one output, else "slang-ggn", and a full posterior for
+      up to 200 parameters or rank 10 for more.
+
+    A method that you name gets a family that it learns.
     :type model: bdl_model
     :param model:            a network
     :type examples: int64_t
     :param examples:         rows of the data
     :type in_blocks: int32_t
-    :param in_blocks:        1: the data come block by block, for bdl_optimizer_observe() by methods for streams
-                                or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()
+    :param in_blocks:        1: the data come block by block, for bdl_optimizer_observe() by methods for
+                                streams or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()
     :type method: string
-    :param method:           a method's name, or "auto"
+    :param method:           name of a method, or "auto"
     :type family: string
     :param family:           one of the words of bdl_method_describe(), or "auto"
     :type suggested_method: string
-    :param suggested_method: receives `method`, or what suits
+    :param suggested_method: receives `method`, or the suggested one
     :type suggested_family: string
-    :param suggested_family: receives `family`, or what suits
+    :param suggested_family: receives `family`, or the suggested one
     :type rank: int64_t
-    :param rank:             receives a rank that suits a low-rank posterior; 0 for others
+    :param rank:             receives a rank that suits a low-rank posterior; 0 for other families
     :type options: string
-    :param options:          receives options to set by bdl_optimizer_set_text() before your own: for networks
-                                with convolutions another start, "" for other networks; linear models have a fixed
-                                prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and
-                                learn their noise
+    :param options:          receives options to set by bdl_optimizer_set_text() before your own. Networks
+                                with convolutions get other initial values, other networks "". Linear models get
+                                a fixed prior N(0, 1) of the (standardised) coefficients and an almost flat one
+                                of intercepts, and learn their noise
     """
     return _lowlevel.bdl_training_suggest(model, examples, in_blocks, method, family)
 
 def bdl_noise_suggest(optimizer, in_blocks, prior_parameters, y):
     r"""
-    Suggests the noise of a regression, the default of the estimators: BDL_HETEROSCEDASTIC if fits of this
-    optimizer learn scales by the evidence (option "scales"), which keeps the noise equal everywhere unless the
-    data say otherwise; else BDL_GAUSSIAN. So it is Gaussian for streams, linear models, dropout posteriors,
-    layers that look at the whole minibatch, and if the options fix the noise. A heteroscedastic model has twice
-    the outputs, so ask before you create the model that you train. Since 0.2.
+    Suggests the noise of a regression, the default of the estimators. It is BDL_HETEROSCEDASTIC if fits of
+    this optimizer learn scales by the evidence (option "scales"), which keeps the noise equal everywhere
+    unless the data contradict. Else it is BDL_GAUSSIAN: for streams, linear models, dropout posteriors,
+    layers that depend on the whole minibatch, and options that fix the noise. A heteroscedastic model has
+    twice the outputs, so call this function before you create the model that you train. Since 0.2.
 
-    BDL_STUDENT_T takes the place of BDL_HETEROSCEDASTIC if a target is more than 1000 robust standard deviations
-    from the median of its column: such a target would hide all others. A robust standard deviation is 1.4826
-    times the median absolute deviation; columns in which that is 0 do not count.
+    BDL_STUDENT_T takes the place of BDL_HETEROSCEDASTIC if a target is more than 1000 robust standard
+    deviations from the median of its column: such a target would hide all others. A robust standard
+    deviation is 1.4826 times the median absolute deviation; columns in which that is 0 do not count.
     :type optimizer: bdl_optimizer
-    :param optimizer:        of a Gaussian model with the same hidden layers, with your options
+    :param optimizer:        an optimizer of a Gaussian model with the same hidden layers, with your options
     :type in_blocks: int32_t
-    :param in_blocks:        as of bdl_training_suggest(); 1: Gaussian
+    :param in_blocks:        as for bdl_training_suggest(); 1: Gaussian
     :type prior_parameters: int64_t
-    :param prior_parameters: parameters of the posterior that is to be the prior, 0 without one. It decides alone:
-                                the noise is that of the optimizer's model if that has as many, else
-                                heteroscedastic
+    :param prior_parameters: number of parameters of the posterior that is to be the prior, 0 without one.
+                                With one, this number alone decides: the noise is that of the optimizer's model
+                                if the model has as many parameters, else heteroscedastic
     :type y: bdl_matrix
-    :param y:                rows x targets, NaN where a target is missing; bdl_none(): they are not known, and the
-                                noise is not Student-t
+    :param y:                rows x targets, NaN where a target is missing; bdl_none(): the targets are not
+                                known, and the noise is not Student-t
     :type noise: int
     :param noise:            receives the likelihood
     :type distance: float
-    :param distance:         receives how many robust standard deviations the farthest target is from the median if
-                                this makes the noise BDL_STUDENT_T, else 0; may be NULL
+    :param distance:         receives the distance of the farthest target from the median, in robust standard
+                                deviations, if it makes the noise BDL_STUDENT_T, else 0; may be NULL
     """
     return _lowlevel.bdl_noise_suggest(optimizer, in_blocks, prior_parameters, y)
 
 def bdl_preset_count():
-    r""" Number of presets. Since 0.2."""
+    r""" Returns the number of presets. Since 0.2."""
     return _lowlevel.bdl_preset_count()
 
 def bdl_preset_name(index):
-    r""" Returns the i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2."""
+    r"""
+    Returns the name of the i-th preset, a static string; NULL beyond the last. Since 0.2.
+    :type index: int64_t
+    :param index: 0 to bdl_preset_count() - 1
+    """
     return _lowlevel.bdl_preset_name(index)
 
 def bdl_preset_describe(name):
     r"""
-    Describes published settings by name: "vogn-resnet18" are those of VOGN for ResNet-18 on CIFAR-10. Options that
-    depend on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be
-    NULL; strings are static. Since 0.2.
+    Describes a preset: published settings of a method for a network and data. "vogn-resnet18" holds those of
+    VOGN for ResNet-18 on CIFAR-10. Options that depend on the size of the data, such as warm-ups, are for
+    the data that the sentence names. Any out-pointer may be NULL; strings are static. Since 0.2.
     :type name: string
-    :param name:    a preset's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+    :param name:    name of a preset; others return BDL_ERROR_INVALID_ARGUMENT
     :type method: string
     :param method:  receives the method, for bdl_optimizer_create()
     :type options: string
@@ -1427,20 +1511,20 @@ def bdl_preset_describe(name):
     :type epochs: int64_t
     :param epochs:  receives the published number of passes over the data, for bdl_optimizer_fit()
     :type doc: string
-    :param doc:     receives sentences: the source, network and data, and what differs from the publication
+    :param doc:     receives sentences: the source, network and data, and the differences from the publication
     """
     return _lowlevel.bdl_preset_describe(name)
 
 def bdl_default_count():
-    r""" Number of rows of bdl_default_describe(). Since 0.2."""
+    r""" Returns the number of rows of bdl_default_describe(). Since 0.2."""
     return _lowlevel.bdl_default_count()
 
 def bdl_default_describe(index):
     r"""
-    Describes defaults of estimators that do not depend on data: "hidden" units, "epochs", "samples" of predictions,
-    "input_rate" and "hidden_rate" of dropout, "seed"; of those for images "image_epochs" and "image_samples"; and
-    of the leverages that fits keep (bdl_predict_leverage()) "novelty_rows", "novelty_stream_rows" and
-    "novelty_numbers". Any out-pointer may be NULL; strings are static. Since 0.2.
+    Describes a default of the estimators that does not depend on data: "hidden" units, "epochs", "samples"
+    of predictions, "input_rate" and "hidden_rate" of dropout, "seed"; for images "image_epochs" and
+    "image_samples"; and for the leverages that fits keep (bdl_predict_leverage()) "novelty_rows",
+    "novelty_stream_rows" and "novelty_numbers". Any out-pointer may be NULL; strings are static. Since 0.2.
     :type index: int64_t
     :param index: 0 to bdl_default_count() - 1
     :type name: string
@@ -1454,22 +1538,22 @@ def bdl_default_describe(index):
 
 def bdl_optimizer_create(model, posterior, method, data_size):
     r"""
-    Creates an optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
-    if it is learned, the model's noise precision. A method that does not support the model or the posterior is
-    refused here, with BDL_ERROR_UNSUPPORTED, not only at the first step. A blank posterior becomes one of the
-    model's point parameters and running statistics, if it has any (posterior.h); BDL_ERROR_SHAPE for one of a
-    network that has others. Since 0.1.
+    Creates an optimizer of a posterior. It shares the objects of the two handles: training changes the
+    posterior and, if it is learned, the noise precision of the model. A method that does not support the
+    model or the posterior returns BDL_ERROR_UNSUPPORTED here, not only at the first step. If the model has
+    point parameters or running statistics (posterior.h), an uninitialised posterior gets them;
+    BDL_ERROR_SHAPE for the posterior of a network that has others. Since 0.1.
     :type model: bdl_model
-    :param model:      the model to learn; NULL if only bdl_optimizer_step_rows() will be used
+    :param model:     the model to learn; NULL if you only use bdl_optimizer_step_rows()
     :type posterior: bdl_posterior
-    :param posterior:  of the model's dtype and number of parameters
+    :param posterior: a posterior of the model's dtype and number of parameters
     :type method: string
-    :param method:     a method's name; bdl_method_describe() says which posteriors it is for
+    :param method:    name of a method; bdl_method_describe() lists the posteriors that it learns
     :type data_size: int64_t
-    :param data_size:  N, the number of examples in the whole data set: it weighs the likelihood against
-                          the prior. It has no effect on streams
+    :param data_size: N, the number of examples in the whole data set, which weighs the likelihood against the
+                         prior. It has no effect on streams
     :type optimizer: bdl_optimizer
-    :param optimizer:  receives the handle; free with bdl_optimizer_free()
+    :param optimizer: receives the handle; free it with bdl_optimizer_free()
     """
     return _lowlevel.bdl_optimizer_create(model, posterior, method, data_size)
 
@@ -1483,27 +1567,54 @@ def bdl_optimizer_data_size(optimizer):
 
 def bdl_optimizer_set_double(optimizer, name, value):
     r"""
-    Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Options, method, model and
-    posterior must go together after each call, for what the method is for (bdl_optimizer_fit(), or
-    bdl_optimizer_observe() by methods and rules for streams): else BDL_ERROR_UNSUPPORTED, and nothing has
-    changed. If the way from one valid combination to another leads through one that is not,
-    bdl_optimizer_set_text() sets several options at once. Since 0.1.
+    Sets a real option. For an unknown name, BDL_ERROR_UNKNOWN_OPTION offers the nearest. Since 0.1.
+
+    After each call, options, method, model and posterior must be a valid combination for the use of the
+    method: bdl_optimizer_fit(), or bdl_optimizer_observe() by methods and rules for streams. Otherwise the
+    call returns BDL_ERROR_UNSUPPORTED, and nothing has changed. To change several options that are only
+    valid together, set them in one call of bdl_optimizer_set_text().
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer
+    :type name: string
+    :param name:      name of a real option
+    :type value: float
+    :param value:     a value within the range of the option
     """
     return _lowlevel.bdl_optimizer_set_double(optimizer, name, value)
 
 def bdl_optimizer_set_int(optimizer, name, value):
-    r""" Sets an integer option or switch. Since 0.1."""
+    r"""
+    Sets an integer option or switch, as bdl_optimizer_set_double() sets a real one. Since 0.1.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer
+    :type name: string
+    :param name:      name of an integer option
+    :type value: int64_t
+    :param value:     a value within the range of the option
+    """
     return _lowlevel.bdl_optimizer_set_int(optimizer, name, value)
 
 def bdl_optimizer_set_choice(optimizer, name, value):
-    r""" Sets a choice. Since 0.1."""
+    r"""
+    Sets a choice, as bdl_optimizer_set_double() sets a real option. Since 0.1.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer
+    :type name: string
+    :param name:      name of a choice
+    :type value: string
+    :param value:     one of its words
+    """
     return _lowlevel.bdl_optimizer_set_choice(optimizer, name, value)
 
 def bdl_optimizer_set_text(optimizer, text):
     r"""
-    Sets options from text, "learning_rate=0.1 rule=bbb": words name=value between blanks, numbers as C writes
-    them. All are set or, on any error, which names the word, none; only the final combination must be valid.
-    Since 0.2.
+    Sets options from a text of words name=value between blanks, as "learning_rate=0.1 rule=bbb", with
+    numbers as C writes them. All are set or, on any error, none; the message names the word. Only the final
+    combination must be valid. Since 0.2.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer
+    :type text: string
+    :param text:      the options
     """
     return _lowlevel.bdl_optimizer_set_text(optimizer, text)
 
@@ -1516,16 +1627,16 @@ def bdl_optimizer_get_int(optimizer, name):
     return _lowlevel.bdl_optimizer_get_int(optimizer, name)
 
 def bdl_optimizer_get_choice(optimizer, name):
-    r""" Reads a choice; the string is static. Since 0.1."""
+    r""" Reads a choice as a static string. Since 0.1."""
     return _lowlevel.bdl_optimizer_get_choice(optimizer, name)
 
 def bdl_option_count():
-    r""" Number of options. Since 0.2."""
+    r""" Returns the number of options. Since 0.2."""
     return _lowlevel.bdl_option_count()
 
 def bdl_option_describe(index):
     r"""
-    Describes the i-th option. Strings are static; any out-pointer may be NULL. Since 0.1.
+    Describes the i-th option. Any out-pointer may be NULL; strings are static. Since 0.1.
     :type index: int64_t
     :param index:         0 to bdl_option_count() - 1
     :type name: string
@@ -1533,7 +1644,8 @@ def bdl_option_describe(index):
     :type type: int
     :param type:          receives the type
     :type default_value: string
-    :param default_value: receives the default as text
+    :param default_value: receives the default as text. Methods may have other defaults:
+                             bdl_optimizer_get_double() and its relatives read those of an optimizer
     :type range: string
     :param range:         receives the allowed values as text: "(0, inf)", "0 | 1", "cosine | power"
     :type doc: string
@@ -1543,41 +1655,50 @@ def bdl_option_describe(index):
 
 def bdl_option_readers(index):
     r"""
-    Returns who reads the i-th option, as a static text that completes "is read by": "schedule steps", "descents
-    vogn, ivon and kfac". An option that the caller changes although nothing reads it is refused with
-    BDL_ERROR_UNSUPPORTED, unless the value is the method's default. "" if there is no such option. Since 0.2.
+    Returns which methods read the i-th option, as a static text that completes "is read by": "schedule
+    steps", "descents vogn, ivon and kfac". If you change an option that nothing reads, the call returns
+    BDL_ERROR_UNSUPPORTED, unless the value is the method's default. Since 0.2.
+    :type index: int64_t
+    :param index: 0 to bdl_option_count() - 1; "" for others
     """
     return _lowlevel.bdl_option_readers(index)
 
 def bdl_optimizer_set_prior(optimizer, precision):
     r"""
-    Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.
-    Options "prior_precision" and "bias_prior_precision" give it by groups instead, times the inputs of each
-    layer if "prior_scaling" is "fan_in"; these values are taken as they are. Since 0.1.
+    Fixes the prior N(0, diag(precision)^-1) for each parameter and ends the learning of its precision.
+    Options "prior_precision" and "bias_prior_precision" give the precision by groups instead, multiplied by
+    the inputs of each layer if "prior_scaling" is "fan_in"; the values of this function are not multiplied.
+    Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type precision: bdl_matrix
-    :param precision: 1 x 1 or 1 x D, positive; point parameters have no prior, and what is given for them is 1
+    :param precision: 1 x 1 or 1 x D, positive. Point parameters have no prior: their values count as 1
     """
     return _lowlevel.bdl_optimizer_set_prior(optimizer, precision)
 
 def bdl_optimizer_set_prior_posterior(optimizer, prior):
     r"""
-    Makes a posterior the prior, with its mean and whole precision: one that was learned from earlier data,
-    for example. The prior is then fixed, and "learn_prior" has no effect, until an option that defines the prior is
-    set. A blank posterior starts from the prior's mean; a stream (bdl_optimizer_observe()) from the whole
-    prior, which has no effect on a stream that has begun. The ELBO, its KL divergence and checkpoints use it.
+    Makes a posterior the prior, with its mean and whole precision, for example one that was learned from
+    earlier data. The prior is then fixed, and "learn_prior" has no effect, until an option that defines the
+    prior is set. An uninitialised posterior starts from the prior's mean. A stream (bdl_optimizer_observe())
+    starts from the whole prior; on a stream that has begun, the prior has no effect. The ELBO, its KL
+    divergence and checkpoints use the prior. Since 0.1.
 
-    Full and full-moment posteriors are learned with exactly that prior. Layerwise-full and diagonal
-    ones maximise the ELBO with it over their own families. Low-rank posteriors of any rank take low-rank and
-    diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
-    any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
-    of its own family and no larger rank, or a diagonal one, or any for full posteriors. BDL_ERROR_UNSUPPORTED
-    for others, for dropout and for modes (bdl_posterior_has_covariance()). Since 0.1.
+    - Full and full-moment posteriors are learned with exactly that prior.
+    - Layerwise-full and diagonal posteriors maximise the ELBO with that prior over their own families.
+    - Low-rank posteriors of any rank take low-rank and diagonal priors; Kronecker-factored ones take
+      Kronecker-factored priors of the same layers and diagonal ones.
+    - Rules map and bbb take any prior; map with Laplace's approximation takes those of the posterior's
+      family, as above.
+    - Streams take a prior of the posterior's family and no larger rank, or a diagonal one; full posteriors
+      take any.
+    - Other combinations, dropout posteriors and modes (bdl_posterior_has_covariance()) return
+      BDL_ERROR_UNSUPPORTED.
+
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type prior: bdl_posterior
-    :param prior:     a Gaussian posterior of as many parameters, of any family and dtype; it is copied
+    :param prior:     a Gaussian posterior with as many parameters, of any family and dtype; it is copied
     :rtype: int
     :return: BDL_OK, BDL_ERROR_UNSUPPORTED as above, BDL_ERROR_SHAPE for another number of parameters,
                 BDL_ERROR_INVALID_ARGUMENT or BDL_ERROR_DIVERGED if the optimizer's dtype cannot hold it
@@ -1586,24 +1707,25 @@ def bdl_optimizer_set_prior_posterior(optimizer, prior):
 
 def bdl_optimizer_get_prior(optimizer, precision):
     r"""
-    Reads the current, possibly learned, prior precision of every parameter into 1 x D; of a posterior as
-    prior, its precision's diagonal. Since 0.1.
+    Reads the current, possibly learned, prior precision of every parameter into 1 x D. If the prior is a
+    posterior, this is the diagonal of its precision. Since 0.1.
     """
     return _lowlevel.bdl_optimizer_get_prior(optimizer, precision)
 
 def bdl_optimizer_initialize(optimizer):
     r"""
-    Restarts: mean = a network initialisation (options "initialization", "seed"; 0 without a network),
-    U = 0, precision = option "initial_precision", step counter 0, momentum and Adam's averages 0, scales as
-    the options say. fit and step do this automatically if the posterior is blank. Since 0.1.
+    Restarts training: the mean is a network initialisation (options "initialization" and "seed"; 0 without a
+    network), U = 0, the precision is option "initial_precision", the step counter, momentum and Adam's
+    averages are 0, and scales are as the options define. fit and step initialise an uninitialised posterior
+    automatically. Since 0.1.
     """
     return _lowlevel.bdl_optimizer_initialize(optimizer)
 
 def bdl_optimizer_step(optimizer, x, y):
     r"""
-    Takes one step on the caller's minibatch, whole or, on any error, not at all. If training
-    diverges, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are
-    used without augmentation, whatever the options say, as the caller chooses them. Since 0.1.
+    Takes one step on the caller's minibatch, whole or, on any error, not at all. If training diverges, the
+    call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are used
+    without augmentation, whatever the options. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model
     :type x: bdl_matrix
@@ -1615,16 +1737,17 @@ def bdl_optimizer_step(optimizer, x, y):
 
 def bdl_optimizer_laplace(optimizer, x, y):
     r"""
-    Replaces the covariance by that of Laplace's approximation around the present mean, which stays: the
-    precision becomes the generalised Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992;
-    Ritter, Botev, Barber 2018). A full posterior keeps all of it, a layerwise one its blocks, a diagonal one its
-    diagonal, a low-rank one also its L largest eigenpairs, a Kronecker-factored one its factors. The mean should
-    be a mode: option "laplace" calls this at the end of every fit, and method "laplace" is "map" with that
-    option. With option "shards" it adds up shards of the data, which ranks divide among them
-    (bdl_optimizer_set_communicator()). Since 0.1.
+    Replaces the covariance by that of Laplace's approximation around the present mean, which stays. The
+    precision becomes the generalised Gauss-Newton matrix of all the data plus the prior precision (MacKay
+    1992; Ritter, Botev, Barber 2018). A full posterior keeps all of this matrix, a layerwise one its blocks,
+    a diagonal one its diagonal, a low-rank one its diagonal and its L largest eigenpairs, and a
+    Kronecker-factored one its factors. The mean should be a mode. Option "laplace" calls this function at
+    the end of every fit, and method "laplace" is "map" with that option. With option "shards" the function
+    adds up shards of the data, which several processes divide among them (bdl_optimizer_set_communicator()).
+    Since 0.1.
     :type optimizer: bdl_optimizer
-    :param optimizer: an optimizer with a model; its posterior low-rank (diagonal: rank 0), full, layerwise-full or
-                         Kronecker-factored, and not blank; else BDL_ERROR_UNSUPPORTED
+    :param optimizer: an optimizer with a model and an initialised posterior that is low-rank (diagonal: rank
+                         0), full, layerwise-full or Kronecker-factored; else BDL_ERROR_UNSUPPORTED
     :type x: bdl_matrix
     :param x:         n x inputs, up to 2^28 rows times outputs: they count as N examples
     :type y: bdl_matrix
@@ -1634,51 +1757,54 @@ def bdl_optimizer_laplace(optimizer, x, y):
 
 def bdl_optimizer_evidence(optimizer, prior_precision, noise_precision):
     r"""
-    Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) / T +
-    log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in the
-    posterior's family and the temperature T of option "kl_weight" (docs/theory/evidence.md). It needs no
-    data, and changes nothing. bdl_optimizer_laplace(), or a fit with option "laplace", must have been called
-    since the mean, a posterior that is the prior, or ratios of noise precisions last changed, also after
-    loading a checkpoint; else BDL_ERROR_UNSUPPORTED. Any out-pointer may be NULL. Since 0.2.
+    Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) /
+    T + log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in
+    the posterior's family and the temperature T of option "kl_weight" (docs/theory/evidence.md). It needs no
+    data, and changes nothing. Any out-pointer may be NULL. Since 0.2.
+
+    Call bdl_optimizer_laplace(), or fit with option "laplace", first, and again after a change of the mean,
+    of a posterior that is the prior, or of ratios of noise precisions, and after loading a checkpoint; else
+    the call returns BDL_ERROR_UNSUPPORTED.
     :type optimizer: bdl_optimizer
     :param optimizer:            an optimizer with a model
     :type prior_precision: bdl_matrix
     :param prior_precision:      bdl_none() for the present prior; 1 x 1, 1 x G for its groups (option
                                     "prior_groups") or 1 x D
     :type noise_precision: bdl_matrix
-    :param noise_precision:      bdl_none() for the present noise; of Gaussian noise 1 x 1 or 1 x targets, with
-                                    the ratios of the model's
+    :param noise_precision:      bdl_none() for the present noise; for Gaussian noise 1 x 1 or 1 x targets,
+                                    with the ratios of the model's
     :type log_evidence: float
-    :param log_evidence:         out: the evidence, in nats
+    :param log_evidence:         receives the evidence, in nats
     :type log_likelihood: float
-    :param log_likelihood:       out: log p(y | theta)
+    :param log_likelihood:       receives log p(y | theta)
     :type effective_parameters: float
-    :param effective_parameters: out: number of parameters that the data determine, tr(H / T Sigma)
+    :param effective_parameters: receives the number of parameters that the data determine, tr(H / T Sigma)
     """
     return _lowlevel.bdl_optimizer_evidence(optimizer, prior_precision, noise_precision)
 
 def bdl_optimizer_maximize_evidence(optimizer, of):
     r"""
-    Sets the precisions of the prior's groups, the noise, and the posterior's covariance to those at which the
-    evidence of bdl_optimizer_evidence() is greatest; the mean stays. There is one optimum at most, since the
-    evidence is concave in the logarithms of the precisions. A group of which the data or the mean say nothing
-    keeps its precision. On failure nothing has changed. Since 0.2.
+    Sets the precisions of the prior's groups, the noise, and the posterior's covariance to those at which
+    the evidence of bdl_optimizer_evidence() is greatest; the mean stays. There is at most one optimum,
+    because the evidence is concave in the logarithms of the precisions. A group that neither the data nor
+    the mean determine keeps its precision. On failure nothing has changed. Since 0.2.
     :type optimizer: bdl_optimizer
-    :param optimizer:    an optimizer with a model; UNSUPPORTED as there, and for "prior" if the prior is fixed, for
-                            "noise" unless it is Gaussian
+    :param optimizer:    an optimizer with a model. BDL_ERROR_UNSUPPORTED as for bdl_optimizer_evidence(), and
+                            for "prior" if the prior is fixed, for "noise" unless it is Gaussian
     :type of: string
-    :param of:           "prior", "noise" (a common factor on its precisions) or "prior noise"
+    :param of:           "prior", "noise" (a common factor of its precisions) or "prior noise"
     :type log_evidence: float
-    :param log_evidence: out: the evidence there; may be NULL
+    :param log_evidence: receives the evidence at the optimum; may be NULL
     :type steps: int64_t
-    :param steps:        out: steps of Newton's method; may be NULL
+    :param steps:        receives the number of steps of Newton's method; may be NULL
     """
     return _lowlevel.bdl_optimizer_maximize_evidence(optimizer, of)
 
 def bdl_optimizer_mode_gap(optimizer, x, y):
     r"""
-    Computes 1/2 g^T Sigma g nats for the gradient g of the loss at the mean and Laplace's Sigma: what a Newton step
-    would gain. Training that has found a mode under this prior has a gap below 1. Since 0.2.
+    Computes 1/2 g^T Sigma g nats for the gradient g of the loss at the mean and Laplace's Sigma: the
+    decrease of the loss that a Newton step would bring. Training that has found a mode under this prior has
+    a gap below 1. Since 0.2.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a Laplace approximation, as for bdl_optimizer_evidence()
     :type x: bdl_matrix
@@ -1686,15 +1812,15 @@ def bdl_optimizer_mode_gap(optimizer, x, y):
     :type y: bdl_matrix
     :param y:         n x targets
     :type gap: float
-    :param gap:       out
+    :param gap:       receives the gap, in nats
     """
     return _lowlevel.bdl_optimizer_mode_gap(optimizer, x, y)
 
 def bdl_optimizer_step_rows(optimizer, rows):
     r"""
-    Takes one step from the caller's own gradient rows of -log p: M examples under S parameter samples make
-    n = M S rows, and the gradient estimate is N / n times their sum. Scales are not learned from rows.
-    Since 0.1.
+    Takes one step from the caller's own gradient rows of -log p. M examples under S parameter samples make n
+    = M S rows, and the gradient estimate is N / n times their sum. Scales are not learned from rows. Since
+    0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer, with or without a model
     :type rows: bdl_matrix
@@ -1704,18 +1830,18 @@ def bdl_optimizer_step_rows(optimizer, rows):
 
 def bdl_optimizer_fit(optimizer, x, y, epochs, progress):
     r"""
-    Trains on minibatches of the data (options "minibatch", "sampling"). Schedules run over this call's
-    epochs unless option "total_steps" plans a longer course. Steps after a course keep
-    its final rates.
+    Trains on minibatches of the data (options "minibatch" and "sampling"). Schedules run over the epochs of
+    this call unless option "total_steps" plans a longer training run. Steps after the plan keep its final
+    rates. Since 0.1.
 
-    Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than asked
-    for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones continue from the posterior
-    when fit is called again, to the same optimum up to rounding.
+    Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than you
+    asked for (bdl_optimizer_progress()) mean convergence. After an interruption or a limit of epochs,
+    another fit continues from the posterior to the same optimum, up to rounding.
 
-    Images ("input CHANNELS ROWS COLUMNS") may be augmented: options "augment_pad" and "augment_flip" shift and
-    mirror each one, differently in each epoch, as a function of seed, epoch and the row of x. N does not change.
-    Everything else that reads the data, such as Laplace's approximation, and all predictions
-    use the original images. Since 0.1.
+    Images ("input CHANNELS ROWS COLUMNS") may be augmented: options "augment_pad" and "augment_flip" shift
+    and mirror each image, differently in each epoch, as a function of seed, epoch and the row of x. N does
+    not change. Everything else that reads the data, such as Laplace's approximation, and all predictions use
+    the original images.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model
     :type x: bdl_matrix
@@ -1723,24 +1849,24 @@ def bdl_optimizer_fit(optimizer, x, y, epochs, progress):
     :type y: bdl_matrix
     :param y:         n x targets
     :type epochs: int64_t
-    :param epochs:    passes over the data, >= 1; 0 finishes an interrupted fit (of this process or a
-                         checkpoint) with the results of a fit that was never interrupted,
-                         unless training diverges: a checkpoint has no earlier good state to go back to
+    :param epochs:    passes over the data, >= 1. 0 finishes an interrupted fit (of this process or a
+                         checkpoint) with results identical to those of a fit that was never interrupted, unless
+                         training diverges: a checkpoint has no earlier good state
     :type progress: int32_t
     :param progress:  may be NULL
     :type user_data: void
-    :param user_data: handed to progress
+    :param user_data: passed to progress
     :rtype: int
     :return: BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training
-                that diverges goes back to its last good state: with option "guard", to continue with half the
-                learning rate; without it, or after ten times, the call returns BDL_ERROR_DIVERGED
+                that diverges returns to its last good state: with option "guard" it continues with half the
+                learning rate; without the guard, or after ten times, the call returns BDL_ERROR_DIVERGED
     """
     return _lowlevel.bdl_optimizer_fit(optimizer, x, y, epochs, progress)
 
 def bdl_optimizer_request_stop(optimizer):
     r"""
-    Asks a running fit to return BDL_STOPPED after its current step, or the next fit after its first.
-    Any thread or signal handler may call it. Since 0.1.
+    Asks a running fit to return BDL_STOPPED after its current step, or the next fit after its first step.
+    Any thread or signal handler may call this function. Since 0.1.
     """
     return _lowlevel.bdl_optimizer_request_stop(optimizer)
 
@@ -1760,14 +1886,14 @@ def bdl_optimizer_progress(optimizer):
 
 def bdl_optimizer_running_elbo(optimizer, kl):
     r"""
-    Reads training's running estimates of the ELBO's two terms: free of cost, but noisy. Since 0.1.
+    Reads training's running estimates of the ELBO's two terms, which cost nothing but are noisy. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer:               an optimizer that has taken a step with its model
     :type expected_log_likelihood: float
-    :param expected_log_likelihood: receives the estimate of E_q[sum over N examples of log p], averaged
-                                       over the last epoch of steps (exponentially)
+    :param expected_log_likelihood: receives the estimate of E_q[sum over N examples of log p], averaged over
+                                       the last epoch of steps (exponentially)
     :type kl: float
-    :param kl:                      receives KL(q || prior) now. ELBO = expected_log_likelihood - kl
+    :param kl:                      receives the present KL(q || prior). ELBO = expected_log_likelihood - kl
     """
     return _lowlevel.bdl_optimizer_running_elbo(optimizer, kl)
 
@@ -1781,26 +1907,25 @@ def bdl_optimizer_elbo(optimizer, x, y, samples, seed, kl):
     :type y: bdl_matrix
     :param y:                       n x targets
     :type samples: int64_t
-    :param samples:                 S >= 1 posterior samples; 0: exact one-dimensional quadrature
-                                       (one-output generalised linear models)
+    :param samples:                 S >= 1 posterior samples; 0: exact one-dimensional quadrature (generalised
+                                       linear models with one output)
     :type seed: uint64_t
-    :param seed:                    of the samples
+    :param seed:                    seed of the samples
     :type expected_log_likelihood: float
-    :param expected_log_likelihood: receives E_q[sum_i log p(y_i | x_i)] times N / n
+    :param expected_log_likelihood: receives E_q[sum_i log p(y_i | x_i)] times N / n; may be NULL
     :type kl: float
-    :param kl:                      receives KL(q || prior); may be NULL, as may the former
+    :param kl:                      receives KL(q || prior); may be NULL
     """
     return _lowlevel.bdl_optimizer_elbo(optimizer, x, y, samples, seed, kl)
 
 def bdl_optimizer_start_noise(optimizer, y):
     r"""
-    Lets training start from a Gaussian or Student-t noise of each target's own: option
-    "initial_noise_precision" (where it is 0, 100 for networks with hidden units and 1 for others and on
-    streams) over the variance of the target. bdl_optimizer_fit() and bdl_optimizer_step() start with one noise
-    of all (standardised) targets automatically, bdl_optimizer_observe() with that of the model. It does
-    nothing for other likelihoods, where the noise was set, where "learn_noise" is 0 (but on streams), and where
-    a stream has yet to learn its scales.
-    Since 0.2.
+    Makes training start with a separate Gaussian or Student-t noise for each target: option
+    "initial_noise_precision" (if it is 0: 100 for networks with hidden units, and 1 for other models and on
+    streams) over the variance of the target. Without this call, bdl_optimizer_fit() and bdl_optimizer_step()
+    start with one noise for all (standardised) targets, and bdl_optimizer_observe() with that of the model.
+    The call does nothing for other likelihoods, if the noise was set, if "learn_noise" is 0 (except on
+    streams), and if a stream has not learned its scales yet. Since 0.2.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model
     :type y: bdl_matrix
@@ -1810,24 +1935,28 @@ def bdl_optimizer_start_noise(optimizer, y):
 
 def bdl_optimizer_minibatch(optimizer):
     r"""
-     Reads the number of examples in a minibatch of fit, as options "minibatch" and "minibatches" say. Since
+    Reads the number of examples in a minibatch of fit, from options "minibatch" and "minibatches". Since
     0.2.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer
+    :type examples: int64_t
+    :param examples:  receives the number
     """
     return _lowlevel.bdl_optimizer_minibatch(optimizer)
 
 def bdl_optimizer_memory(optimizer, minibatch):
     r"""
-    Estimates how many bytes the optimizer's arrays will take once it has stepped on minibatches of M examples
-    (on M rows, without a model), before anything is allocated. The estimate is an upper bound, at most a
-    quarter above what is used but for some kilobytes. It counts every array that grows with the problem:
-    copies of the posterior, scratch, moving averages, a posterior as prior. It does not count small objects,
-    which take some kilobytes whatever M is, nor what model and posterior hold themselves. For the methods
-    exact-* it is the most that a fit takes in addition, libLBFGS included. Since 0.1.
+    Estimates the bytes of the optimizer's arrays after steps on minibatches of M examples (M rows, without a
+    model), before anything is allocated. The estimate is an upper bound, at most a quarter (and some
+    kilobytes) above the actual size. It counts every array that grows with the problem: copies of the
+    posterior, scratch, moving averages, a posterior as prior. It does not count small objects, which take
+    some kilobytes whatever M is, nor the model and the posterior themselves. For the methods exact-* it is
+    the most that a fit takes in addition, libLBFGS included. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type minibatch: int64_t
-    :param minibatch: M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, a part
-                         at a time: their memory does not grow with N beyond 2^18 numbers or D rows
+    :param minibatch: M; 0: option "minibatch". The methods exact-* take all rows whatever M is, a part at a
+                         time: their memory does not grow with N beyond 2^18 numbers or D rows
     :type bytes: int64_t
     :param bytes:     receives the number
     """
@@ -1835,80 +1964,91 @@ def bdl_optimizer_memory(optimizer, minibatch):
 
 def bdl_optimizer_guarded_steps(optimizer):
     r"""
-    Returns the number of steps that option "guard" has limited; 0 for NULL. On small data most steps of the
-    first half are usual. Since 0.1.
+    Returns the number of steps that option "guard" has limited; 0 for NULL. On small data the guard usually
+    limits most steps of the first half. Since 0.1.
     """
     return _lowlevel.bdl_optimizer_guarded_steps(optimizer)
 
 def bdl_optimizer_noise(optimizer):
     r"""
-    Says how training makes the noise of a low-rank-moment posterior in each of the network's layers, as option
-    "noise_estimator" says, and whether the distribution of an example's outputs there is that of a draw of the
-    parameters. It is, but for "local" in convolutions of more than one position. Since 0.2.
+    Describes how training makes the noise of a low-rank-moment posterior in each layer of the network
+    (option "noise_estimator"), and whether the outputs of an example in that layer have the distribution
+    that samples of the parameters would give. They have it, except for "local" in convolutions of more than
+    one position. Any out-pointer may be NULL. Since 0.2.
     :type optimizer: bdl_optimizer
-    :param optimizer: an optimizer of a low-rank-moment posterior; others: BDL_ERROR_UNSUPPORTED
+    :param optimizer: an optimizer of a low-rank-moment posterior; others return BDL_ERROR_UNSUPPORTED
     :type is_exact: int32_t
-    :param is_exact:  receives 1 if it is in every layer, else 0
+    :param is_exact:  receives 1 if the noise of every layer is exact, else 0
     :type text: string
-    :param text:      receives a line for each layer with weights, such as "conv 6 5: weights, exact"; it lives
-                         as long as the optimizer. Any out-pointer may be NULL
+    :param text:      receives a line for each layer with weights, such as "conv 6 5: weights, exact"; it
+                         lives as long as the optimizer
     """
     return _lowlevel.bdl_optimizer_noise(optimizer)
 
 def bdl_optimizer_diagnose(optimizer):
     r"""
-    Checks what training has learned and says what to change. In this order: training diverged and was taken back
-    to its last good state; no step was taken; a fit by a method exact-* has ended more than 1e-4 posterior
-    standard deviations from the optimum (at the optimum only the noise is checked further); the precision of
-    most parameters is below 1 % of their prior's or more than 1e12 times its start; the noise is at a bound, or
-    learning it has not begun; mean or precision still are as at initialisation (or at the optimizer's creation);
-    the expected log likelihood of an example is still 0.15 nats above its average over the steps so far, later
-    ones counting more. Streams are checked for the first two only, and method "map" not for precisions. Since
-    0.1.
+    Checks the result of training and suggests what to change. Any out-pointer may be NULL. The first of
+    these that holds gives the message. Since 0.1.
+
+    - Training diverged and returned to its last good state.
+    - No step was taken.
+    - A fit by a method exact-* has ended more than 1e-4 posterior standard deviations from the optimum. (At
+      the optimum only the noise is checked further.)
+    - The precision of most parameters is below 1 % of their prior's or more than 1e12 times its start.
+    - The noise is at a bound, or its learning has not begun.
+    - Mean or precision are still as at initialisation (or at the creation of the optimizer).
+    - The expected log likelihood of an example is still 0.15 nats above its average over the steps so far,
+      in which later steps weigh more.
+
+    Streams are checked for the first two only, and method "map" is not checked for precisions.
     :type optimizer: bdl_optimizer
     :param optimizer:       an optimizer
     :type mean_shift: float
-    :param mean_shift:      receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in
-                               units of posterior standard deviations; NaN for dropout. Below 0.1 the mean still is its start
+    :param mean_shift:      receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in units
+                               of posterior standard deviations; NaN for dropout. Below 0.1 the mean is still its
+                               start
     :type precision_shift: float
-    :param precision_shift: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)).
-                               Below 0.1 the uncertainty still is its start
+    :param precision_shift: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)). Below 0.1
+                               the uncertainty is still its start
     :type message: string
-    :param message:         receives a static sentence: what is wrong and what to change, or "" if nothing
-                               is. Any out-pointer may be NULL
+    :param message:         receives a static sentence: what is wrong and what to change, or "" if nothing is
+                               wrong
     """
     return _lowlevel.bdl_optimizer_diagnose(optimizer)
 
 def bdl_optimizer_diagnose_answers(optimizer, x, y):
     r"""
-    Looks whether a network with hidden units answers the same for every row: at the posterior's mean, and if the
-    method's predictions average over draws, on average over 20 of them too. Since 0.2.
+    Checks whether a network with hidden units predicts the same for every row: at the posterior's mean and,
+    if the predictions of the method average over samples, also on average over 20 of them. Either
+    out-pointer may be NULL. Since 0.2.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer of a model
     :type x: bdl_matrix
-    :param x:         inputs, for example those of training; of more than 100 rows 100 evenly spaced ones count
+    :param x:         inputs, for example those of training; of more than 100 rows, 100 evenly spaced ones are
+                         used
     :type y: bdl_matrix
     :param y:         targets
     :type spread: float
-    :param spread:    receives the largest standard deviation over rows of a class's probability, or of a mean in standard
-                         deviations of its target (with Student-t noise robust ones); infinity for models without hidden
-                         units, for fewer than ten rows, and if no target varies
+    :param spread:    receives the largest standard deviation over rows of the probability of a class, or of a
+                         mean in standard deviations of its target (robust ones with Student-t noise); infinity
+                         for models without hidden units, for fewer than ten rows, and if no target varies
     :type message: string
-    :param message:   receives a static sentence if the spread is below 0.01: what to change if there is something to learn;
-                         else "". Either out-pointer may be NULL
+    :param message:   receives a static sentence if the spread is below 0.01: what to change if there is
+                         something to learn; else ""
     """
     return _lowlevel.bdl_optimizer_diagnose_answers(optimizer, x, y)
 
 def bdl_dataset_from_arrays(x, y):
     r"""
-    Makes a data set of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free().
-    Memory that you have mapped is fine. Values are checked when they are read. Since 0.2.
+    Makes a data set of arrays, which are not copied: their memory must stay unchanged until
+    bdl_dataset_free(). Memory that you have mapped is allowed. Values are checked when they are read. Since
+    0.2.
     :type x: bdl_matrix
     :param x:       n x inputs, any layout
     :type y: bdl_matrix
     :param y:       n x targets, any layout; bdl_none(): inputs only, for bdl_dataset_read()
     :type dataset: bdl_dataset
-    :param dataset: receives the handle; free with bdl_dataset_free()
+    :param dataset: receives the handle; free it with bdl_dataset_free()
     """
     return _lowlevel.bdl_dataset_from_arrays(x, y)
 
@@ -1924,42 +2064,42 @@ def bdl_dataset_from_callback(rows, inputs, targets, read):
     :type read: int32_t
     :param read:      writes rows
     :type user_data: void
-    :param user_data: handed to it
+    :param user_data: passed to read
     :type destroy: void
-    :param destroy:   called once with user_data when the data set is freed, and not if this call fails; may be
-                         NULL
+    :param destroy:   called once with user_data when the data set is freed, and not if this call fails; may
+                         be NULL
     :type dataset: bdl_dataset
-    :param dataset:   receives the handle; free with bdl_dataset_free()
+    :param dataset:   receives the handle; free it with bdl_dataset_free()
     """
     return _lowlevel.bdl_dataset_from_callback(rows, inputs, targets, read)
 
 def bdl_dataset_from_npy(x_path, y_path):
     r"""
-    Maps NumPy's files (.npy) instead of reading them: the system loads and drops pages as needed, so they
-    may be larger than memory. Elements are floating-point numbers (f2, f4, f8), integers (i1 to i8, u1 to u8)
-    or truth values (b1), in either byte order, in C or Fortran order. Types that bdl_dtype lacks are
-    converted row by row when they are read; integers beyond 2^53 are rounded to doubles. One dimension is one
-    column; of three or more, in C order, all but the first are columns (images). The files must keep their
-    size until bdl_dataset_free(): one that has become shorter is noticed when rows are read (BDL_ERROR_FILE),
-    but one that another process shortens during the reading ends this process (SIGBUS), as with any mapped
-    file. Since 0.2.
+    Makes a data set of NumPy's files (.npy), which are mapped instead of read: the operating system loads
+    and drops pages as needed, so they may be larger than memory. Elements are floating-point numbers (f2,
+    f4, f8), integers (i1 to i8, u1 to u8) or truth values (b1), in either byte order, in C or Fortran order.
+    Types that bdl_dtype lacks are converted row by row when they are read; integers beyond 2^53 are rounded
+    to doubles. One dimension is one column; of three or more, in C order, all but the first are columns
+    (images). The files must keep their size until bdl_dataset_free(). A file that has become shorter is
+    noticed when rows are read (BDL_ERROR_FILE), but a file that another process shortens during the reading
+    ends this process (SIGBUS), as with any mapped file. Since 0.2.
     :type x_path: string
-    :param x_path:  n x inputs
+    :param x_path:  file of n x inputs
     :type y_path: string
-    :param y_path:  n x targets; NULL: inputs only, for bdl_dataset_read()
+    :param y_path:  file of n x targets; NULL: inputs only, for bdl_dataset_read()
     :type dataset: bdl_dataset
-    :param dataset: receives the handle; free with bdl_dataset_free()
+    :param dataset: receives the handle; free it with bdl_dataset_free()
     :rtype: int
-    :return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT for what is no such file, BDL_ERROR_SHAPE where x and y
+    :return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT for other kinds of files, BDL_ERROR_SHAPE if x and y
                 have different numbers of rows
     """
     return _lowlevel.bdl_dataset_from_npy(x_path, y_path)
 
 def bdl_dataset_from_safetensors(path, x_name, y_name):
     r"""
-    As bdl_dataset_from_npy(), from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16,
-    I8, U64, U32, U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since
-    0.2.
+    Makes a data set as bdl_dataset_from_npy() does, of two tensors of a safetensors file, with types F64,
+    F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8 or BOOL. The tensors may begin at any byte, and
+    other tensors in the file may have any type. Since 0.2.
     :type path: string
     :param path:    the file
     :type x_name: string
@@ -1967,34 +2107,35 @@ def bdl_dataset_from_safetensors(path, x_name, y_name):
     :type y_name: string
     :param y_name:  name of the tensor of n x targets; NULL: inputs only, for bdl_dataset_read()
     :type dataset: bdl_dataset
-    :param dataset: receives the handle; free with bdl_dataset_free()
+    :param dataset: receives the handle; free it with bdl_dataset_free()
     """
     return _lowlevel.bdl_dataset_from_safetensors(path, x_name, y_name)
 
 def bdl_dataset_rows(dataset):
-    r""" Rows of the data set; 0 for NULL. Since 0.2."""
+    r""" Returns the number of rows; 0 for NULL. Since 0.2."""
     return _lowlevel.bdl_dataset_rows(dataset)
 
 def bdl_dataset_inputs(dataset):
-    r""" Columns of x; 0 for NULL. Since 0.2."""
+    r""" Returns the number of columns of x; 0 for NULL. Since 0.2."""
     return _lowlevel.bdl_dataset_inputs(dataset)
 
 def bdl_dataset_targets(dataset):
-    r""" Columns of y; 0 for NULL, and where there is no y. Since 0.2."""
+    r""" Returns the number of columns of y; 0 for NULL and without y. Since 0.2."""
     return _lowlevel.bdl_dataset_targets(dataset)
 
 def bdl_dataset_set_block(dataset, rows_in_block, window):
     r"""
-    Sets blocks, for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and
-    row groups of Parquet files do. An epoch of bdl_optimizer_fit_dataset() then takes the blocks of
-    consecutive rows in random order, and shuffles the rows of `window` blocks at a time. So minibatches come
-    from one window, or two if one ends within a minibatch, and a source that keeps the last `window` blocks reads
-    each block once an epoch. The larger the window, the better the shuffling. Since 0.2.
+    Sets blocks, for sources that read neighbouring rows quickly and scattered rows slowly, as disks,
+    networks and row groups of Parquet files do. An epoch of bdl_optimizer_fit_dataset() then takes the
+    blocks of consecutive rows in random order, and shuffles the rows of `window` blocks at a time. So
+    minibatches come from one window, or from two if a window ends within a minibatch, and a source that
+    keeps the last `window` blocks reads each block once an epoch. A larger window shuffles better. Since
+    0.2.
     :type dataset: bdl_dataset
     :param dataset:       a data set
     :type rows_in_block: int64_t
-    :param rows_in_block: rows of a block, the last of which may be shorter; 0: no blocks, all rows are shuffled,
-                             as at first
+    :param rows_in_block: rows of a block, the last of which may be shorter; 0: no blocks, all rows are
+                             shuffled, as in a new data set
     :type window: int64_t
     :param window:        blocks whose rows are shuffled together, at least 1; not used without blocks
     """
@@ -2008,24 +2149,24 @@ def bdl_dataset_read(dataset, rows, x, y):
     :type rows: int64_t
     :param rows:    count row numbers
     :type count: int64_t
-    :param count:   how many rows, >= 1
+    :param count:   number of rows wanted, >= 1
     :type x: bdl_matrix_out
-    :param x:       count x inputs; bdl_none_out(): not wanted
+    :param x:       receives count x inputs; bdl_none_out(): not wanted
     :type y: bdl_matrix_out
-    :param y:       count x targets; bdl_none_out(): not wanted
+    :param y:       receives count x targets; bdl_none_out(): not wanted
     """
     return _lowlevel.bdl_dataset_read(dataset, rows, x, y)
 
 def bdl_dataset_target_range(dataset, smallest, largest):
     r"""
-    Finds the ranges of the targets in one pass over y: the largest class number says how many classes
-    there are. Since 0.2.
+    Finds the ranges of the targets in one pass over y. The largest class number plus 1 is the number of
+    classes. Since 0.2.
     :type dataset: bdl_dataset
     :param dataset:  a data set with targets
     :type smallest: bdl_matrix_out
     :param smallest: receives 1 x targets, the smallest number of each column; bdl_none_out(): not wanted
     :type largest: bdl_matrix_out
-    :param largest:  receives 1 x targets, the largest; bdl_none_out(): not wanted
+    :param largest:  receives 1 x targets, the largest number; bdl_none_out(): not wanted
     :rtype: int
     :return: BDL_OK, or BDL_ERROR_NOT_FINITE naming the row
     """
@@ -2033,86 +2174,108 @@ def bdl_dataset_target_range(dataset, smallest, largest):
 
 def bdl_model_standardize_dataset(model, dataset):
     r"""
-    As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set, or two for
-    BDL_STUDENT_T. Targets of real numbers are standardised too, unless the data set has none. Since 0.2.
+    Standardises as bdl_model_standardize() does, with the same moments up to rounding, in one pass over the
+    data set, or in two for BDL_STUDENT_T. Targets of real numbers are standardised too, unless the data set
+    has none. Since 0.2.
     :type model: bdl_model
     :param model:   a network
     :type dataset: bdl_dataset
-    :param dataset: of the model's inputs and, if any, targets
+    :param dataset: data set with the model's inputs and, if any, targets
     """
     return _lowlevel.bdl_model_standardize_dataset(model, dataset)
 
 def bdl_optimizer_start_noise_dataset(optimizer, dataset):
     r"""
-    As bdl_optimizer_start_noise(), in one pass over the targets of a data set, which may not be missing.
-    Since 0.2.
+    Sets the start of the noise as bdl_optimizer_start_noise() does, in one pass over the targets of a data
+    set, none of which may be missing. Since 0.2.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model
     :type dataset: bdl_dataset
-    :param dataset:   of the model's inputs and targets
+    :param dataset:   data set with the model's inputs and targets
     """
     return _lowlevel.bdl_optimizer_start_noise_dataset(optimizer, dataset)
 
 def bdl_optimizer_fit_dataset(optimizer, dataset, epochs, progress):
     r"""
-    As bdl_optimizer_fit() on arrays of these rows, with identical results; blocks (bdl_dataset_set_block())
-    change the order. Before the first step the targets of likelihoods with a noise precision are read once,
-    for where it starts, unless it was set or is not learned. Laplace's approximation (option "laplace") reads
-    the data several times at the end. The methods "exact-*" read all rows in their order in each iteration, a
-    part at a time, with no more in memory than 2^18 numbers or D rows; what has no more is read once.
+    Trains as bdl_optimizer_fit() on arrays of these rows does, with identical results; blocks
+    (bdl_dataset_set_block()) change the order. Before the first step, the targets of likelihoods with a
+    noise precision are read once for its start, unless the noise was set or is not learned. Laplace's
+    approximation (option "laplace") reads the data several times at the end. The methods "exact-*" read all
+    rows in their order in each iteration, a part at a time, with at most 2^18 numbers or D rows in memory;
+    smaller data are read once. Since 0.2.
 
-    With a communicator (bdl_optimizer_set_communicator()), each rank passes a data set of its own on the same
-    rows, and is asked only for rows of its shards. Where rows cannot be read on one rank, it has its own error
-    and the others BDL_ERROR_PEER. Each shard has blocks of its own. Since 0.2.
+    With a communicator (bdl_optimizer_set_communicator()), each process passes its own data set of the same
+    rows, and reads only the rows of its shards. If rows cannot be read in one process, it returns its own
+    error and the others return BDL_ERROR_PEER. Each shard has its own blocks.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a model
     :type dataset: bdl_dataset
-    :param dataset:   of the model's inputs and targets
+    :param dataset:   data set with the model's inputs and targets
     :type epochs: int64_t
     :param epochs:    as for bdl_optimizer_fit(); 0 finishes an interrupted fit
     :type progress: int32_t
     :param progress:  may be NULL
     :type user_data: void
-    :param user_data: handed to progress
+    :param user_data: passed to progress
     :rtype: int
-    :return: as bdl_optimizer_fit(); BDL_ERROR_NOT_FINITE or BDL_ERROR_LABEL naming the row, BDL_ERROR_CALLBACK
-                or BDL_ERROR_FILE where rows could not be read: everything is as after the last step, and 0 epochs
-                go on from there. BDL_ERROR_UNSUPPORTED for blocks with option "sampling" = "replacement"
+    :return: as bdl_optimizer_fit(). BDL_ERROR_NOT_FINITE or BDL_ERROR_LABEL naming the row, and
+                BDL_ERROR_CALLBACK or BDL_ERROR_FILE if rows could not be read: everything is as after the last
+                step, and a fit of 0 epochs continues from there. BDL_ERROR_UNSUPPORTED for blocks with option
+                "sampling" = "replacement"
     """
     return _lowlevel.bdl_optimizer_fit_dataset(optimizer, dataset, epochs, progress)
 
 def bdl_optimizer_laplace_dataset(optimizer, dataset):
-    r"""As bdl_optimizer_laplace(), on a data set. Since 0.2."""
+    r"""
+    Computes Laplace's approximation as bdl_optimizer_laplace() does, on a data set. Since 0.2.
+    :type optimizer: bdl_optimizer
+    :param optimizer: as for bdl_optimizer_laplace()
+    :type dataset: bdl_dataset
+    :param dataset:   data set with the model's inputs and targets
+    """
     return _lowlevel.bdl_optimizer_laplace_dataset(optimizer, dataset)
 
 def bdl_optimizer_elbo_dataset(optimizer, dataset, samples, seed, kl):
     r"""
-    As bdl_optimizer_elbo(), on a data set: the expectation is summed over chunks of 1024 rows, under the same
-    posterior samples. Since 0.2.
+    Computes the ELBO's two terms as bdl_optimizer_elbo() does, on a data set: the expectation is summed over
+    chunks of 1024 rows, under the same posterior samples. Since 0.2.
+    :type optimizer: bdl_optimizer
+    :param optimizer:               an optimizer with a model
+    :type dataset: bdl_dataset
+    :param dataset:                 data set with the model's inputs and targets
+    :type samples: int64_t
+    :param samples:                 as for bdl_optimizer_elbo()
+    :type seed: uint64_t
+    :param seed:                    as for bdl_optimizer_elbo()
+    :type expected_log_likelihood: float
+    :param expected_log_likelihood: as for bdl_optimizer_elbo()
+    :type kl: float
+    :param kl:                      as for bdl_optimizer_elbo()
     """
     return _lowlevel.bdl_optimizer_elbo_dataset(optimizer, dataset, samples, seed, kl)
 
 def bdl_optimizer_observe(optimizer, x, y, log_density):
     r"""
-    Observes rows of x and y in their order, option "block" of them at a time (default 1); a block is one
-    observation, which holds as many gradient vectors as it has rows and outputs. A posterior that is blank is
-    initialised first (bdl_optimizer_initialize()): by the methods for streams as the prior. Before each block
-    one step of time passes, as the options "transition", "process_noise" and "forgetting" say, unless
-    bdl_optimizer_forecast() has moved time on since the last observation.
+    Observes rows of x and y in their order, option "block" of them at a time (default 1). A block is one
+    observation, which holds as many gradient vectors as it has rows and outputs. An uninitialised posterior
+    is initialised first (bdl_optimizer_initialize()); methods for streams initialise it as the prior. Before
+    each block one step of time passes, as the options "transition", "process_noise" and "forgetting" define,
+    unless bdl_optimizer_forecast() has moved time on since the last observation. Since 0.1.
 
-    A missing target is NaN. Outputs that are independent given f are used without it; a row that lacks all its
-    targets (or, with a full noise covariance or "mc-hess", any) lets time pass and nothing else.
+    - A missing target is NaN. Outputs that are independent given f are used without it. A row without any
+      target (or, with a full noise covariance or "mc-hess", without all targets) lets time pass and nothing
+      else.
+    - Option "guard" (on by default) limits how far the mean moves, so that the observation's own posterior
+      does not become less likely; bdl_optimizer_guarded_steps() counts the limited steps.
+    - Option "score" defines how the one-step-ahead log density of each row is computed before the row is
+      used.
+    - Option "learn_noise" (on by default) learns the noise of Gaussian and Student-t models from
+      one-step-ahead residuals, unless you have set the noise.
+    - With "stream_scales" = "learned", a network without standardisation and with an uninitialised posterior
+      gets its standardisation from the first block, if the block has 20 rows and its targets vary. Else it
+      comes from the first rows, which are kept until there are 20; each call then observes all of them anew.
+    - Momentum, schedules, "curvature_rate", the learning of priors and the data size have no effect.
 
-    With option "guard" (the default) the mean goes only as far as the observation's own posterior does not
-    become less likely by it; bdl_optimizer_guarded_steps() counts where that held it back.
-
-    Option "score" says how the one-step-ahead log density of each row is computed before it is used. Momentum,
-    schedules, "curvature_rate", the learning of priors and the data size have no effect.
-
-    With option "learn_noise" (the default) the noise of Gaussian and Student-t models is learned from one-step-ahead
-    residuals, unless you have set it. With "stream_scales" = "learned" a network that has no standardisation, and
-    whose posterior is blank, gets it from the first block, if that has 20 rows and its targets vary; else from
-    the first rows, which are kept until there are as many: each call then observes all of them anew. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer:   an optimizer with a model, of any method
     :type x: bdl_matrix
@@ -2120,44 +2283,44 @@ def bdl_optimizer_observe(optimizer, x, y, log_density):
     :type y: bdl_matrix
     :param y:           n x targets
     :type log_density: bdl_matrix_out
-    :param log_density: receives n x 1, in nats: log p(y_t | x_t, blocks before), NaN for rows that were not
-                           used. May be bdl_none_out()
+    :param log_density: receives n x 1, in nats: log p(y_t | x_t, blocks before), and NaN for rows that were
+                           not used. May be bdl_none_out()
     :rtype: int
-    :return: BDL_OK, BDL_STOPPED, BDL_ERROR_UNSUPPORTED (no model, or options that do not go together),
+    :return: BDL_OK, BDL_STOPPED, BDL_ERROR_UNSUPPORTED (no model, or an invalid combination of options),
                 BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_LABEL, BDL_ERROR_DIVERGED, BDL_ERROR_CALLBACK or
-                BDL_ERROR_OUT_OF_MEMORY; all but BDL_OK leave the state after the last block that was used whole,
-                and log_density unwritten
+                BDL_ERROR_OUT_OF_MEMORY. All but BDL_OK leave the state after the last whole block that was used,
+                and do not write log_density
     """
     return _lowlevel.bdl_optimizer_observe(optimizer, x, y, log_density)
 
 def bdl_optimizer_forecast(optimizer, steps):
     r"""
     Moves time on by a number of steps without observations: theta_t = gamma theta_(t-1) + N(0, Q), exactly,
-    and precision times "forgetting" each step. The next bdl_optimizer_observe() belongs to that time.
-    Predictions made in between are forecasts. A blank posterior is initialised first. An error changes
-    nothing. Since 0.1.
+    and the precision is multiplied by "forgetting" in each step. The next bdl_optimizer_observe() belongs to
+    the new time. Predictions made in between are forecasts. An uninitialised posterior is initialised first.
+    An error changes nothing. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type steps: int64_t
-    :param steps:     >= 0; 0: the next observation is made at the time of the last
+    :param steps:     >= 0; 0: the next observation is made at the time of the last one
     """
     return _lowlevel.bdl_optimizer_forecast(optimizer, steps)
 
 def bdl_optimizer_set_process_noise(optimizer, variance):
     r"""
-    Fixes the process noise Q = diag(variance) parameter by parameter; option "process_noise" no longer
-    matters. Since 0.1.
+    Fixes the process noise Q = diag(variance) for each parameter, in place of option "process_noise". Since
+    0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type variance: bdl_matrix
-    :param variance:  1 x 1 or 1 x D, >= 0, per step of time; bdl_none(): option "process_noise" again
+    :param variance:  1 x 1 or 1 x D, >= 0, for a step of time; bdl_none(): option "process_noise" again
     """
     return _lowlevel.bdl_optimizer_set_process_noise(optimizer, variance)
 
 def bdl_optimizer_prequential(optimizer):
     r"""
-    Reads prequential (one-step-ahead) scores since the optimizer was initialised: means over all observations, each
-    row judged before it was used. Any out-pointer may be NULL. Since 0.1.
+    Reads prequential (one-step-ahead) scores since the optimizer was initialised, as means over all
+    observations; each row is scored before it is used. Any out-pointer may be NULL. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer:   an optimizer with a model
     :type count: int64_t
@@ -2171,61 +2334,86 @@ def bdl_optimizer_prequential(optimizer):
     return _lowlevel.bdl_optimizer_prequential(optimizer)
 
 def bdl_optimizer_shortened_steps(optimizer):
-    r""" Number of steps that were shortened to stay positive definite; 0 for NULL. Since 0.1."""
+    r""" Returns the number of steps that were shortened to stay positive definite; 0 for NULL. Since 0.1."""
     return _lowlevel.bdl_optimizer_shortened_steps(optimizer)
 BDL_DRAW_PARAMETERS = _lowlevel.BDL_DRAW_PARAMETERS
-r""" rows ~ q, the posterior samples of the mc- estimates"""
+r""" rows ~ q: the posterior samples of the estimates mc-*"""
 BDL_DRAW_PROBES = _lowlevel.BDL_DRAW_PROBES
-r""" rows of +-1, independent with mean 0 (Hutchinson probes)"""
+r""" rows of +-1, independent, with mean 0 (Hutchinson probes)"""
 
 def bdl_optimizer_set_draws(optimizer, draws):
     r"""
-    Sets the source of random draws. It is not part of a checkpoint. Since 0.1.
+    Sets the source of random numbers. It is not part of a checkpoint. Since 0.1.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer
     :type draws: int32_t
     :param draws:     NULL: the library's own streams again (destroy is not called then)
     :type user_data: void
-    :param user_data: handed to the callback
+    :param user_data: passed to the callback
     :type destroy: void
     :param destroy:   called once with user_data when another source is set or the optimizer is freed; may be
-                         NULL. If the call fails, it is not called
+                         NULL. If the call fails, destroy is not called
     """
     return _lowlevel.bdl_optimizer_set_draws(optimizer, draws)
 BDL_MONTE_CARLO = _lowlevel.BDL_MONTE_CARLO
-r""" average over posterior draws"""
+r""" average over posterior samples"""
 BDL_PLUG_IN = _lowlevel.BDL_PLUG_IN
 r""" posterior mean only"""
 BDL_QUADRATURE = _lowlevel.BDL_QUADRATURE
 r""" exact, one-output generalised linear models"""
 BDL_LINEARIZED_MONTE_CARLO = _lowlevel.BDL_LINEARIZED_MONTE_CARLO
-r""" average over draws of the linearised model's outputs"""
+r""" average over samples of the linearised model's outputs"""
 BDL_LINEARIZED = _lowlevel.BDL_LINEARIZED
 r""" closed forms for the linearised model"""
 BDL_LOCAL_MONTE_CARLO = _lowlevel.BDL_LOCAL_MONTE_CARLO
-r""" average over draws with noise of each example's own"""
+r""" average over samples with separate noise for each example"""
 
 def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance):
     r"""
-    Computes the mean and the two kinds of variance of y, whose sum is Var[y | x]. A row that overflows is infinite.
-    For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED implies
-    E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
+    Computes the mean of y and the two kinds of variance, whose sum is Var[y | x]. A row that overflows is
+    infinite. For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
+    implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
+    :type model: bdl_model
+    :param model:              see above
+    :type posterior: bdl_posterior
+    :param posterior:          see above
+    :type x: bdl_matrix
+    :param x:                  n x inputs
+    :type method: int
+    :param method:             see above
+    :type samples: int64_t
+    :param samples:            see above
+    :type seed: uint64_t
+    :param seed:               see above
     :type mean: bdl_matrix_out
     :param mean:               receives n x C: E[y | x]
     :type epistemic_variance: bdl_matrix_out
-    :param epistemic_variance: receives n x C: Var_q[E[y | x, theta]], from not knowing theta; 0 of a posterior without a
-                                  covariance (bdl_posterior_has_covariance())
+    :param epistemic_variance: receives n x C: Var_q[E[y | x, theta]], because theta is uncertain; 0 for a
+                                  posterior without a covariance (bdl_posterior_has_covariance())
     :type noise_variance: bdl_matrix_out
     :param noise_variance:     receives n x C: E_q[Var[y | x, theta]], from the likelihood. BDL_STUDENT_T with
-                                  2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED
+                                  2 degrees of freedom or fewer has no variance: BDL_ERROR_UNSUPPORTED
     """
     return _lowlevel.bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance)
 
 def bdl_predict_quantiles(model, posterior, x, method, samples, seed, levels, quantiles):
     r"""
-    Computes quantiles of y, noise included; infinite if a row overflows. BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
-    BDL_STUDENT_T: exact for the predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with
-    at least that probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
+    Computes quantiles of y, noise included; infinite if a row overflows. For BDL_GAUSSIAN,
+    BDL_HETEROSCEDASTIC and BDL_STUDENT_T they are those of the predictive mixture, to 1e-10 of its scale.
+    For BDL_POISSON a quantile is the smallest count with at least that probability. Other likelihoods return
+    BDL_ERROR_UNSUPPORTED. Since 0.1.
+    :type model: bdl_model
+    :param model:     as for bdl_predict()
+    :type posterior: bdl_posterior
+    :param posterior: as for bdl_predict()
+    :type x: bdl_matrix
+    :param x:         n x inputs
+    :type method: int
+    :param method:    as for bdl_predict()
+    :type samples: int64_t
+    :param samples:   as for bdl_predict()
+    :type seed: uint64_t
+    :param seed:      as for bdl_predict()
     :type levels: bdl_matrix
     :param levels:    1 x K probabilities in (0, 1)
     :type quantiles: bdl_matrix_out
@@ -2235,8 +2423,20 @@ def bdl_predict_quantiles(model, posterior, x, method, samples, seed, levels, qu
 
 def bdl_predict_interval(model, posterior, x, method, samples, seed, probability, lower, upper):
     r"""
-    Computes the central interval that holds y with the given probability: quantiles (1 -+ probability) / 2. Since
-    0.1.
+    Computes the central interval that holds y with the given probability: quantiles (1 -+ probability) / 2.
+    Since 0.1.
+    :type model: bdl_model
+    :param model:       as for bdl_predict()
+    :type posterior: bdl_posterior
+    :param posterior:   as for bdl_predict()
+    :type x: bdl_matrix
+    :param x:           n x inputs
+    :type method: int
+    :param method:      as for bdl_predict()
+    :type samples: int64_t
+    :param samples:     as for bdl_predict()
+    :type seed: uint64_t
+    :param seed:        as for bdl_predict()
     :type probability: float
     :param probability: in (0, 1)
     :type lower: bdl_matrix_out
@@ -2248,26 +2448,50 @@ def bdl_predict_interval(model, posterior, x, method, samples, seed, probability
 
 def bdl_predict_classes(model, posterior, x, method, samples, seed, probabilities, entropy, mutual_information):
     r"""
-    Computes class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:
-    BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are those of the probit
-    approximation; the mutual information of BDL_BERNOULLI is integrated over q(f | x) exactly, and that of
-    BDL_CATEGORICAL is BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
+    Computes class probabilities and their uncertainty, in nats. Likelihoods other than BDL_BERNOULLI and
+    BDL_CATEGORICAL return BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are
+    those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
+    x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
+    :type model: bdl_model
+    :param model:              as for bdl_predict()
+    :type posterior: bdl_posterior
+    :param posterior:          as for bdl_predict()
+    :type x: bdl_matrix
+    :param x:                  n x inputs
+    :type method: int
+    :param method:             as for bdl_predict()
+    :type samples: int64_t
+    :param samples:            as for bdl_predict()
+    :type seed: uint64_t
+    :param seed:               as for bdl_predict()
     :type probabilities: bdl_matrix_out
     :param probabilities:      receives n x C: P(class) (BDL_CATEGORICAL) or P(y = 1) (BDL_BERNOULLI)
     :type entropy: bdl_matrix_out
     :param entropy:            receives the predictive entropy: n x 1 (categorical) or n x C (Bernoulli)
     :type mutual_information: bdl_matrix_out
-    :param mutual_information: receives the part of the entropy due to not knowing theta (Houlsby et al.
-                                  2011), shape as entropy
+    :param mutual_information: receives the part of the entropy that comes from the uncertainty of theta
+                                  (Houlsby et al. 2011), in the shape of entropy
     """
     return _lowlevel.bdl_predict_classes(model, posterior, x, method, samples, seed, probabilities, entropy, mutual_information)
 
 def bdl_predict_log_density(model, posterior, x, y, method, samples, seed, log_density):
     r"""
-    Computes log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity if the
-    density underflows or the row overflows. Since 0.1.
+    Computes log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity if
+    the density underflows or the row overflows. Since 0.1.
+    :type model: bdl_model
+    :param model:       as for bdl_predict()
+    :type posterior: bdl_posterior
+    :param posterior:   as for bdl_predict()
+    :type x: bdl_matrix
+    :param x:           n x inputs
     :type y: bdl_matrix
     :param y:           n x targets
+    :type method: int
+    :param method:      as for bdl_predict()
+    :type samples: int64_t
+    :param samples:     as for bdl_predict()
+    :type seed: uint64_t
+    :param seed:        as for bdl_predict()
     :type log_density: bdl_matrix_out
     :param log_density: receives n x 1
     """
@@ -2275,33 +2499,58 @@ def bdl_predict_log_density(model, posterior, x, y, method, samples, seed, log_d
 
 def bdl_predict_draws(model, posterior, x, samples, seed, draws):
     r"""
-    Draws y by BDL_MONTE_CARLO: for each example, draw k comes from parameter draw k. For BDL_CATEGORICAL
-    the draws are class numbers. Since 0.1.
+    Draws samples of y by BDL_MONTE_CARLO: for each example, sample k of y comes from sample k of the
+    parameters. For BDL_CATEGORICAL the samples are class numbers. Since 0.1.
+    :type model: bdl_model
+    :param model:     as for bdl_predict()
+    :type posterior: bdl_posterior
+    :param posterior: as for bdl_predict()
+    :type x: bdl_matrix
+    :param x:         n x inputs
     :type samples: int64_t
-    :param samples: number of draws S
+    :param samples:   number of samples S
+    :type seed: uint64_t
+    :param seed:      as for bdl_predict()
     :type draws: bdl_matrix_out
-    :param draws:   receives n x (targets S): column t S + k is target t of draw k
+    :param draws:     receives n x (targets S): column t S + k is target t of sample k
     """
     return _lowlevel.bdl_predict_draws(model, posterior, x, samples, seed, draws)
 
 def bdl_predict_draws_by(model, posterior, x, method, samples, seed, draws):
     r"""
-    As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes
-    from output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
-    BDL_STUDENT_T and BDL_POISSON, and draws with the probit approximation's probabilities for BDL_BERNOULLI
-    and BDL_CATEGORICAL. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
+    Draws samples of y as bdl_predict_draws() does, by a method. BDL_LINEARIZED_MONTE_CARLO takes sample k of
+    y from sample k of the outputs. BDL_LINEARIZED gives the same samples for BDL_GAUSSIAN,
+    BDL_HETEROSCEDASTIC, BDL_STUDENT_T and BDL_POISSON, and samples with the probabilities of the probit
+    approximation for BDL_BERNOULLI and BDL_CATEGORICAL. Methods other than these two and BDL_MONTE_CARLO
+    return BDL_ERROR_UNSUPPORTED. Since 0.1.
+    :type model: bdl_model
+    :param model:     as for bdl_predict()
+    :type posterior: bdl_posterior
+    :param posterior: as for bdl_predict()
+    :type x: bdl_matrix
+    :param x:         n x inputs
+    :type method: int
+    :param method:    as for bdl_predict()
     :type samples: int64_t
-    :param samples: number of draws S
+    :param samples:   number of samples S
+    :type seed: uint64_t
+    :param seed:      as for bdl_predict()
     :type draws: bdl_matrix_out
-    :param draws:   receives n x (targets S): column t S + k is target t of draw k
+    :param draws:     receives n x (targets S): column t S + k is target t of sample k
     """
     return _lowlevel.bdl_predict_draws_by(model, posterior, x, method, samples, seed, draws)
 
 def bdl_predict_output_distribution(model, posterior, x, mean, covariance):
     r"""
-    Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the
-    likelihood (and its noise), as filters need it. For any likelihood. The outputs of a posterior without a covariance
-    (bdl_posterior_has_covariance()) have none either: BDL_ERROR_UNSUPPORTED, unless only their mean is asked for. Since 0.1.
+    Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the outputs f of the linearised model,
+    before the likelihood and its noise, as filters need it, for any likelihood. If the posterior has no
+    covariance (bdl_posterior_has_covariance()), a wanted covariance is BDL_ERROR_UNSUPPORTED. Since 0.1.
+    :type model: bdl_model
+    :param model:      as for bdl_predict()
+    :type posterior: bdl_posterior
+    :param posterior:  as for bdl_predict()
+    :type x: bdl_matrix
+    :param x:          n x inputs
     :type mean: bdl_matrix_out
     :param mean:       receives n x C: f(x; mu)
     :type covariance: bdl_matrix_out
@@ -2311,97 +2560,138 @@ def bdl_predict_output_distribution(model, posterior, x, mean, covariance):
 
 def bdl_predict_leverage(model, posterior, x, leverage, left_out):
     r"""
-    Computes a leverage of each row: how unlike the rows of the training data it is, to the posterior. It is the mean
-    of the diagonal of J Sigma J^T over the means of y (of classes: over the logits), standardised targets, by the
-    posterior that BDL_LINEARIZED takes. Divided by its mean over the training rows it is a score that is 1 on
-    average over these and larger where the data say little. Posteriors after methods that find a point, as "map",
-    have the covariance that they began with, and their leverages say nothing. Since 0.2.
+    Computes the leverage of each row: how different the row is, to the posterior, from the rows of the
+    training data. It is the mean of the diagonal of J Sigma J^T over the means of y (over the logits of
+    classes), for standardised targets, by the posterior that BDL_LINEARIZED takes. Divided by its mean over
+    the training rows it is a score that is 1 on average over these rows, and larger where there are few
+    data. After methods that find a point, such as "map", the posterior has the covariance that it began
+    with, and leverages mean nothing. Since 0.2.
+    :type model: bdl_model
+    :param model:     as for bdl_predict()
+    :type posterior: bdl_posterior
+    :param posterior: as for bdl_predict()
+    :type x: bdl_matrix
+    :param x:         n x inputs
     :type leverage: bdl_matrix_out
-    :param leverage: receives n x 1
+    :param leverage:  receives n x 1
     :type left_out: bdl_matrix_out
-    :param left_out: receives n x 1: of rows of the training data, what the leverage would be without the row, each
-                        output by itself: s / (1 - w s) with the expected curvature w of its loss. New rows of the same
-                        kind have such leverages, so their quantiles are limits for new rows
+    :param left_out:  receives n x 1: for rows of the training data, the leverage that the row would have if
+                         it were left out, for each output alone: s / (1 - w s) with the expected curvature w of
+                         its loss. New rows of the same kind have such leverages, so their quantiles are limits
+                         for new rows
     """
     return _lowlevel.bdl_predict_leverage(model, posterior, x, leverage, left_out)
 
 def bdl_predictor_create(model, posterior, method, samples, seed):
     r"""
-    Creates a predictor; arguments are as for bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY if the draws need
-    more than there is. Since 0.2.
+    Creates a predictor; its arguments are those of bdl_predict(). Returns BDL_ERROR_OUT_OF_MEMORY if there
+    is no memory for the samples. Since 0.2.
+    :type model: bdl_model
+    :param model:     a model
+    :type posterior: bdl_posterior
+    :param posterior: a posterior
+    :type method: int
+    :param method:    as for bdl_predict()
+    :type samples: int64_t
+    :param samples:   as for bdl_predict()
+    :type seed: uint64_t
+    :param seed:      as for bdl_predict()
     :type predictor: bdl_predictor
-    :param predictor: receives the predictor, to be freed with bdl_predictor_free()
+    :param predictor: receives the predictor; free it with bdl_predictor_free()
     """
     return _lowlevel.bdl_predictor_create(model, posterior, method, samples, seed)
 
 def bdl_predictor_create_ensemble(models, method, samples, seed):
     r"""
     Creates a predictor of a deep ensemble: J members that were trained independently, by any methods
-    (Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is
-    the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own
-    standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives results
-    identical to those of bdl_predictor_create(). What the functions below give for the mixture:
+    (Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j
+    is the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j). Each
+    member has its own standardisation, noise and running statistics, and `samples` samples, of seed + j. One
+    member gives results identical to those of bdl_predictor_create(). The predictor holds what its members
+    hold, and memory that grows with the rows of a call. Since 0.2.
 
-      moments          the epistemic variance is the members' mean one plus the variance of their means
-      quantiles, intervals, log densities, class probabilities, entropies   those of the mixture
-      mutual information   of y and both member and parameters
-      draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j
-      output distribution  mean and covariance of the mixture of the members' normal distributions, in the
-                       caller's units; it is not normal itself
-      leverages        the means of the members' leverages
+    The functions below give these results for the mixture:
 
-    It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
+    - moments: the epistemic variance is the mean of the members' epistemic variances plus the variance of
+      their means;
+    - quantiles, intervals, log densities, class probabilities and entropies: those of the mixture;
+    - mutual information: that of y with the member and its parameters together;
+    - draws: `samples` of each member, n x (targets S J); column t S J + j S + k is sample k of member j;
+    - output distribution: mean and covariance of the mixture of the members' normal distributions, in the
+      caller's units; the mixture is not normal;
+    - leverages: the means of the members' leverages.
+
     :type models: bdl_model
     :param models:     `count` models of one dtype with equal numbers of inputs and outputs, and one kind of
                           likelihood; else BDL_ERROR_SHAPE. Errors name the member
     :type posteriors: bdl_posterior
-    :param posteriors: as many, one for each model
+    :param posteriors: as many posteriors, one for each model
     :type count: int64_t
     :param count:      J >= 1
+    :type method: int
+    :param method:     as for bdl_predict()
+    :type samples: int64_t
+    :param samples:    samples of each member
+    :type seed: uint64_t
+    :param seed:       seed of the first member
     :type predictor: bdl_predictor
-    :param predictor:  receives the predictor, to be freed with bdl_predictor_free()
+    :param predictor:  receives the predictor; free it with bdl_predictor_free()
     """
     return _lowlevel.bdl_predictor_create_ensemble(models, method, samples, seed)
 
 def bdl_predictor_moments(predictor, x, mean, epistemic_variance, noise_variance):
-    r""" As bdl_predict(). Since 0.2."""
+    r""" Computes mean and variances as bdl_predict() does. Since 0.2."""
     return _lowlevel.bdl_predictor_moments(predictor, x, mean, epistemic_variance, noise_variance)
 
 def bdl_predictor_quantiles(predictor, x, levels, quantiles):
-    r""" As bdl_predict_quantiles(). Since 0.2."""
+    r""" Computes quantiles as bdl_predict_quantiles() does. Since 0.2."""
     return _lowlevel.bdl_predictor_quantiles(predictor, x, levels, quantiles)
 
 def bdl_predictor_interval(predictor, x, probability, lower, upper):
-    r""" As bdl_predict_interval(). Since 0.2."""
+    r""" Computes an interval as bdl_predict_interval() does. Since 0.2."""
     return _lowlevel.bdl_predictor_interval(predictor, x, probability, lower, upper)
 
 def bdl_predictor_classes(predictor, x, probabilities, entropy, mutual_information):
-    r""" As bdl_predict_classes(). Since 0.2."""
+    r""" Computes class probabilities as bdl_predict_classes() does. Since 0.2."""
     return _lowlevel.bdl_predictor_classes(predictor, x, probabilities, entropy, mutual_information)
 
 def bdl_predictor_log_density(predictor, x, y, log_density):
-    r""" As bdl_predict_log_density(). Since 0.2."""
+    r""" Computes log densities as bdl_predict_log_density() does. Since 0.2."""
     return _lowlevel.bdl_predictor_log_density(predictor, x, y, log_density)
 
 def bdl_predictor_draws(predictor, x, draws):
-    r""" As bdl_predict_draws_by(), with the predictor's method; as many draws as it has samples. Since 0.2."""
+    r"""
+    Draws as many samples of y as the predictor has samples, as bdl_predict_draws_by() does by the
+    predictor's method. Since 0.2.
+    """
     return _lowlevel.bdl_predictor_draws(predictor, x, draws)
 
 def bdl_predictor_output_distribution(predictor, x, mean, covariance):
-    r""" As bdl_predict_output_distribution(), whatever the predictor's method. Since 0.2."""
+    r"""
+    Computes the distribution of outputs as bdl_predict_output_distribution() does, whatever the predictor's
+    method. Since 0.2.
+    """
     return _lowlevel.bdl_predictor_output_distribution(predictor, x, mean, covariance)
 
 def bdl_predictor_leverage(predictor, x, leverage, left_out):
-    r""" As bdl_predict_leverage(), whatever the predictor's method. Since 0.2."""
+    r""" Computes leverages as bdl_predict_leverage() does, whatever the predictor's method. Since 0.2."""
     return _lowlevel.bdl_predictor_leverage(predictor, x, leverage, left_out)
 
 def bdl_metric_rmse(mean, y):
-    r""" Root mean squared error over all entries of mean and y (both n x C), in units of y. Since 0.1."""
+    r"""
+    Computes the root mean squared error over all entries, in units of y. Since 0.1.
+    :type mean: bdl_matrix
+    :param mean: n x C predicted means
+    :type y: bdl_matrix
+    :param y:    n x C targets
+    :type rmse: float
+    :param rmse: receives the error
+    """
     return _lowlevel.bdl_metric_rmse(mean, y)
 
 def bdl_metric_log_predictive_density(log_density):
     r"""
-    Mean log predictive density per example, in nats. Since 0.1.
+    Computes the mean log predictive density of an example, in nats. Since 0.1.
     :type log_density: bdl_matrix
     :param log_density:    n x 1, from bdl_predict_log_density()
     :type mean: float
@@ -2413,7 +2703,7 @@ def bdl_metric_log_predictive_density(log_density):
 
 def bdl_metric_accuracy(probabilities, y):
     r"""
-    Fraction of examples whose most probable class is the label, in [0, 1]. Since 0.1.
+    Computes the fraction of examples whose most probable class is the label, in [0, 1]. Since 0.1.
     :type probabilities: bdl_matrix
     :param probabilities: n x K class probabilities (K >= 2), or n x 1: P(y = 1)
     :type y: bdl_matrix
@@ -2425,24 +2715,41 @@ def bdl_metric_accuracy(probabilities, y):
 
 def bdl_metric_brier(probabilities, y):
     r"""
-    Brier score: mean over examples of sum_k (p_k - [y = k])^2, in [0, 2] (Brier 1950); for n x 1
-    probabilities both classes count. Since 0.1.
+    Computes the Brier score: the mean over examples of sum_k (p_k - [y = k])^2, in [0, 2] (Brier 1950). With
+    n x 1 probabilities both classes count. Since 0.1.
+    :type probabilities: bdl_matrix
+    :param probabilities: n x K, or n x 1: P(y = 1)
+    :type y: bdl_matrix
+    :param y:             n x 1 class numbers
+    :type brier: float
+    :param brier:         receives the score; lower is better
     """
     return _lowlevel.bdl_metric_brier(probabilities, y)
 
 def bdl_metric_nll(probabilities, y):
-    r"""Mean of -log p of the labels, in nats. Since 0.2. BDL_ERROR_DIVERGED where a label's probability is 0."""
+    r"""
+    Computes the mean of -log p of the labels, in nats. Returns BDL_ERROR_DIVERGED if the probability of a
+    label is 0. Since 0.2.
+    :type probabilities: bdl_matrix
+    :param probabilities: n x K, or n x 1: P(y = 1)
+    :type y: bdl_matrix
+    :param y:             n x 1 class numbers
+    :type nll: float
+    :param nll:           receives the mean; lower is better
+    """
     return _lowlevel.bdl_metric_nll(probabilities, y)
 
 def bdl_metric_ece(probabilities, y, bins):
     r"""
-    Expected calibration error of the most probable class (Guo et al. 2017), in [0, 1]. Since 0.1.
+    Computes the expected calibration error of the most probable class (Guo et al. 2017), in [0, 1]. Since
+    0.1.
     :type probabilities: bdl_matrix
     :param probabilities: n x K, or n x 1: P(y = 1)
     :type y: bdl_matrix
     :param y:             n x 1 class numbers
     :type bins: int64_t
-    :param bins:          equal-width confidence bins ((b - 1) / bins, b / bins], >= 1; 15 is customary
+    :param bins:          number of confidence bins ((b - 1) / bins, b / bins] of equal width, >= 1; 15 is
+                             customary
     :type ece: float
     :param ece:           receives sum_b n_b / n |accuracy_b - confidence_b|
     """
@@ -2457,51 +2764,62 @@ def bdl_metric_calibration_curve(probabilities, y, curve):
     :param y:             n x 1 class numbers
     :type curve: bdl_matrix_out
     :param curve:         bins x 3, a row for each bin of bdl_metric_ece(): number of examples, accuracy, mean
-                             confidence; the last two are NaN where there are no examples
+                             confidence. The last two are NaN in bins without examples
     """
     return _lowlevel.bdl_metric_calibration_curve(probabilities, y, curve)
 
 def bdl_metric_entropy(probabilities, entropy):
     r"""
-    Entropy of each row, -sum_k p_k log p_k, in nats. Since 0.2.
+    Computes the entropy of each row, -sum_k p_k log p_k, in nats. Since 0.2.
     :type probabilities: bdl_matrix
-    :param probabilities: n x K, or n x 1: P(y = 1), which is two classes
+    :param probabilities: n x K, or n x 1: P(y = 1) of two classes
     :type entropy: bdl_matrix_out
-    :param entropy:       n x 1
+    :param entropy:       receives n x 1
     """
     return _lowlevel.bdl_metric_entropy(probabilities, entropy)
 
 def bdl_metric_entropy_histogram(probabilities, counts):
     r"""
-    Numbers of rows by their entropy, in equal-width bins over [0, log K]. Since 0.2.
+    Counts rows by their entropy, in bins of equal width over [0, log K]. Since 0.2.
     :type probabilities: bdl_matrix
     :param probabilities: n x K, or n x 1: P(y = 1)
     :type counts: bdl_matrix_out
-    :param counts:        bins x 1: bin b holds ((b - 1), b] log K / bins, and the first entropy 0
+    :param counts:        receives bins x 1: bin b counts entropies in ((b - 1), b] log K / bins, and the
+                             first bin also entropy 0
     """
     return _lowlevel.bdl_metric_entropy_histogram(probabilities, counts)
 
 def bdl_metric_auroc(positive, negative):
     r"""
-    Area under the ROC curve: P(a positive's score is higher than a negative's), equal scores counting half, in
-    [0, 1]. Since 0.2.
+    Computes the area under the ROC curve: the probability that the score of a positive is higher than that
+    of a negative, where equal scores count half. Since 0.2.
     :type positive: bdl_matrix
-    :param positive: n x 1 scores, of which a higher one says positive
+    :param positive: n x 1 scores of positives, which should be the higher ones
     :type negative: bdl_matrix
-    :param negative: m x 1 scores
+    :param negative: m x 1 scores of negatives
+    :type auroc: float
+    :param auroc:    receives the area, in [0, 1]
     """
     return _lowlevel.bdl_metric_auroc(positive, negative)
 
 def bdl_metric_aupr(positive, negative):
     r"""
-    Area under the precision-recall curve as average precision: the sum over distinct scores, descending, of the
-    step in recall times the precision, in [0, 1]; n / (n + m) for scores that say nothing. Since 0.2.
+    Computes the area under the precision-recall curve as average precision: the sum over distinct scores,
+    descending, of the step in recall times the precision. Scores without information give n / (n + m). Since
+    0.2.
+    :type positive: bdl_matrix
+    :param positive: n x 1 scores
+    :type negative: bdl_matrix
+    :param negative: m x 1 scores
+    :type aupr: float
+    :param aupr:     receives the area, in [0, 1]
     """
     return _lowlevel.bdl_metric_aupr(positive, negative)
 
 def bdl_metric_fpr(positive, negative, tpr):
     r"""
-    Computes the false positive rate at a true positive rate of at least tpr; "FPR95" for tpr = 0.95. Since 0.2.
+    Computes the false positive rate at a true positive rate of at least tpr; tpr = 0.95 gives "FPR95". Since
+    0.2.
     :type positive: bdl_matrix
     :param positive:  n x 1 scores
     :type negative: bdl_matrix
@@ -2516,7 +2834,15 @@ def bdl_metric_fpr(positive, negative, tpr):
     return _lowlevel.bdl_metric_fpr(positive, negative, tpr)
 
 def bdl_metric_detection_error(positive, negative):
-    r"""Computes the least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2."""
+    r"""
+    Computes the least mean of both error rates over all thresholds. Since 0.2.
+    :type positive: bdl_matrix
+    :param positive: n x 1 scores
+    :type negative: bdl_matrix
+    :param negative: m x 1 scores
+    :type error: float
+    :param error:    receives the error, in [0, 1/2]
+    """
     return _lowlevel.bdl_metric_detection_error(positive, negative)
 
 def bdl_metric_roc_curve(positive, negative, curve):
@@ -2527,9 +2853,9 @@ def bdl_metric_roc_curve(positive, negative, curve):
     :type negative: bdl_matrix
     :param negative: m x 1 scores
     :type curve: bdl_matrix_out
-    :param curve:    (n + m + 1) x 3: false positive rate, true positive rate, threshold. Row k is the point whose
-                        threshold is the k-th largest score, so equal scores repeat theirs; row 0 has threshold
-                        infinity.
+    :param curve:    receives (n + m + 1) x 3: false positive rate, true positive rate, threshold. The
+                        threshold of row k is the k-th largest score, so equal scores give equal rows. Row 0 has
+                        threshold infinity
     """
     return _lowlevel.bdl_metric_roc_curve(positive, negative, curve)
 BDL_SCORE_CONFIDENCE = _lowlevel.BDL_SCORE_CONFIDENCE
@@ -2539,28 +2865,29 @@ r""" minus the entropy, in nats"""
 
 def bdl_metric_auroc_correct(probabilities, y, score):
     r"""
-    Measures whether certainty separates right predictions from wrong ones: the AUROC of right (positive) against
-    wrong. Since 0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.
+    Measures whether certainty separates right predictions from wrong ones, by the AUROC of right (positive)
+    against wrong predictions. Returns BDL_ERROR_INVALID_ARGUMENT if all predictions are right, or all wrong.
+    Since 0.2.
     :type probabilities: bdl_matrix
     :param probabilities: n x K, or n x 1: P(y = 1)
     :type y: bdl_matrix
     :param y:             n x 1 class numbers
     :type score: int
-    :param score:         by which certainty
+    :param score:         measure of certainty
     :type auroc: float
-    :param auroc:         receives it
+    :param auroc:         receives the area
     """
     return _lowlevel.bdl_metric_auroc_correct(probabilities, y, score)
 
 def bdl_metric_ood(inside, outside, score):
     r"""
-    Measures out-of-distribution detection by certainty. Since 0.2.
+    Measures how well certainty detects examples from outside of the training distribution. Since 0.2.
     :type inside: bdl_matrix
     :param inside:  n x K probabilities of examples of the training distribution (n x 1: P(y = 1))
     :type outside: bdl_matrix
-    :param outside: m x K probabilities of others
+    :param outside: m x K probabilities of other examples
     :type score: int
-    :param score:   by which certainty
+    :param score:   measure of certainty
     :type report: bdl_ood_report
     :param report:  receives the scores
     """
@@ -2568,11 +2895,12 @@ def bdl_metric_ood(inside, outside, score):
 
 def bdl_temperature_fit(logits, y):
     r"""
-    Finds the temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation
-    data (Guo et al. 2017); it is above 1 if predictions are too certain. Since 0.2. It is at a limit if the data
-    determine no best one, as with logits that are right everywhere, and 1 where it makes no difference.
+    Finds the temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on
+    validation data (Guo et al. 2017). T is above 1 if predictions are too certain. T is at a limit if no
+    best value exists, as with logits that are right everywhere, and 1 if the temperature makes no
+    difference. Since 0.2.
     :type logits: bdl_matrix
-    :param logits:      n x K, K >= 2; log probabilities serve as well
+    :param logits:      n x K, K >= 2; log probabilities also serve
     :type y: bdl_matrix
     :param y:           n x 1 class numbers
     :type temperature: float
@@ -2584,26 +2912,36 @@ def bdl_temperature_apply(logits, temperature, log_probabilities):
     r"""
     Computes log softmax(logits / T), row by row. Since 0.2.
     :type logits: bdl_matrix
-    :param logits:            n x K, K >= 2; log probabilities serve as well
+    :param logits:            n x K, K >= 2; log probabilities also serve
     :type temperature: float
     :param temperature:       T > 0
     :type log_probabilities: bdl_matrix_out
-    :param log_probabilities: n x K, may be the same memory as logits
+    :param log_probabilities: receives n x K, may be the same memory as logits
     """
     return _lowlevel.bdl_temperature_apply(logits, temperature, log_probabilities)
 
 def bdl_metric_coverage(lower, upper, y):
-    r""" Fraction of entries of y inside [lower, upper] (all n x C), in [0, 1]. Since 0.1."""
+    r"""
+    Computes the fraction of entries of y inside [lower, upper]. Since 0.1.
+    :type lower: bdl_matrix
+    :param lower:    n x C lower bounds
+    :type upper: bdl_matrix
+    :param upper:    n x C upper bounds
+    :type y: bdl_matrix
+    :param y:        n x C targets
+    :type coverage: float
+    :param coverage: receives the fraction, in [0, 1]
+    """
     return _lowlevel.bdl_metric_coverage(lower, upper, y)
 
 def bdl_metric_crps(draws, y):
     r"""
-    Continuous ranked probability score of an ensemble, mean over examples, in units of y (Gneiting and
-    Raftery 2007; the unbiased "fair" form for S >= 2). Since 0.1.
+    Computes the continuous ranked probability score of samples, as a mean over examples, in units of y
+    (Gneiting and Raftery 2007; the unbiased "fair" form for S >= 2). Since 0.1.
     :type draws: bdl_matrix
-    :param draws: n x S draws of y, from bdl_predict_draws()
+    :param draws: n x S samples of y, from bdl_predict_draws()
     :type y: bdl_matrix
-    :param y:     n x 1
+    :param y:     n x 1 targets
     :type crps: float
     :param crps:  receives the score; lower is better
     """
@@ -2616,32 +2954,33 @@ r""" their logarithms: for precisions, rates, sizes; limits > 0"""
 def bdl_search_create(prototype, folds, epochs, method, samples, seed):
     r"""
     Creates a search. It copies the prototype's model, family of posteriors, method, options and
-    bdl_optimizer_set_prior(): what happens to the prototype later does not matter, and a search never changes
-    it. Every trial starts blank, as after bdl_optimizer_initialize(). The data size of a trial is the
-    prototype's, times the fraction of the rows that it trains on. Since 0.1.
+    bdl_optimizer_set_prior(), so later changes to the prototype have no effect, and a search never changes
+    the prototype. Every trial starts from an uninitialised posterior, as after bdl_optimizer_initialize().
+    The data size of a trial is that of the prototype, times the fraction of the rows that the trial trains
+    on. Since 0.1.
     :type prototype: bdl_optimizer
-    :param prototype: an optimizer with a model. Without bdl_search_set_workers(), folds are trained on as many
-                         threads as its option "threads" says
+    :param prototype: an optimizer with a model. Without bdl_search_set_workers(), its option "threads" is the
+                         number of threads that train folds
     :type folds: int64_t
     :param folds:     K >= 2
     :type epochs: int64_t
-    :param epochs:    as of bdl_optimizer_fit(), of each fold
+    :param epochs:    epochs of each fold, as for bdl_optimizer_fit()
     :type method: int
-    :param method:    of the predictive distribution, as of bdl_predict_log_density()
+    :param method:    method of prediction, as for bdl_predict_log_density()
     :type samples: int64_t
-    :param samples:   of the predictive distribution
+    :param samples:   samples of the predictions
     :type seed: uint64_t
-    :param seed:      of the folds, of the trials' values and of the predictive distribution. Training has the
-                         same seed in all trials, option "seed": their differences are those of the values
+    :param seed:      seed of the folds, of the values of trials and of predictions. Training has the same
+                         seed, option "seed", in all trials, so trials differ in their values only
     :type search: bdl_search
-    :param search:    receives the handle; free with bdl_search_free()
+    :param search:    receives the handle; free it with bdl_search_free()
     """
     return _lowlevel.bdl_search_create(prototype, folds, epochs, method, samples, seed)
 
 def bdl_search_add_double(search, option, low, high, scale):
     r"""
-    Varies a real option. Ranges are added before the first trial. Unknown name: BDL_ERROR_UNKNOWN_OPTION
-    offering the nearest. Since 0.1.
+    Varies a real option. Add all ranges before the first trial. For an unknown name,
+    BDL_ERROR_UNKNOWN_OPTION offers the nearest. Since 0.1.
     :type search: bdl_search
     :param search: a search
     :type option: string
@@ -2649,14 +2988,26 @@ def bdl_search_add_double(search, option, low, high, scale):
     :type low: float
     :param low:    smallest value, within the option's own range
     :type high: float
-    :param high:   largest value, likewise, > low
+    :param high:   largest value, within the option's own range, > low
     :type scale: int
     :param scale:  scale on which values are distributed between them
     """
     return _lowlevel.bdl_search_add_double(search, option, low, high, scale)
 
 def bdl_search_add_int(search, option, low, high, scale):
-    r""" Varies an integer option, as bdl_search_add_double(); limits within -2^53 to 2^53. Since 0.1."""
+    r"""
+    Varies an integer option, as bdl_search_add_double() does a real one. Since 0.1.
+    :type search: bdl_search
+    :param search: a search
+    :type option: string
+    :param option: name of an integer option that has no range yet
+    :type low: int64_t
+    :param low:    smallest value, -2^53 or more
+    :type high: int64_t
+    :param high:   largest value, up to 2^53, > low
+    :type scale: int
+    :param scale:  scale on which values are distributed between them
+    """
     return _lowlevel.bdl_search_add_int(search, option, low, high, scale)
 
 def bdl_search_add_choice(search, option, words):
@@ -2673,11 +3024,11 @@ def bdl_search_add_choice(search, option, words):
 
 def bdl_search_set_parallel_trials(search, parallel_trials):
     r"""
-    Sets how many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a
-    batch. Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them
-    (Ginsbourger, Le Riche, Carraro 2010, Kriging is well-suited to parallelize optimization). It changes which
-    values are tried, so it is fixed before the first trial. Of random trials, which need no
-    scores, as many are trained at the same time as there are workers for. Since 0.2.
+    Sets the number of Bayesian trials that are proposed from the same scores, as a batch, so that they can
+    be trained at the same time. Each proposal of a batch assumes that the earlier ones get the scores that
+    the Gaussian process expects (Ginsbourger, Le Riche, Carraro 2010, Kriging is well-suited to parallelize
+    optimization). The number changes which values are tried, so it is fixed before the first trial. Random
+    trials need no scores: as many are trained at the same time as there are workers for. Since 0.2.
     :type search: bdl_search
     :param search:          a search without trials
     :type parallel_trials: int64_t
@@ -2687,76 +3038,79 @@ def bdl_search_set_parallel_trials(search, parallel_trials):
 
 def bdl_search_set_workers(search, workers):
     r"""
-    Sets how many threads train the folds of trials in later runs, the calling thread among them.
-    Results do not depend on it. Each worker trains on one thread, and holds a model, a
-    posterior and an optimizer's memory (bdl_optimizer_memory()) of its own. A Bayesian trial has work for K
-    workers, a batch of B for K B. A user model has one worker, the thread of bdl_search_run(), whatever is set:
-    its callbacks need not be safe to call from several threads. Since 0.2.
+    Sets the number of threads, including the calling thread, that train the folds of trials in later runs.
+    Results do not depend on it. Each worker trains on one thread, and holds a model, a posterior and the
+    memory of an optimizer (bdl_optimizer_memory()). A Bayesian trial has work for K workers, a batch of B
+    trials for K B. A user model always has one worker, the thread of bdl_search_run(), so its callbacks need
+    not be safe to call from several threads. Since 0.2.
     :type search: bdl_search
     :param search:  a search
     :type workers: int64_t
-    :param workers: 1 to 256; 0, the default: as option "threads" of the prototype says
+    :param workers: 1 to 256; 0, the default: option "threads" of the prototype
     """
     return _lowlevel.bdl_search_set_workers(search, workers)
 
 def bdl_search_set_communicator(search, communicator):
     r"""
-    Makes bdl_search_run() a collective call (bdl/communicator.h): all ranks make it, with the same
-    arguments and data, on searches that are the same in everything but workers. The folds of each batch are
-    dealt to the ranks in turn, and all ranks end with the same trials, whatever their number. Random trials
-    come in batches, too: as many as give all ranks the same number of folds, at least parallel_trials.
-    Progress is reported on rank 0. If ranks differ, all of them fail and name the difference; if one rank
-    fails, it has its own error, and the others have BDL_ERROR_PEER; the trials kept are the same on all. A stop
-    on any rank is BDL_STOPPED on all, when the others have trained their folds of the batch. A communicator that
-    gives up after a while must wait for as long as a batch may take. Any method can be searched so: each
-    fold is trained by one rank alone. Since 0.2.
+    Makes bdl_search_run() a collective call (communicator.h). All processes make it, with equal arguments
+    and data, on searches that are equal in everything but workers. The folds of each batch are dealt to the
+    processes in turn, and all processes end with the same trials, whatever their number. Random trials also
+    come in batches: as many as give all processes the same number of folds, at least parallel_trials. Only
+    rank 0 reports progress. Any method can be searched, because one process trains a fold alone. Since 0.2.
+
+    If processes differ, all of them fail, and the message names the difference. If one process fails, it
+    returns its own error and the others return BDL_ERROR_PEER; all processes keep the same trials. A stop of
+    any process is BDL_STOPPED in all processes, after the others have trained their folds of the batch. A
+    communicator that gives up after a while must wait for as long as a batch may take.
     :type search: bdl_search
     :param search:       a search
     :type communicator: bdl_communicator
-    :param communicator: the ranks; NULL to search alone again
+    :param communicator: the processes; NULL: search alone again
     """
     return _lowlevel.bdl_search_set_communicator(search, communicator)
 
 def bdl_search_run(search, x, y, random_trials, bayesian_trials, progress):
     r"""
-    Adds trials: first some at random, uniformly over the ranges, then some by Bayesian optimisation: a
-    Gaussian process with a Matern 5/2 covariance is fitted to the scores so far, and the values of the
-    greatest expected improvement are tried (Snoek et al. 2012, Practical Bayesian optimization of machine
-    learning algorithms). As long as fewer than two trials have a score, those are at random too. Values that
-    were tried before are not trained again. Running again adds to the same search: after a stop, run what is
-    missing.
+    Adds trials: first random ones, uniformly over the ranges, then Bayesian ones. For these, a Gaussian
+    process with a Matern 5/2 covariance is fitted to the scores so far, and the values of the greatest
+    expected improvement are tried (Snoek et al. 2012, Practical Bayesian optimization of machine learning
+    algorithms). While fewer than two trials have a score, Bayesian trials are random too. Values that were
+    tried before are not trained again. Another run adds to the same search: after a stop, run the missing
+    trials. Since 0.1.
 
-    A trial that fails (divergence, options that do not go together, a callback of a user model) has a message
-    in place of a score, and the search goes on. A search without ranges has one trial, at random: the
-    cross-validation of the prototype's own options. Since 0.1.
+    A trial that fails (divergence, invalid combinations of options, a callback of a user model) has a
+    message in place of a score, and the search goes on. A search without ranges has one random trial: the
+    cross-validation of the prototype's own options.
     :type search: bdl_search
     :param search:          a search
     :type x: bdl_matrix
-    :param x:               n x inputs, n >= folds; in every run of a search the same data
+    :param x:               n x inputs, n >= folds; the same data in every run of a search
     :type y: bdl_matrix
     :param y:               n x targets
     :type random_trials: int64_t
     :param random_trials:   0 to 1e6
     :type bayesian_trials: int64_t
-    :param bayesian_trials: 0 to 1e6; each costs O(k^3) for k trials so far, beside the training
+    :param bayesian_trials: 0 to 1e6; each costs O(k^3) for k trials so far, in addition to its training
     :type progress: int32_t
     :param progress:        may be NULL
     :type user_data: void
-    :param user_data:       handed to progress
+    :param user_data:       passed to progress
     :rtype: int
-    :return: BDL_OK, BDL_STOPPED, or an error; the trials that were reported as completed are kept
+    :return: BDL_OK, BDL_STOPPED, or an error; trials that were reported as completed are kept
     """
     return _lowlevel.bdl_search_run(search, x, y, random_trials, bayesian_trials, progress)
 
 def bdl_search_request_stop(search):
     r"""
-    Asks a running search, or the next one, to return BDL_STOPPED: a trial in training ends after its current
-    steps and is not kept. Any thread or signal handler may call it. Since 0.1.
+    Asks a running search, or the next one, to return BDL_STOPPED. A trial in training ends after its current
+    steps and is not kept. Any thread or signal handler may call this function. Since 0.1.
+    :type search: bdl_search
+    :param search: a search; NULL does nothing
     """
     return _lowlevel.bdl_search_request_stop(search)
 
 def bdl_search_trial_count(search):
-    r""" Number of trials, failed ones included; 0 for NULL. Since 0.2."""
+    r""" Returns the number of trials, including failed ones; 0 for NULL. Since 0.2."""
     return _lowlevel.bdl_search_trial_count(search)
 
 def bdl_search_trial(search, trial, values):
@@ -2768,41 +3122,51 @@ def bdl_search_trial(search, trial, values):
     :param trial:          0 to bdl_search_trial_count() - 1, in the order of the trials
     :type values: bdl_matrix_out
     :param values:         receives 1 x R, one value for each of the R ranges in the order in which they were
-                              added; of a choice, the number of its word among those given, from 0. May be
-                              bdl_none_out()
+                              added. The value of a choice is the number of its word among the given ones, from
+                              0. May be bdl_none_out()
     :type score: float
-    :param score:          receives the mean over the folds of the mean log predictive density, in nats per row;
-                              NaN if the trial failed
+    :param score:          receives the mean over the folds of the mean log predictive density, in nats per
+                              row; NaN if the trial failed
     :type standard_error: float
-    :param standard_error: receives that of the score, from the folds' differences; NaN likewise
+    :param standard_error: receives the standard error of the score, from the differences of the folds; NaN if
+                              the trial failed
     :type message: string
-    :param message:        receives why the trial failed, beginning with the fold; "" if it did not. Valid until
-                              the next bdl_search_run() or bdl_search_free()
+    :param message:        receives why the trial failed, beginning with the fold, or "". Valid until the next
+                              bdl_search_run() or bdl_search_free()
     """
     return _lowlevel.bdl_search_trial(search, trial, values)
 
 def bdl_search_best(search):
-    r""" Finds the trial with the highest score; BDL_ERROR_UNSUPPORTED if no trial has one. Since 0.1."""
+    r"""
+    Finds the trial with the highest score. Since 0.1.
+    :type search: bdl_search
+    :param search: a search
+    :type trial: int64_t
+    :param trial:  receives the number of the trial
+    :rtype: int
+    :return: BDL_OK, BDL_ERROR_UNSUPPORTED if no trial has a score
+    """
     return _lowlevel.bdl_search_best(search)
 
 def bdl_search_apply(search, trial, optimizer):
     r"""
-    Sets the varied options of an optimizer to a trial's values: all, or on an error none. Since 0.1.
+    Sets the varied options of an optimizer to a trial's values: all of them or, on an error, none. Since
+    0.1.
     :type search: bdl_search
     :param search:    a search
     :type trial: int64_t
     :param trial:     0 to bdl_search_trial_count() - 1
     :type optimizer: bdl_optimizer
-    :param optimizer: any optimizer, of either dtype. Where the prior was searched, one fixed by
-                         bdl_optimizer_set_prior() ends
+    :param optimizer: any optimizer, of either dtype. If the prior was searched, the prior of
+                         bdl_optimizer_set_prior() is removed
     """
     return _lowlevel.bdl_search_apply(search, trial, optimizer)
 
 def bdl_search_folds(search, fold):
     r"""
-    Says which fold each row is in, to repeat a trial or to score it otherwise: fold k was left out of the training
-    on folds k values are tried, so it is fixed before the first trial. Of random trials, which need no1, ..., K - 1,
-    0, ..., k - 1, in this order and within a fold in the order of the rows. Since 0.1.
+    Computes the fold of each row, so that you can repeat a trial or score it otherwise. Fold k was left out
+    of the training on folds k + 1, ..., K - 1, 0, ..., k - 1, in this order, and within a fold in the order
+    of the rows. Since 0.1.
     :type search: bdl_search
     :param search: a search
     :type fold: bdl_matrix_out
@@ -2812,83 +3176,86 @@ def bdl_search_folds(search, fold):
 
 def bdl_communicator_create(rank, size, all_gather):
     r"""
-    New communicator of two callbacks. It is used by one call at a time. Since 0.2.
+    Creates a communicator of two callbacks. One call at a time uses it. Since 0.2.
     :type rank: int32_t
-    :param rank:         this rank, 0 to size - 1
+    :param rank:         rank of this process, 0 to size - 1
     :type size: int32_t
-    :param size:         number of ranks, 1 to 32768
+    :param size:         number of processes, 1 to 32768
     :type all_gather: int32_t
     :param all_gather:   see bdl_all_gather_fn
     :type exchange: int32_t
     :param exchange:     see bdl_exchange_fn
     :type user_data: void
-    :param user_data:    handed to both
+    :param user_data:    passed to both callbacks
     :type destroy: void
-    :param destroy:      called once with user_data when the communicator and all optimizers that have it are
-                            freed; may be NULL. If this call fails, it is not called
+    :param destroy:      called once with user_data when the communicator and all optimizers that use it are
+                            freed; may be NULL. If this call fails, destroy is not called
     :type communicator: bdl_communicator
-    :param communicator: receives the handle; free with bdl_communicator_free()
+    :param communicator: receives the handle; free it with bdl_communicator_free()
     """
     return _lowlevel.bdl_communicator_create(rank, size, all_gather)
 
 def bdl_communicator_size(communicator):
     r"""
-    Reads this rank and the number of ranks. Any out-pointer may be NULL. Since 0.2.
+    Reads the rank of this process and the number of processes. Any out-pointer may be NULL. Since 0.2.
     :type communicator: bdl_communicator
     :param communicator: a communicator
     :type rank: int32_t
-    :param rank:         receives this rank
+    :param rank:         receives the rank of this process
     :type size: int32_t
-    :param size:         receives the number of ranks
+    :param size:         receives the number of processes
     """
     return _lowlevel.bdl_communicator_size(communicator)
 
 def bdl_communicator_statistics(communicator):
     r"""
-    Reads what the communicator has done so far. Any out-pointer may be NULL. Since 0.2.
+    Reads how much the communicator has sent and received so far. Any out-pointer may be NULL. Since 0.2.
     :type communicator: bdl_communicator
     :param communicator: a communicator
     :type calls: int64_t
     :param calls:        receives the number of calls of its callbacks
     :type sent: int64_t
-    :param sent:         receives the bytes that other ranks have got from this one, once for each of them
+    :param sent:         receives the bytes that other processes have received from this one, counted for each
+                            receiver
     :type received: int64_t
-    :param received:     receives the bytes that this rank has got from others
+    :param received:     receives the bytes that this process has received from others
     :type seconds: float
-    :param seconds:      receives the time spent in its callbacks, waiting for other ranks included
+    :param seconds:      receives the time spent in its callbacks, including the wait for other processes
     """
     return _lowlevel.bdl_communicator_statistics(communicator)
 
 def bdl_optimizer_set_communicator(optimizer, communicator):
     r"""
     Makes bdl_optimizer_fit(), bdl_optimizer_fit_dataset(), bdl_optimizer_step(), bdl_optimizer_laplace() and
-    bdl_optimizer_laplace_dataset() collective calls: all ranks make them, with the same arguments (of data sets,
-    each rank has its own, on the same rows), on optimizers that are the same in everything but options "threads"
-    (and for fits progress, which only rank 0 reports). Each rank reads only its own shards' rows of x and y:
-    shard v of V has rows v n / V to (v + 1) n / V - 1. Where ranks differ, all of them fail and name the
-    difference. A step is taken by all ranks or by none: where one rank fails, it has its own error, and the
-    others have BDL_ERROR_PEER with its number and message; where training diverged (BDL_ERROR_DIVERGED) or one
-    rank was asked to stop (BDL_STOPPED), all have that. Afterwards all ranks hold the same posterior, and any of
-    them may predict or save it. Since 0.2.
+    bdl_optimizer_laplace_dataset() collective calls. All processes make these calls with equal arguments, on
+    optimizers that are equal in everything but option "threads" and, for fits, the progress function, which
+    only rank 0 calls. Each process has its own data sets, of the same rows. A process reads only the rows of
+    its shards of x and y: shard v of V has rows v n / V to (v + 1) n / V - 1. Since 0.2.
 
-    More than one rank works for methods whose minibatches, or all data, come as sums over examples, or as rows
-    that the ranks swap: docs/how-to/several-machines.md has the list. Other methods are refused here, with the reason:
-    BDL_ERROR_UNSUPPORTED.
+    If processes differ, all of them fail, and the message names the difference. A step is taken by all
+    processes or by none. If one process fails, it returns its own error, and the others return
+    BDL_ERROR_PEER with its rank and message. If training diverged (BDL_ERROR_DIVERGED), or one process was
+    asked to stop (BDL_STOPPED), all processes return that status. Afterwards all processes hold the same
+    posterior, and any of them may predict or save it.
+
+    Several processes can use methods whose minibatches, or all data, are sums over examples or are rows that
+    processes swap: docs/how-to/several-machines.md lists them. Other methods return BDL_ERROR_UNSUPPORTED,
+    with the reason.
     :type optimizer: bdl_optimizer
     :param optimizer:    an optimizer with a model
     :type communicator: bdl_communicator
-    :param communicator: NULL: alone again
+    :param communicator: NULL: train alone again
     """
     return _lowlevel.bdl_optimizer_set_communicator(optimizer, communicator)
 
 def bdl_save(path, model, posterior, optimizer):
     r"""
-    Writes a checkpoint: a temporary file in the same folder is written, flushed, and put in place in one step, so
-    that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that
-    were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new
-    file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.
-    Before writing, it checks that bdl_load() accepts the state. If not, it returns BDL_ERROR_INTERNAL and leaves an
-    older file alone. Since 0.1.
+    Writes a checkpoint. The function writes and flushes a temporary file in the same folder and puts it in
+    place in one step, so that a failure, a killed process or a power cut leaves an older file intact. It
+    removes temporary files of processes that were killed. A full disk or a limit of the file size is
+    BDL_ERROR_FILE, without a signal. The new file has the permissions of the older file and the owner of the
+    process; other hard links keep the old contents. Before it writes, the function checks that bdl_load()
+    accepts the state. If not, it returns BDL_ERROR_INTERNAL and does not touch an older file. Since 0.1.
     :type path: string
     :param path:      file to write; a symbolic link is replaced, not followed
     :type model: bdl_model
@@ -2896,8 +3263,8 @@ def bdl_save(path, model, posterior, optimizer):
     :type posterior: bdl_posterior
     :param posterior: may be NULL
     :type optimizer: bdl_optimizer
-    :param optimizer: may be NULL; if given, its own model and posterior are saved, and the former two
-                         arguments must be NULL or those handles. Not all three may be NULL
+    :param optimizer: may be NULL; if given, its own model and posterior are saved, and the arguments model
+                         and posterior must be NULL or those handles. Not all three may be NULL
     :rtype: int
     :return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
                 BDL_ERROR_OUT_OF_MEMORY (the check needs as much memory again as the saved tensors),
@@ -2907,22 +3274,22 @@ def bdl_save(path, model, posterior, optimizer):
 
 def bdl_load(path, user_model, model, posterior, optimizer):
     r"""
-    Reads a checkpoint; the file is not trusted, and damage is named (BDL_ERROR_FORMAT, with the tensor). A file
-    larger than what memory holds is refused before anything is allocated. Training that goes on from it gives
-    results identical to those of training that never stopped. Since 0.1.
+    Reads a checkpoint. The file is not trusted: damage is BDL_ERROR_FORMAT, and the message names the
+    tensor. A file that is larger than memory is refused before anything is allocated. Training that
+    continues from the checkpoint gives results identical to those of training that never stopped. Since 0.1.
     :type path: string
     :param path:       file to read
     :type user_model: bdl_model
-    :param user_model: the callbacks cannot be saved: the model to use if the file's model is a user's own
-                          (same inputs, outputs, parameters, likelihood, dtype); NULL otherwise. It takes over
-                          the file's noise precision, names and class type
+    :param user_model: the model to use if the file's model is a user model, because callbacks cannot be saved
+                          (same inputs, outputs, parameters, likelihood, dtype); NULL otherwise. It takes the
+                          noise precision, names and class type of the file
     :type model: bdl_model
     :param model:      receives a new handle (for a user model: another handle of the same object)
     :type posterior: bdl_posterior
     :param posterior:  receives a new handle
     :type optimizer: bdl_optimizer
-    :param optimizer:  receives a new handle sharing the other two. Any out-pointer may be NULL if that
-                          part is not wanted; wanting a part the file lacks is BDL_ERROR_FORMAT
+    :param optimizer:  receives a new handle that shares model and posterior. Any out-pointer may be NULL if
+                          that part is not wanted; a wanted part that the file lacks is BDL_ERROR_FORMAT
     :rtype: int
     :return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
     """
@@ -2930,18 +3297,18 @@ def bdl_load(path, user_model, model, posterior, optimizer):
 
 def bdl_checkpoint_parts(path):
     r"""
-    Says which parts a checkpoint holds, each 1 or 0. Only its header is read. Any out-pointer may be NULL.
+    Reads which parts a checkpoint holds, each as 1 or 0, from its header only. Any out-pointer may be NULL.
     Since 0.1.
     :type path: string
     :param path:       file to read
     :type model: int32_t
-    :param model:      receives whether there is a model
+    :param model:      receives 1 if there is a model
     :type user_model: int32_t
-    :param user_model: receives whether that is a user's own, which bdl_load() needs to be given
+    :param user_model: receives 1 if that is a user model, which bdl_load() needs as an argument
     :type posterior: int32_t
-    :param posterior:  receives whether there is a posterior
+    :param posterior:  receives 1 if there is a posterior
     :type optimizer: int32_t
-    :param optimizer:  receives whether there is an optimizer
+    :param optimizer:  receives 1 if there is an optimizer
     :rtype: int
     :return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
     """
@@ -2949,8 +3316,8 @@ def bdl_checkpoint_parts(path):
 
 def bdl_save_bytes(model, posterior, optimizer, buffer):
     r"""
-    Writes the contents of the file that bdl_save() would make to memory: for pickling, data bases, messages. Since
-    0.1.
+    Writes the contents of the file that bdl_save() would make to memory, for pickling, data bases and
+    messages. Since 0.1.
     :type model: bdl_model
     :param model:     as for bdl_save()
     :type posterior: bdl_posterior
@@ -2960,35 +3327,58 @@ def bdl_save_bytes(model, posterior, optimizer, buffer):
     :type buffer: void
     :param buffer:    receives the bytes; NULL to ask for their number
     :type capacity: int64_t
-    :param capacity:  bytes that the buffer has; fewer than needed: BDL_ERROR_SHAPE. 0 if it is NULL
+    :param capacity:  size of the buffer in bytes; fewer than needed: BDL_ERROR_SHAPE. 0 if buffer is NULL
     :type size: int64_t
     :param size:      receives the number of bytes needed
     """
     return _lowlevel.bdl_save_bytes(model, posterior, optimizer, buffer)
 
 def bdl_load_bytes(bytes, user_model, model, posterior, optimizer):
-    r""" As bdl_load(), from what bdl_save_bytes() or a file has given; the bytes are not trusted. Since 0.1."""
+    r"""
+    Reads a checkpoint as bdl_load() does, from the bytes of bdl_save_bytes() or of a file. The bytes are not
+    trusted. Since 0.1.
+    :type bytes: void
+    :param bytes:      the checkpoint
+    :type size: int64_t
+    :param size:       number of bytes
+    :type user_model: bdl_model
+    :param user_model: as for bdl_load()
+    :type model: bdl_model
+    :param model:      as for bdl_load()
+    :type posterior: bdl_posterior
+    :param posterior:  as for bdl_load()
+    :type optimizer: bdl_optimizer
+    :param optimizer:  as for bdl_load()
+    """
     return _lowlevel.bdl_load_bytes(bytes, user_model, model, posterior, optimizer)
 
 def bdl_version():
     r"""
-    Version of the library at run time, as "0.2.0"; BDL_VERSION_STRING is the one compiled against.
-    The string is static. Since 0.1.
+    Returns the version of the library at run time, such as "0.2.0". BDL_VERSION_STRING is the version that
+    the program was compiled with. The string is static. Since 0.1.
     """
     return _lowlevel.bdl_version()
 
 def bdl_check_version(major, minor, patch):
     r"""
-    Checks that a program compiled with the headers of this version may use the library: returns BDL_OK, or
-    BDL_ERROR_UNSUPPORTED if the library is older than the headers, or the headers are older than the first of the
-    library's SONAME (docs/developers/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.
+    Checks that a program compiled with the headers of this version may use the library. Returns BDL_OK, or
+    BDL_ERROR_UNSUPPORTED if the library is older than the headers, or if the headers are older than the
+    first version with the library's SONAME (docs/developers/abi.md). Programs call it by
+    BDL_CHECK_VERSION(), before any other function. Since 0.2.
+    :type major: int32_t
+    :param major: BDL_VERSION_MAJOR
+    :type minor: int32_t
+    :param minor: BDL_VERSION_MINOR
+    :type patch: int32_t
+    :param patch: BDL_VERSION_PATCH
     """
     return _lowlevel.bdl_check_version(major, minor, patch)
 
 def bdl_build_info():
     r"""
-    Describes how the library was built and which BLAS this process uses, in one line of text, for
-    bug reports and benchmarks. The string is static. Since 0.1.
+     Checks the headers that the caller is compiled with, by bdl_check_version().
+    Describes how the library was built and which BLAS this process uses, in one line of text, for bug
+    reports and benchmarks. The string is static. Since 0.1.
     """
     return _lowlevel.bdl_build_info()
 

@@ -108,25 +108,25 @@ end
 
 """
 Result of every fallible function. Numbers are pinned for ever; new ones are appended. The last name of
-this and of every other enum only keeps it as large as an int32_t, and is no value of it.
+this and of every other enum only keeps the enum as large as an int32_t; it is not a value.
 
 - `BDL_OK` = 0: success
 - `BDL_ERROR_INVALID_ARGUMENT` = 1: an argument is NULL, out of range, contradictory or in use
 - `BDL_ERROR_SHAPE` = 2: an array has the wrong number of rows or columns, or type
-- `BDL_ERROR_NOT_FINITE` = 3: input data contain NaN or infinity; the message says where
+- `BDL_ERROR_NOT_FINITE` = 3: input data contain NaN or infinity; the message names the place
 - `BDL_ERROR_LABEL` = 4: a target is not valid for the likelihood
 - `BDL_ERROR_UNKNOWN_OPTION` = 5: no option of that name; the message offers the nearest
 - `BDL_ERROR_UNSUPPORTED` = 6: these handles do not offer this operation
 - `BDL_ERROR_OUT_OF_MEMORY` = 7: memory could not be allocated
 - `BDL_ERROR_FILE` = 8: a file could not be opened, read or written
 - `BDL_ERROR_FORMAT` = 9: a file is not a valid checkpoint
-- `BDL_ERROR_DIVERGED` = 10: training diverged, and is in its last good state; it met a non-finite
-                                         value, and the step was not taken; or outputs have no meaning
+- `BDL_ERROR_DIVERGED` = 10: training diverged and is back in its last good state; a step met a
+                                         non-finite value and was not taken; or outputs have no meaning
 - `BDL_ERROR_CALLBACK` = 11: a callback of the caller reported failure or threw
 - `BDL_STOPPED` = 12: ended on request (not a failure): training after a completed step
 - `BDL_ERROR_INTERNAL` = 13: a defect in libbdl; please report it
-- `BDL_ERROR_PEER` = 14: another rank failed in a collective call: its number and message
-- `BDL_ERROR_COMMUNICATION` = 15: ranks have lost each other, and the communicator is of no more use
+- `BDL_ERROR_PEER` = 14: another process failed in a collective call: its rank and message
+- `BDL_ERROR_COMMUNICATION` = 15: processes have lost each other; the communicator is unusable
 """
 const bdl_status = Cint
 const BDL_OK = Cint(0)
@@ -165,25 +165,31 @@ const bdl_status_names = Dict{Cint,String}(
 )
 
 """
-Name of a status, for example "BDL_ERROR_SHAPE"; "unknown status" for other numbers.
-The string is static. Since 0.1.
+Returns the name of a status, for example "BDL_ERROR_SHAPE", or "unknown status" for other numbers. The
+string is static. Since 0.1.
 """
 function bdl_status_name(status::Integer)
     return text(ccall((:bdl_status_name, libbdl), Ptr{UInt8}, (Cint,), status))
 end
 
 """
-What the last failed call on this thread said, as "function: argument, got, expected"; "" if none
-has failed. Rows, columns, examples and the like count from 0 in messages, which then say so: "(counting from
-0)". Valid until the next failing call on this thread; successful calls leave it alone. Since 0.1.
+Returns the message of the last failed call on this thread, as "function: argument, got, expected", or ""
+if no call has failed. Messages count rows, columns, examples and the like from 0, and then say
+"(counting from 0)". The string is valid until the next failing call on this thread; successful calls do
+not change it. Since 0.1.
 """
 function bdl_last_error()
     return text(ccall((:bdl_last_error, libbdl), Ptr{UInt8}, ()))
 end
 
 """
+Callback: decides whether the call in progress goes on.
+
+# Arguments
+- `user_data`: as given to bdl_set_interrupt()
+
 # Returns
-0 to go on; any other value ends the call in progress; an exception fails it
+0 to go on; any other value ends the call in progress. An exception makes the call fail
 
 The macro makes a pointer to a Julia function of that name, which must not throw.
 """
@@ -192,37 +198,38 @@ macro bdl_interrupt_fn(f)
 end
 
 """
-Sets a function that long calls made by this thread ask, on this thread, whether to go on: fit, observe,
-search, Laplace's approximation, the ELBO, predictions, derivatives, questions about posteriors, metrics,
-saving and loading, and passes over data sets, between their steps or chunks, inside steps that take longer
-than 10 ms too, and at most every 10 ms. A call that is ended returns BDL_STOPPED. Training is then as after
-its last completed step, or observed block, or trial. The others have written nothing, or everything if
-they were already writing; the outputs of bdl_posterior_solve(), bdl_posterior_sample() and
-bdl_save_bytes() are then unspecified. Since 0.1.
+Sets a function that long calls of this thread ask, on this thread, whether to go on. Such calls are fit,
+observe, search, Laplace's approximation, the ELBO, predictions, derivatives, questions about posteriors,
+metrics, saving and loading, and passes over data sets. They ask between their steps or chunks, inside
+steps that take longer than 10 ms, and at most every 10 ms. A call that is ended returns BDL_STOPPED.
+Training is then as after its last completed step, observed block or trial. Other calls have written
+nothing, or everything if they were already writing; the outputs of bdl_posterior_solve(),
+bdl_posterior_sample() and bdl_save_bytes() are then unspecified. Since 0.1.
 
 # Arguments
 - `interrupt`: the function; NULL for none
-- `user_data`: handed to it
+- `user_data`: passed to the function
 """
 function bdl_set_interrupt(interrupt::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}})
     return ccall((:bdl_set_interrupt, libbdl), Cvoid, (Ptr{Cvoid}, Ptr{Cvoid},), interrupt, user_data)
 end
 
 """
-Asks that function, at most every 10 ms, as callbacks do that wait for long. Since 0.2.
+Asks the function of bdl_set_interrupt(), at most every 10 ms. Callbacks that wait for long call it.
+Since 0.2.
 
 # Returns
-1 if the call in progress on this thread is to end: the callback should then return soon, and the
-call will end without asking again. Else 0
+1 if the call in progress on this thread is to end: the callback should return soon, and the call
+ends without asking again. Else 0
 """
 function bdl_interrupted()
     return ccall((:bdl_interrupted, libbdl), Int32, ())
 end
 
 """
-Called by a callback that is about to report failure: says why, in a sentence with which the failed call's
-bdl_last_error() then ends. Copied, at most 200 bytes of it; forgotten when the callback succeeds. The what()
-of a std::exception that the callback throws takes its place. Since 0.2.
+Sets the message of a callback that is about to report failure. The bdl_last_error() of the failed call
+ends with this message. The library copies at most 200 bytes of it, and drops it if the callback
+succeeds. If the callback throws a std::exception, its what() takes the place of the message. Since 0.2.
 
 # Arguments
 - `message`: UTF-8; NULL: none
@@ -232,8 +239,8 @@ function bdl_set_callback_message(message::Union{AbstractString,Cstring})
 end
 
 """
-Element types. Functions read any of them, and convert the numbers that they need when they need them: a
-data set is never copied. Models and posteriors compute in BDL_F32 or BDL_F64, and outputs are of these.
+Element types. Functions read any type, and convert only the numbers that they need, so a data set is
+never copied. Models and posteriors compute in BDL_F32 or BDL_F64; outputs have one of these two types.
 
 - `BDL_F32` = 1: float
 - `BDL_F64` = 2: double
@@ -253,9 +260,10 @@ const bdl_dtype_names = Dict{Cint,String}(
 )
 
 """
-A strided matrix the caller owns and a function reads: element (i, j) is data[i * row_stride + j *
-col_stride], strides counted in elements (they may be negative or zero). A view with an element outside the
-address space is refused with BDL_ERROR_SHAPE. Its layout is frozen for ever.
+A strided matrix that the caller owns and a function reads. Element (i, j) is
+data[i * row_stride + j * col_stride], with strides in elements (negative and zero ones are allowed). A
+view with an element outside the address space returns BDL_ERROR_SHAPE. The layout of this struct will
+never change.
 
 - `data`: first element; NULL only in bdl_none() and for empty matrices
 - `dtype`: a bdl_dtype
@@ -276,11 +284,11 @@ struct bdl_matrix
 end
 
 """
-A matrix that a function writes to, on success only: float or double, and no two elements in the same
-place. Outputs of one call must not overlap in memory, nor overlap one of its inputs, else BDL_ERROR_SHAPE;
-interleaved views, such as columns of one buffer, are fine, and an output may be exactly the same view as an
-input. Its layout is that of a bdl_matrix, but it is another type, so that constant memory and inputs
-cannot be handed over as outputs by mistake.
+A matrix that a function writes, on success only. Its elements are float or double, and no two of them
+are in the same place. Outputs of one call must not overlap each other or an input, else the call returns
+BDL_ERROR_SHAPE. Interleaved views, such as columns of one buffer, are allowed, and an output may be
+exactly the same view as an input. The layout is that of a bdl_matrix, but the type differs, so the
+compiler refuses constant memory and inputs as outputs.
 
 - `data`: first element; NULL only in bdl_none_out() and for empty matrices
 - `dtype`: BDL_F32 or BDL_F64
@@ -301,7 +309,7 @@ struct bdl_matrix_out
 end
 
 """
-Activation after every layer but the last, which is linear.
+Activations. z is the number that the activation is applied to.
 
 - `BDL_IDENTITY` = 1
 - `BDL_RELU` = 2
@@ -336,15 +344,16 @@ const bdl_activation_names = Dict{Cint,String}(
 )
 
 """
-p(y | f), f the network's outputs. C is their number.
+Likelihoods p(y | f), where f are the outputs of the model and C is their number.
 
 - `BDL_GAUSSIAN` = 1: y: C real columns, y ~ N(f, 1 / noise precision), or N(f, noise covariance)
 - `BDL_BERNOULLI` = 2: y: C columns of 0 or 1, f are logits
-- `BDL_CATEGORICAL` = 3: y: one column of class numbers 0 .. C-1, f are logits
+- `BDL_CATEGORICAL` = 3: y: one column of class numbers from 0 to C - 1, f are logits
 - `BDL_POISSON` = 4: y: C columns of counts 0, 1, 2, ..., f are log rates
-- `BDL_HETEROSCEDASTIC` = 5: y: T = C / 2 real columns, y_t ~ N(f_t, 1 / (noise precision * exp(f_{T + t}))): the outputs are T
-means, then T log noise precisions. fit counts the latter as 0 before option "heteroscedastic_from".
-- `BDL_STUDENT_T` = 6: y: C real columns, y ~ f + t / sqrt(noise precision), t with so many degrees of freedom.
+- `BDL_HETEROSCEDASTIC` = 5: y: T = C / 2 real columns, y_t ~ N(f_t, 1 / (noise precision * exp(f_(T + t)))). The outputs are T
+means, then T log noise precisions. fit takes these as 0 before option "heteroscedastic_from".
+- `BDL_STUDENT_T` = 6: y: C real columns, y ~ f + t / sqrt(noise precision), where t has Student's t distribution
+(bdl_model_set_degrees_of_freedom()).
 """
 const bdl_likelihood = Cint
 const BDL_GAUSSIAN = Cint(1)
@@ -365,10 +374,10 @@ const bdl_likelihood_names = Dict{Cint,String}(
 """
 Distributions of initial weights; biases are 0 except for BDL_INIT_UNIFORM_FAN_IN.
 
-- `BDL_INIT_UNIFORM_FAN_IN` = 1: weights and biases U(+-1/sqrt(inputs)) (as SLANG's published runs)
+- `BDL_INIT_UNIFORM_FAN_IN` = 1: weights and biases U(+-1/sqrt(inputs)), as in SLANG's published runs
 - `BDL_INIT_XAVIER` = 2: U(+-sqrt(6 / (inputs + outputs))) (Glorot and Bengio 2010)
 - `BDL_INIT_HE` = 3: N(0, 2 / inputs) (He et al. 2015)
-- `BDL_INIT_HE_FAN_OUT` = 4: N(0, 2 / outputs) of convolutions, as published ResNets; dense: the first
+- `BDL_INIT_HE_FAN_OUT` = 4: convolutions N(0, 2 / outputs), as in published ResNets; dense as 1
 - `BDL_INIT_XAVIER_NORMAL` = 5: N(0, 2 / (inputs + outputs)) (Glorot and Bengio 2010)
 """
 const bdl_initialization = Cint
@@ -386,17 +395,18 @@ const bdl_initialization_names = Dict{Cint,String}(
 )
 
 """
-Multilayer perceptron. Since 0.1.
+Creates a multilayer perceptron: dense layers with one activation after every layer but the last, which
+is linear. Since 0.1.
 
 # Arguments
 - `dtype`: arithmetic of the model: BDL_F32 or BDL_F64
-- `sizes`: layer widths: inputs, hidden widths ..., outputs; each >= 1. Two entries give a
+- `sizes`: widths of the layers: inputs, hidden widths ..., outputs; each >= 1. Two entries give a
   generalised linear model
 - `size_count`: number of entries of sizes, >= 2
-- `activation`: after every layer but the last
-- `bias`: 1: every layer has a bias, 0: none has
-- `likelihood`: BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target
-- `model`: receives the new handle; free with bdl_model_free()
+- `activation`: activation after every layer but the last
+- `bias`: 1: every layer has a bias, 0: no layer has one
+- `likelihood`: BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two for each target
+- `model`: receives the new handle; free it with bdl_model_free()
 
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
@@ -406,42 +416,45 @@ function bdl_model_create_mlp(dtype::Integer, sizes::Union{Ref{Int64},DenseArray
 end
 
 """
-Network of layers in sequence, given as text: one layer a line, ';' ends a line as well, '#' begins a
-comment. Since 0.1.
+Creates a network from a text that describes its layers in sequence, one layer a line. ';' also ends a
+line, and '#' begins a comment. Since 0.1.
 
     input 13                features; or channels, rows, columns (in this order): input 3 32 32
-    dense OUTPUTS [nobias]  of an image as well: of all its numbers
+    dense OUTPUTS [nobias]  a dense layer; it takes all numbers of an image
     conv FILTERS KERNEL [stride s] [pad p] [groups g] [nobias]
-                            cross-correlation with square kernels; s is 1 and p, zeros at each side, 0 if not
-                            given. With groups, each part of the channels has its part of the filters
+                            cross-correlation with square kernels. Without these words s is 1, and p, the
+                            zeros at each side, is 0. With groups, each part of the channels has its part
+                            of the filters
     maxpool K [stride s] [pad p], avgpool K [stride s] [pad p]
-                            of K x K pixels; s is K if not given. avgpool counts the padding as zeros
+                            pooling of K x K pixels; s is K if not given. avgpool counts the padding as
+                            zeros
     globalavgpool           the mean of each channel
-    crop ROWS [COLUMNS]     the middle of each channel, square if COLUMNS is not given
+    crop ROWS [COLUMNS]     the middle of each channel; square without COLUMNS
     flatten                 an image as features: channel by channel, row by row
-    relu                    or any other word of bdl_activation: identity, leaky_relu, elu, gelu, tanh,
-                            sigmoid, softplus, swish
-    dropout RATE            in training, each number is 0 with probability RATE in [0, 1) and divided by
-                            1 - RATE else, independently for each example and sample (Srivastava et al. 2014)
+    relu                    or another activation: identity, leaky_relu, elu, gelu, tanh, sigmoid,
+                            softplus, swish
+    dropout RATE            in training, each number is set to 0 with probability RATE in [0, 1), and else
+                            divided by 1 - RATE, independently for each example and sample (Srivastava et
+                            al. 2014)
     batchnorm [momentum 0.1] [eps 1e-5] [noaffine]
-                            each channel (feature) minus its mean, over its standard deviation, times a
-                            scale, plus a shift (Ioffe, Szegedy 2015). Mean and variance are the
-                            minibatch's own in training, and running ones in predictions, which belong to
-                            the posterior; scale and shift are point parameters (posterior.h)
+                            each channel (or feature) minus its mean, over its standard deviation, times
+                            a scale, plus a shift (Ioffe, Szegedy 2015). Training takes mean and variance
+                            from the minibatch; predictions take running ones, which belong to the
+                            posterior. Scale and shift are point parameters (posterior.h)
     residual ... end        the sum of a sequence of layers and its input
     residual ... shortcut ... end
-                            the sum of two sequences of layers. Residuals may stand within one another
+                            the sum of two sequences of layers. A residual may contain others
 
-bdl_model_create_mlp() is a shorthand: it gives the same network as its description. Parameters lie in the
-order of the lines, weights before bias. At most 4096 lines (empty ones count, and so does
-each ';'), 10^6 characters, 16 residuals within one another, 2^31 - 1 parameters, and layers that hold 2^28
-numbers an example in all.
+bdl_model_create_mlp() gives the same network as its description does. Parameters lie in the order of the
+lines, weights before bias. A text has at most 4096 lines (empty lines and each ';' count), 10^6
+characters, 16 levels of residuals, 2^31 - 1 parameters, and layers that hold 2^28 numbers for an example
+in all.
 
 # Arguments
 - `dtype`: arithmetic of the model: BDL_F32 or BDL_F64
 - `description`: the text; its last layer gives the outputs
-- `likelihood`: BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two per target
-- `model`: receives the new handle; free with bdl_model_free()
+- `likelihood`: BDL_CATEGORICAL needs at least 2 outputs, BDL_HETEROSCEDASTIC two for each target
+- `model`: receives the new handle; free it with bdl_model_free()
 
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT naming the line, BDL_ERROR_OUT_OF_MEMORY
@@ -451,23 +464,22 @@ function bdl_model_create_network(dtype::Integer, description::Union{AbstractStr
 end
 
 """
-Number of networks known by name. Since 0.2.
+Returns the number of published networks that the library knows by name. Since 0.2.
 """
 function bdl_network_count()
     return ccall((:bdl_network_count, libbdl), Int64, ())
 end
 
 """
-Describes the i-th of the networks known by name, which are published ones. Any out-pointer may be NULL; strings
-are static. Since 0.2.
+Describes the i-th published network. Any out-pointer may be NULL; strings are static. Since 0.2.
 
 # Arguments
 - `index`: 0 to bdl_network_count() - 1
 - `name`: receives the name: "lenet5", "alexnet", "resnet18", "resnet18-cifar"
-- `channels`: receives the channels of the images that it was published for
-- `rows`: receives their rows
-- `columns`: receives their columns
-- `outputs`: receives the number of classes that it was published for
+- `channels`: receives the channels of the images that the network was published for
+- `rows`: receives the rows of these images
+- `columns`: receives the columns of these images
+- `outputs`: receives the number of classes that the network was published for
 - `doc`: receives a sentence
 - `source`: receives the papers
 """
@@ -476,17 +488,19 @@ function bdl_network_describe(index::Integer, name::Union{Ref{Ptr{UInt8}},DenseA
 end
 
 """
-Returns a network known by name as a text for bdl_model_create_network(), which you may edit. Images may have
-other sizes than the published ones; whether each layer fits is checked where the model is created. Since 0.2.
+Returns a published network as a text for bdl_model_create_network(), which you may edit. Images may have
+other sizes than the published ones; bdl_model_create_network() checks whether each layer fits. Since
+0.2.
 
 # Arguments
-- `name`: as bdl_network_describe() gives it; others: BDL_ERROR_INVALID_ARGUMENT naming the nearest
-- `channels`: of the images, >= 1
-- `rows`: of the images, >= 1
-- `columns`: of the images, >= 1
-- `outputs`: of the last layer, one a class, >= 1
-- `text`: receives the text, which the library keeps as long as the process runs: the same one for
-  the same arguments
+- `name`: as from bdl_network_describe(); for other names BDL_ERROR_INVALID_ARGUMENT names the
+  nearest
+- `channels`: channels of the images, >= 1
+- `rows`: rows of the images, >= 1
+- `columns`: columns of the images, >= 1
+- `outputs`: outputs of the last layer, one for each class, >= 1
+- `text`: receives the text, which the library keeps as long as the process runs: the same pointer
+  for the same arguments
 
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
@@ -496,19 +510,19 @@ function bdl_network_description(name::Union{AbstractString,Cstring}, channels::
 end
 
 """
-Describes the model's layers as a text for bdl_model_create_network(), without comments and defaults: two
-networks with the same text are the same function of their parameters. Since 0.1.
+Describes the layers of a model as a text for bdl_model_create_network(), without comments and defaults.
+Two networks with the same text are the same function of their parameters. Since 0.1.
 
 # Arguments
-- `model`: a network; a user's own model: BDL_ERROR_UNSUPPORTED
-- `description`: receives the text, owned by the model, which lives as long as it does
+- `model`: a network; user models return BDL_ERROR_UNSUPPORTED
+- `description`: receives the text, which the model owns: it lives as long as the model
 """
 function bdl_model_description(model::Union{bdl_model,Ptr{bdl_model}}, description::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_model_description, libbdl), Cint, (Ptr{bdl_model}, Ptr{Ptr{UInt8}},), model, description)
 end
 
 """
-Callback: network outputs of a user's own model. Arrays have the model's dtype.
+Callback: computes the outputs of a user model. Arrays have the dtype of the model.
 
 # Arguments
 - `user_data`: as in bdl_model_callbacks
@@ -526,8 +540,8 @@ macro bdl_outputs_fn(f)
 end
 
 """
-Callback: per-example gradient rows. Row i of `rows` is
-sum_c output_gradients(i, c) d f_c(x_i; theta) / d theta, the product of the seed with the Jacobian.
+Callback: computes gradient rows, one for each example. Row i of `rows` is sum_c output_gradients(i, c) d
+f_c(x_i; theta) / d theta: the product of the output gradients with the Jacobian.
 
 # Arguments
 - `user_data`: as in bdl_model_callbacks
@@ -546,15 +560,15 @@ macro bdl_gradients_fn(f)
 end
 
 """
-Callbacks that make up a user model. Later versions append members; those that a caller's struct_size does
-not reach count as NULL, so programs built with older headers go on working. Since 0.2.
+Callbacks that make up a user model. Later versions append members. Members beyond the caller's
+struct_size count as NULL, so programs that were built with older headers still work. Since 0.2.
 
     const bdl_model_callbacks callbacks = {.struct_size = sizeof callbacks, .outputs = my_outputs};
 
 - `struct_size`: sizeof(bdl_model_callbacks), as the caller was compiled.
-- `outputs`: Outputs for given parameters and inputs; not NULL.
-- `gradients`: Gradient rows for given parameters, inputs and seeds; NULL: predictions only.
-- `user_data`: Handed to the callbacks.
+- `outputs`: Computes outputs from parameters and inputs; not NULL.
+- `gradients`: Computes gradient rows from parameters, inputs and output gradients; NULL: predictions only.
+- `user_data`: Passed to the callbacks.
 - `destroy`: Called once with user_data, when the last handle that uses the model is freed; may be NULL.
 """
 struct bdl_model_callbacks
@@ -566,9 +580,10 @@ struct bdl_model_callbacks
 end
 
 """
-Creates a model from callbacks: a simulator, an ODE, a network of another library. Callbacks run on the thread
-of the call that needs them; they must be safe to run concurrently if the caller runs const calls
-concurrently. A callback that throws fails the call. Since 0.2.
+Creates a user model from callbacks: custom code such as a simulator, an ODE or a network of another
+library. Callbacks run on the thread of the call that needs them. If you make calls with a const handle
+of the model concurrently, the callbacks must be safe to run concurrently. A callback that throws makes
+the call fail. Since 0.2.
 
 # Arguments
 - `dtype`: type of every array that the callbacks receive
@@ -576,9 +591,9 @@ concurrently. A callback that throws fails the call. Since 0.2.
 - `outputs`: number of outputs C, >= 1
 - `parameters`: number of parameters D, >= 1
 - `likelihood`: p(y | f)
-- `callbacks`: is copied; the functions and user_data are used until the model is freed. A struct_size
-  that is too small for `outputs`, cuts a member in two, or is larger than this version's
-  is BDL_ERROR_INVALID_ARGUMENT
+- `callbacks`: the struct is copied; its functions and user_data are used until the model is freed. A
+  struct_size that is too small for `outputs`, cuts a member in two, or is larger than
+  this version's is BDL_ERROR_INVALID_ARGUMENT
 - `model`: receives the new handle. If creation fails, destroy is not called
 
 # Returns
@@ -591,11 +606,11 @@ end
 """
 Makes an independent copy with the same layers, noise and standardisation; later changes to one do not
 affect the other. A user model shares its callbacks and user_data with its copies; `destroy` is called
-when the last of them is freed. Since 0.2.
+when the last copy is freed. Since 0.2.
 
 # Arguments
 - `model`: a model
-- `copy`: receives the new handle; free with bdl_model_free()
+- `copy`: receives the new handle; free it with bdl_model_free()
 
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
@@ -605,7 +620,7 @@ function bdl_model_copy(model::Union{bdl_model,Ptr{bdl_model}}, copy::Union{Ref{
 end
 
 """
-Frees the handle. NULL is fine. Since 0.1.
+Frees the handle. NULL is allowed. Since 0.1.
 """
 function bdl_model_free(handle::bdl_model)
     address = Threads.atomic_xchg!(handle.address, UInt(0))
@@ -614,29 +629,29 @@ function bdl_model_free(handle::bdl_model)
 end
 
 """
-Number of parameters D; 0 for NULL. Since 0.1.
+Returns the number of parameters D; 0 for NULL. Since 0.1.
 """
 function bdl_model_parameters(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_parameters, libbdl), Int64, (Ptr{bdl_model},), model)
 end
 
 """
-Number of inputs; 0 for NULL. Since 0.1.
+Returns the number of inputs; 0 for NULL. Since 0.1.
 """
 function bdl_model_inputs(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_inputs, libbdl), Int64, (Ptr{bdl_model},), model)
 end
 
 """
-Number of outputs C; 0 for NULL. Since 0.1.
+Returns the number of outputs C; 0 for NULL. Since 0.1.
 """
 function bdl_model_outputs(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_outputs, libbdl), Int64, (Ptr{bdl_model},), model)
 end
 
 """
-Columns of y that the likelihood expects (1 for BDL_CATEGORICAL, C / 2 for BDL_HETEROSCEDASTIC, else C); 0
-for NULL. Since 0.1.
+Returns the number of columns of y that the likelihood expects: 1 for BDL_CATEGORICAL, C / 2 for
+BDL_HETEROSCEDASTIC, else C; 0 for NULL. Since 0.1.
 """
 function bdl_model_targets(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_targets, libbdl), Int64, (Ptr{bdl_model},), model)
@@ -657,15 +672,15 @@ function bdl_model_likelihood(model::Union{bdl_model,Ptr{bdl_model}})
 end
 
 """
-Returns the bdl_activation of a network, BDL_IDENTITY if it has none; 0 if its layers differ,
-for a user's model and NULL. Since 0.1.
+Returns the bdl_activation of a network, or BDL_IDENTITY if it has none; 0 if its layers have different
+ones, for user models and for NULL. Since 0.1.
 """
 function bdl_model_activation(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_activation, libbdl), Int32, (Ptr{bdl_model},), model)
 end
 
 """
-Number of blocks of theta, weight matrices and biases; 0 for NULL. Since 0.2.
+Returns the number of blocks of theta, that is of weight matrices and biases; 0 for NULL. Since 0.2.
 """
 function bdl_model_block_count(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_block_count, libbdl), Int64, (Ptr{bdl_model},), model)
@@ -677,8 +692,8 @@ Describes the i-th block of theta. Any out-pointer may be NULL. Since 0.1.
 # Arguments
 - `model`: a model
 - `index`: 0 to bdl_model_block_count() - 1
-- `name`: receives "layer0.weight", "layer0.bias", ... ("parameters" for user models), owned by
-  the model
+- `name`: receives "layer0.weight", "layer0.bias", ... ("parameters" for user models), a text that
+  the model owns
 - `offset`: receives the first position within theta
 - `rows`: receives the number of rows of the block (outputs of the layer)
 - `cols`: receives the number of columns (inputs of the layer; 1 for a bias)
@@ -688,15 +703,16 @@ function bdl_model_block(model::Union{bdl_model,Ptr{bdl_model}}, index::Integer,
 end
 
 """
-Sets which outputs of a categorical model are classes of y: the softmax goes over them alone. The
-others have probability 0, do not enter gradients and curvature, and are not valid labels. So one output layer
-holds a head for each task of continual learning: set a task's classes before you train on it, and before you
-predict for it. All handles of the model change at once; predictors and other copies keep what they were made
-with. It is saved with the model. A new model has the classes 0 to outputs - 1. Since 0.2.
+Sets which outputs of a categorical model are classes of y. The softmax goes over these outputs only.
+Other outputs have probability 0, do not enter gradients and curvature, and are not valid labels. So one
+output layer holds a head for each task of continual learning: set the classes of a task before you train
+on the task, and before you predict for it. All handles of the model change at once; predictors and other
+copies keep the classes that they were made with. The classes are saved with the model. A new model has
+the classes 0 to outputs - 1. Since 0.2.
 
 # Arguments
-- `model`: a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED
-- `classes`: 1 x k different class numbers, k >= 2, in any order; bdl_none(): all
+- `model`: a model with BDL_CATEGORICAL; others return BDL_ERROR_UNSUPPORTED
+- `classes`: 1 x k different class numbers, k >= 2, in any order; bdl_none(): all classes
 
 # Returns
 BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT
@@ -706,8 +722,8 @@ function bdl_model_set_classes(model::Union{bdl_model,Ptr{bdl_model}}, classes::
 end
 
 """
-Number of the classes that bdl_model_set_classes() has set, of all outputs otherwise; 0 unless the model is
-categorical, and for NULL. Since 0.2.
+Returns the number of classes that bdl_model_set_classes() has set, else the number of outputs; 0 unless
+the model is categorical, and for NULL. Since 0.2.
 """
 function bdl_model_class_count(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_class_count, libbdl), Int64, (Ptr{bdl_model},), model)
@@ -717,23 +733,23 @@ end
 Reads the classes of y. Since 0.2.
 
 # Arguments
-- `model`: a model with BDL_CATEGORICAL; others: BDL_ERROR_UNSUPPORTED
-- `classes`: receives 1 x bdl_model_class_count(): their numbers, ascending
+- `model`: a model with BDL_CATEGORICAL; others return BDL_ERROR_UNSUPPORTED
+- `classes`: receives 1 x bdl_model_class_count(): the class numbers, ascending
 """
 function bdl_model_get_classes(model::Union{bdl_model,Ptr{bdl_model}}, classes::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_model_get_classes, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix_out,), model, classes)
 end
 
 """
-Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value shared by all
-targets, or one per target. Heteroscedastic noise has this precision where the network's log noise
-precision is 0; of Student-t noise it is 1 / scale^2. Training learns it from there unless option
-"learn_noise" is 0, as one value or per output like the value set here. A new model has 1. Where a model
-standardises targets of different scales, one value is shared by the standardised targets unless you have
-set it, and one value set here is a value per output. Since 0.1.
+Sets the precision (1 / variance) of Gaussian noise, in units of 1 / y^2: one value for all targets, or
+one for each target. Heteroscedastic noise has this precision where the network's log noise precision is
+0. For Student-t noise this precision is 1 / scale^2. Training starts from this value and learns the
+precision, as one value or one for each target as set here, unless option "learn_noise" is 0. A new model
+has 1. If the model standardises targets of different scales, the value of a new model is shared by the
+standardised targets, and one value set here counts for each target in its own unit. Since 0.1.
 
 # Arguments
-- `model`: a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others:
+- `model`: a model with BDL_GAUSSIAN, BDL_HETEROSCEDASTIC or BDL_STUDENT_T; others return
   BDL_ERROR_UNSUPPORTED
 - `precision`: 1 x 1 or 1 x targets, positive
 """
@@ -742,20 +758,21 @@ function bdl_model_set_noise_precision(model::Union{bdl_model,Ptr{bdl_model}}, p
 end
 
 """
-Reads the noise precision into 1 x targets, or into 1 x 1 if it is shared, in the units of y;
-BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
+Reads the noise precision in units of 1 / y^2, into 1 x targets, or into 1 x 1 if all targets share it.
+Returns BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
 """
 function bdl_model_get_noise_precision(model::Union{bdl_model,Ptr{bdl_model}}, precision::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_model_get_noise_precision, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix_out,), model, precision)
 end
 
 """
-Sets the degrees of freedom of Student-t noise: the fewer, the more outliers; many are Gaussian noise.
-Training learns them from there, between 1 and 1000, unless option "learn_degrees_of_freedom" is 0. A new
-model has 4. With 2 or fewer the noise has no variance, and bdl_predict() gives none. Since 0.1.
+Sets the degrees of freedom of Student-t noise. Few degrees allow for many outliers; many degrees are
+Gaussian noise. Training starts from this value and learns the number, between 1 and 1000, unless option
+"learn_degrees_of_freedom" is 0. A new model has 4. With 2 or fewer the noise has no variance, and
+bdl_predict() gives none. Since 0.1.
 
 # Arguments
-- `model`: a model with BDL_STUDENT_T; others: BDL_ERROR_UNSUPPORTED
+- `model`: a model with BDL_STUDENT_T; others return BDL_ERROR_UNSUPPORTED
 - `degrees_of_freedom`: 0.1 to 1e6
 """
 function bdl_model_set_degrees_of_freedom(model::Union{bdl_model,Ptr{bdl_model}}, degrees_of_freedom::Real)
@@ -766,7 +783,7 @@ end
 Reads the degrees of freedom of Student-t noise. Since 0.1.
 
 # Arguments
-- `model`: a model with BDL_STUDENT_T; others: BDL_ERROR_UNSUPPORTED
+- `model`: a model with BDL_STUDENT_T; others return BDL_ERROR_UNSUPPORTED
 - `degrees_of_freedom`: receives the number
 """
 function bdl_model_get_degrees_of_freedom(model::Union{bdl_model,Ptr{bdl_model}}, degrees_of_freedom::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
@@ -774,28 +791,28 @@ function bdl_model_get_degrees_of_freedom(model::Union{bdl_model,Ptr{bdl_model}}
 end
 
 """
-Gives Gaussian noise a full covariance R, correlated between the outputs: y ~ N(f, R). Densities,
-gradients, curvature, predictions and draws follow it. Training never changes it, whatever option
-"learn_noise" says; bdl_model_set_noise_precision() ends it. Since 0.1.
+Gives Gaussian noise a full covariance R, with correlations between the outputs: y ~ N(f, R). Densities,
+gradients, curvature, predictions and draws follow R. Training never changes R, whatever option
+"learn_noise" is; bdl_model_set_noise_precision() removes it. Since 0.1.
 
 # Arguments
-- `model`: a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
+- `model`: a model with BDL_GAUSSIAN; others return BDL_ERROR_UNSUPPORTED
 - `covariance`: C x C in units of y^2, symmetric to rounding and positive definite
 
 # Returns
-BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE,
-BDL_ERROR_INVALID_ARGUMENT (not symmetric, not positive definite)
+BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT
+(not symmetric, not positive definite)
 """
 function bdl_model_set_noise_covariance(model::Union{bdl_model,Ptr{bdl_model}}, covariance::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_model_set_noise_covariance, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix,), model, covariance)
 end
 
 """
-Reads the covariance of Gaussian noise, diagonal unless bdl_model_set_noise_covariance() has set
+Reads the covariance of Gaussian noise, which is diagonal unless bdl_model_set_noise_covariance() has set
 it. Since 0.1.
 
 # Arguments
-- `model`: a model with BDL_GAUSSIAN; others: BDL_ERROR_UNSUPPORTED
+- `model`: a model with BDL_GAUSSIAN; others return BDL_ERROR_UNSUPPORTED
 - `covariance`: receives C x C
 """
 function bdl_model_get_noise_covariance(model::Union{bdl_model,Ptr{bdl_model}}, covariance::Union{bdl_matrix_out,MatrixView})
@@ -803,25 +820,26 @@ function bdl_model_get_noise_covariance(model::Union{bdl_model,Ptr{bdl_model}}, 
 end
 
 """
-Standardises inside the model: the network receives (x - input_mean) / input_scale and gives
-(f - target_mean) / target_scale, so that x and y, and all results that depend on them (outputs f,
-Jacobians, noise, densities, predictions), are in the caller's units, and no standardised copy of the data
-is needed (log noise precisions are as they are). It is saved with the model. Set it before training: a
-posterior belongs to the standardisation that it was trained with. Noise that has been set keeps its value
-in the units of y. Since 0.1.
+Standardises inside the model. The network receives (x - input_mean) / input_scale and gives (f -
+target_mean) / target_scale. So x and y, and all results (outputs f, Jacobians, noise, densities,
+predictions), are in your units, and no standardised copy of the data is needed. Log noise precisions are
+not standardised. The numbers are saved with the model. Set them before training: a posterior belongs to
+the standardisation that it was trained with. Noise that you have set keeps its value in the units of y.
+Since 0.1.
 
-The inputs' numbers are 1 x inputs; 1 x 1: the same for all; and where the network's input is an image,
-1 x channels: the same for all pixels of a channel. Bytes (BDL_U8) become 0 to 1 so:
+The numbers of inputs are 1 x inputs, 1 x 1 (the same for all inputs) or, if the input of the network is
+an image, 1 x channels (the same for all pixels of a channel). For example, bytes (BDL_U8) become numbers
+from 0 to 1:
 
     const double largest = 255;
     bdl_model_set_standardization(model, bdl_none(), bdl_f64(&largest, 1, 1), bdl_none(), bdl_none());
 
 # Arguments
-- `model`: a network; a user's model: BDL_ERROR_UNSUPPORTED
+- `model`: a network; user models return BDL_ERROR_UNSUPPORTED
 - `input_mean`: 1 x inputs, 1 x channels or 1 x 1; bdl_none(): 0
-- `input_scale`: likewise, 1e-100 to 1e100; bdl_none(): 1
+- `input_scale`: the same shapes, 1e-100 to 1e100; bdl_none(): 1
 - `target_mean`: 1 x targets, for the likelihoods of real numbers only; bdl_none(): 0
-- `target_scale`: 1 x targets, 1e-100 to 1e100, for the same only; bdl_none(): 1
+- `target_scale`: 1 x targets, 1e-100 to 1e100, for the same likelihoods; bdl_none(): 1
 
 # Returns
 BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT,
@@ -832,35 +850,39 @@ function bdl_model_set_standardization(model::Union{bdl_model,Ptr{bdl_model}}, i
 end
 
 """
-As bdl_model_set_standardization(), with the means and standard deviations (of the population: divided by n)
-of the data's columns; inputs that are constant to rounding have scale 1. Two or more targets that are all
-equal to c have a scale of 2^-27 |c| (2^-40 for 0), so that predictions are c with next to no noise. If a
-stream or a later fit meets other values, their root mean square deviation from c becomes the scale (read it
-with bdl_model_get_standardization()), and learned noise is rescaled with it. Where the
-network's input is an image ("input CHANNELS ROWS COLUMNS", of more than one pixel), each channel has one
-mean and one scale, those of all its pixels. Targets of BDL_STUDENT_T have their median and 1.4826 times
-their median absolute deviation, if it is not 0, of at most 100,000 rows, evenly spaced. Missing targets (NaN) do not count: a column of nothing else has
-mean 0, scale 1. Since 0.1.
+Standardises as bdl_model_set_standardization() does, with the means and standard deviations (divided by
+n) of the columns of the data. Since 0.1. Exceptions:
+
+- Inputs that are constant to rounding have scale 1.
+- Two or more targets that all are equal to c have a scale of 2^-27 |c| (2^-40 for c = 0), so that
+  predictions are c with almost no noise. If a stream or a later fit meets other values, their root mean
+  square deviation from c becomes the scale (read it with bdl_model_get_standardization()), and learned
+  noise is rescaled with it.
+- If the input of the network is an image of more than one pixel, each channel has one mean and one
+  scale, those of all its pixels.
+- Targets of BDL_STUDENT_T have their median, and as scale 1.4826 times their median absolute deviation
+  if that is not 0, both of at most 100,000 rows, evenly spaced.
+- Missing targets (NaN) do not count. A column without any number has mean 0 and scale 1.
 
 # Arguments
 - `model`: a network
 - `x`: n x inputs
-- `y`: n x targets; used by the likelihoods of real numbers only. bdl_none(): 0 and 1 for the
-  targets
+- `y`: n x targets; only the likelihoods of real numbers use them. bdl_none(): mean 0 and scale 1
+  for the targets
 """
 function bdl_model_standardize(model::Union{bdl_model,Ptr{bdl_model}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_model_standardize, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix, bdl_matrix,), model, x, y)
 end
 
 """
-Reads what bdl_model_set_standardization() has set, 0 and 1 otherwise; any may be bdl_none_out(). Since
+Reads the standardisation: means 0 and scales 1 if none was set. Any output may be bdl_none_out(). Since
 0.1.
 
 # Arguments
 - `model`: a model
-- `input_mean`: receives 1 x inputs, also where pixels share it
+- `input_mean`: receives 1 x inputs, also if pixels share it
 - `input_scale`: receives 1 x inputs
-- `target_mean`: receives 1 x C, 1 x targets for BDL_HETEROSCEDASTIC
+- `target_mean`: receives 1 x C, or 1 x targets for BDL_HETEROSCEDASTIC
 - `target_scale`: receives the same shape
 """
 function bdl_model_get_standardization(model::Union{bdl_model,Ptr{bdl_model}}, input_mean::Union{bdl_matrix_out,MatrixView}, input_scale::Union{bdl_matrix_out,MatrixView}, target_mean::Union{bdl_matrix_out,MatrixView}, target_scale::Union{bdl_matrix_out,MatrixView})
@@ -868,13 +890,13 @@ function bdl_model_get_standardization(model::Union{bdl_model,Ptr{bdl_model}}, i
 end
 
 """
-Draws initial parameters of a network. An optimizer does this automatically for a posterior that has
-not been set. User models: BDL_ERROR_UNSUPPORTED. Since 0.1.
+Draws initial parameters of a network. An optimizer does this automatically for an uninitialised
+posterior. User models return BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `model`: a network
 - `scheme`: distribution of the weights
-- `seed`: same seed, same parameters
+- `seed`: equal seeds give equal parameters
 - `parameters`: receives theta, 1 x D
 """
 function bdl_model_initialize(model::Union{bdl_model,Ptr{bdl_model}}, scheme::Integer, seed::Integer, parameters::Union{bdl_matrix_out,MatrixView})
@@ -882,8 +904,8 @@ function bdl_model_initialize(model::Union{bdl_model,Ptr{bdl_model}}, scheme::In
 end
 
 """
-Computes outputs f(x; theta). Here and below, BDL_ERROR_UNSUPPORTED for networks with batch norm: their running
-statistics belong to a posterior. Since 0.1.
+Computes the outputs f(x; theta). This function and the following ones return BDL_ERROR_UNSUPPORTED for
+networks with batch norm, because running statistics belong to a posterior. Since 0.1.
 
 # Arguments
 - `model`: a model
@@ -910,8 +932,8 @@ function bdl_model_log_likelihood(model::Union{bdl_model,Ptr{bdl_model}}, parame
 end
 
 """
-Computes gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row per example. Training
-never forms them; they are for the caller's own algorithms and checks. Since 0.1.
+Computes gradient rows of -log p(y_i | x_i, theta) with respect to theta, one row for each example.
+Training never forms these rows; the function is for your own algorithms and checks. Since 0.1.
 
 # Arguments
 - `model`: a model
@@ -925,8 +947,8 @@ function bdl_model_gradient_rows(model::Union{bdl_model,Ptr{bdl_model}}, paramet
 end
 
 """
-Computes the exact Jacobian of the outputs f with respect to theta: by back-propagation, for user models from
-their gradients callback (BDL_ERROR_UNSUPPORTED without one). Since 0.1.
+Computes the exact Jacobian of the outputs f with respect to theta: by back-propagation, and for user
+models from their gradients callback (BDL_ERROR_UNSUPPORTED without one). Since 0.1.
 
 # Arguments
 - `model`: a model
@@ -943,17 +965,17 @@ function bdl_model_jacobian(model::Union{bdl_model,Ptr{bdl_model}}, parameters::
 end
 
 """
-Computes H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta: exact, without
-forming H, at a few times the cost of a gradient per vector (Pearlmutter 1994, Fast exact
-multiplication by the Hessian). Where the slope of an activation jumps, the second derivative
-counts as 0. BDL_ERROR_UNSUPPORTED: user models, convolutions, pooling, crops. Since 0.1.
+Computes H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta. The product is
+exact, does not form H, and takes a few times as long as a gradient for each vector (Pearlmutter 1994,
+Fast exact multiplication by the Hessian). At a kink of an activation the second derivative counts as 0.
+User models, convolutions, pooling and crops return BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `model`: a network
 - `parameters`: theta, 1 x D
 - `x`: n x inputs
 - `y`: n x targets
-- `vectors`: k x D, one v per row
+- `vectors`: k x D, one v a row
 - `products`: receives k x D, the products in the same order
 
 # Returns
@@ -965,8 +987,9 @@ function bdl_model_hessian_vector_product(model::Union{bdl_model,Ptr{bdl_model}}
 end
 
 """
-Computes that Hessian itself, for small D: it is exactly symmetric, but for networks with hidden
-units perhaps not positive semi-definite. BDL_ERROR_UNSUPPORTED as for the product. Since 0.1.
+Computes the Hessian of bdl_model_hessian_vector_product() itself, for small D. It is exactly symmetric,
+but for networks with hidden units it may not be positive semi-definite. The same models return
+BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `model`: a network
@@ -1000,10 +1023,10 @@ const bdl_named_names = Dict{Cint,String}(
 )
 
 """
-How class names are to be read, so that each language can restore labels of its own type.
+Types of class labels, so that each language can restore labels of its own type from their names.
 
 - `BDL_CLASS_TEXT` = 1
-- `BDL_CLASS_ORDERED` = 2: text, and the classes rise from 0 on (ordered factors)
+- `BDL_CLASS_ORDERED` = 2: text, with the order of the class numbers (ordered factors)
 - `BDL_CLASS_INTEGER` = 3: "-3"
 - `BDL_CLASS_REAL` = 4: "0.5", "1e-3", "inf"
 - `BDL_CLASS_BOOLEAN` = 5: "false", "true"
@@ -1023,14 +1046,14 @@ const bdl_class_type_names = Dict{Cint,String}(
 )
 
 """
-Gives an input, a target or a class a name. The estimators of the other languages set and use them.
+Gives an input, a target or a class a name. The estimators of the other languages set and use names.
 Since 0.2.
 
 # Arguments
 - `model`: a model
 - `what`: BDL_INPUT, BDL_TARGET or BDL_CLASS
-- `index`: of the column or class, from 0; of classes, the number that y has for it
-- `name`: UTF-8, up to 65535 bytes; "": none
+- `index`: number of the column, from 0; for a class, the number that y has for it
+- `name`: UTF-8, up to 65535 bytes; "": no name
 
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
@@ -1045,8 +1068,9 @@ Reads a name. Since 0.2.
 # Arguments
 - `model`: a model
 - `what`: BDL_INPUT, BDL_TARGET or BDL_CLASS
-- `index`: of the column or class, from 0
-- `name`: receives it, "" if there is none; it belongs to the model, and lives until a name is set
+- `index`: number of the column or class, from 0
+- `name`: receives the name, "" if there is none. The model owns the text, which lives until a name is
+  set
 
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)
@@ -1056,7 +1080,8 @@ function bdl_model_get_name(model::Union{bdl_model,Ptr{bdl_model}}, what::Intege
 end
 
 """
-Sets how class names are to be read; a new model has BDL_CLASS_TEXT. It is saved with the model. Since 0.2.
+Sets the type of the class labels; a new model has BDL_CLASS_TEXT. The type is saved with the model.
+Since 0.2.
 
 # Arguments
 - `model`: a model with classes
@@ -1070,7 +1095,7 @@ function bdl_model_set_class_type(model::Union{bdl_model,Ptr{bdl_model}}, type::
 end
 
 """
-Reads how class names are to be read. Since 0.2.
+Reads the type of the class labels. Since 0.2.
 
 # Arguments
 - `model`: a model with classes
@@ -1119,68 +1144,74 @@ const bdl_family_names = Dict{Cint,String}(
 )
 
 """
-New low-rank-precision posterior, N(0, I) and blank: an optimizer initialises a blank posterior at
-its first step (see bdl_optimizer_initialize()); setting or updating it ends that. Since 0.1.
+Creates a low-rank-precision posterior, uninitialised. Since 0.1.
 
 # Arguments
-- `dtype`: BDL_F32 or BDL_F64; must be that of the model it is trained with
+- `dtype`: BDL_F32 or BDL_F64; must be that of the model that it is trained with
 - `dimension`: D >= 1
-- `rank`: L, 0 .. D; memory is D (L + 2) values
-- `posterior`: receives the handle; free with bdl_posterior_free()
+- `rank`: L, 0 to D; memory is D (L + 2) values
+- `posterior`: receives the handle; free it with bdl_posterior_free()
 """
 function bdl_posterior_create_low_rank(dtype::Integer, dimension::Integer, rank::Integer, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_create_low_rank, libbdl), Cint, (Cint, Int64, Int64, Ptr{Ptr{bdl_posterior}},), dtype, dimension, rank, posterior)
 end
 
 """
-New full-covariance posterior, N(0, I) and blank; memory is about 16 D^2 bytes, and 24 D^2 once a stream has
-process noise: it then keeps the covariance, too. Since 0.1.
+Creates a full-covariance posterior, uninitialised. Memory is about 16 D^2 bytes, and 24 D^2 after a
+stream with process noise, which also keeps the covariance. Since 0.1.
+
+# Arguments
+- `dtype`: BDL_F32 or BDL_F64; must be that of the model that it is trained with
+- `dimension`: D >= 1
+- `posterior`: receives the handle; free it with bdl_posterior_free()
 """
 function bdl_posterior_create_full(dtype::Integer, dimension::Integer, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_create_full, libbdl), Cint, (Cint, Int64, Ptr{Ptr{bdl_posterior}},), dtype, dimension, posterior)
 end
 
 """
-New full-covariance posterior in moment parameters, N(0, I) and blank: it holds mu and Sigma, and steps
-change these (Jones, Chang, Murphy 2024, "fc_mom"), where those of a full posterior change Sigma^-1 mu and
+Creates a full-covariance posterior in moment parameters, uninitialised. It holds mu and Sigma, and steps
+change these (Jones, Chang, Murphy 2024, "fc_mom"); the steps of a full posterior change Sigma^-1 mu and
 Sigma^-1. Since 0.1.
 
 # Arguments
-- `dtype`: BDL_F32 or BDL_F64; must be that of the model it is trained with
+- `dtype`: BDL_F32 or BDL_F64; must be that of the model that it is trained with
 - `dimension`: D >= 1; memory is about 16 D^2 bytes
-- `posterior`: receives the handle; free with bdl_posterior_free()
+- `posterior`: receives the handle; free it with bdl_posterior_free()
 """
 function bdl_posterior_create_full_moment(dtype::Integer, dimension::Integer, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_create_full_moment, libbdl), Cint, (Cint, Int64, Ptr{Ptr{bdl_posterior}},), dtype, dimension, posterior)
 end
 
 """
-New diagonal posterior in moment parameters, N(0, I) and blank: it holds mu and the variances v (Jones,
-Chang, Murphy 2024, "diag_mom"), where that of rank 0 holds mu and 1 / v. Since 0.1.
+Creates a diagonal posterior in moment parameters, uninitialised. It holds mu and the variances v (Jones,
+Chang, Murphy 2024, "diag_mom"); a low-rank posterior of rank 0 holds mu and 1 / v. Since 0.1.
 
 # Arguments
-- `dtype`: BDL_F32 or BDL_F64; must be that of the model it is trained with
+- `dtype`: BDL_F32 or BDL_F64; must be that of the model that it is trained with
 - `dimension`: D >= 1
-- `posterior`: receives the handle; free with bdl_posterior_free()
+- `posterior`: receives the handle; free it with bdl_posterior_free()
 """
 function bdl_posterior_create_diagonal_moment(dtype::Integer, dimension::Integer, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_create_diagonal_moment, libbdl), Cint, (Cint, Int64, Ptr{Ptr{bdl_posterior}},), dtype, dimension, posterior)
 end
 
 """
-New dropout posterior of a network, blank, with mean 0. A draw is the mean with the weights that leave some
-units set to 0, for each unit and layer that it feeds independently, and those of the others divided by 1 -
-rate: their mean is the mean (Gal, Ghahramani 2016, whose M is mean / (1 - rate)). The units that feed a
-convolution are the channels of its input. Biases and batch norm's parameters have no masks.
-Samples of predictions are stochastic passes, whose masks serve all examples: each example's predictive
-distribution is that of masks of its own, but those of different examples are correlated. BDL_PLUG_IN is
-the network without dropout. Method "mc-dropout" learns it. Since 0.1.
+Creates a dropout posterior of a network, uninitialised, with mean 0. A sample drops some units, for each
+unit and each layer that the unit feeds independently: it sets their weights to 0 and divides the weights
+of the other units by 1 - rate. The mean of these samples is the mean of the posterior (Gal, Ghahramani
+2016, whose M is mean / (1 - rate)). The units that feed a convolution are the channels of its input.
+Biases and batch norm's parameters have no masks. Since 0.1.
+
+The samples of a prediction are stochastic passes with one mask for all examples. Each example's
+predictive distribution is the same as with separate masks, but the distributions of different examples
+are correlated. BDL_PLUG_IN is the network without dropout. Method "mc-dropout" learns this posterior.
 
 # Arguments
-- `model`: a network, not a user's model
+- `model`: a network, not a user model
 - `input_rate`: probability that an input of the network is dropped, in [0, 1)
 - `hidden_rate`: probability that a hidden unit is dropped, in [0, 1)
-- `posterior`: receives the handle, of the model's dtype; free with bdl_posterior_free(). It fits
+- `posterior`: receives the handle, of the model's dtype; free it with bdl_posterior_free(). It fits
   models with the same layers only
 """
 function bdl_posterior_create_dropout(model::Union{bdl_model,Ptr{bdl_model}}, input_rate::Real, hidden_rate::Real, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
@@ -1188,14 +1219,14 @@ function bdl_posterior_create_dropout(model::Union{bdl_model,Ptr{bdl_model}}, in
 end
 
 """
-New layerwise-full posterior of a model, N(0, I) and blank: independent blocks with a full covariance each,
-one for each layer's weights and biases (all parameters of a user's model). It is learned by the methods of
-full posteriors, each layer with its own part of the curvature. Since 0.1.
+Creates a layerwise-full posterior of a model, uninitialised: independent blocks with a full covariance,
+one for the weights and biases of each layer (one for all parameters of a user model). The methods of
+full posteriors learn it, with each layer's own part of the curvature. Since 0.1.
 
 # Arguments
 - `model`: gives the layers and the dtype
-- `posterior`: receives the handle; free with bdl_posterior_free(). Memory is about 16 bytes times the
-  sum of the layers' squared sizes
+- `posterior`: receives the handle; free it with bdl_posterior_free(). Memory is about 16 bytes times
+  the sum of the layers' squared sizes
 
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_OUT_OF_MEMORY
@@ -1205,14 +1236,14 @@ function bdl_posterior_create_layerwise_full(model::Union{bdl_model,Ptr{bdl_mode
 end
 
 """
-New posterior of independent blocks of consecutive parameters with a full covariance each, N(0, I) and
-blank: a layerwise-full one where the blocks are not a network's layers. Since 0.1.
+Creates a posterior of independent blocks of consecutive parameters with a full covariance each,
+uninitialised: a layerwise-full posterior whose blocks need not be the layers of a network. Since 0.1.
 
 # Arguments
-- `dtype`: BDL_F32 or BDL_F64; must be that of the model it is trained with
+- `dtype`: BDL_F32 or BDL_F64; must be that of the model that it is trained with
 - `sizes`: parameters of each block, >= 1
-- `size_count`: number of blocks, >= 1; all sizes together are at most 2^31 - 1
-- `posterior`: receives the handle; free with bdl_posterior_free()
+- `size_count`: number of blocks, >= 1; the sum of all sizes is at most 2^31 - 1
+- `posterior`: receives the handle; free it with bdl_posterior_free()
 
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY
@@ -1222,15 +1253,15 @@ function bdl_posterior_create_blockwise_full(dtype::Integer, sizes::Union{Ref{In
 end
 
 """
-New posterior with a low-rank plus diagonal covariance, Sigma = diag(s) + W W^T with W: D x K, N(0, I) and
-blank. bdl_posterior_create_low_rank() makes those whose precision is of that form: other Gaussians. Since
-0.2.
+Creates a posterior with a low-rank plus diagonal covariance, Sigma = diag(s) + W W^T with W: D x K,
+uninitialised. The posteriors of bdl_posterior_create_low_rank() have a precision of that form, and are
+other Gaussians. Since 0.2.
 
 # Arguments
 - `dtype`: BDL_F32 or BDL_F64
 - `dimension`: D >= 1
-- `rank`: K, 0 .. the larger of D and 256; memory is D (K + 2) values and 2 K^2 doubles
-- `posterior`: receives the handle; free with bdl_posterior_free()
+- `rank`: K, 0 to the larger of D and 256; memory is D (K + 2) values and 2 K^2 doubles
+- `posterior`: receives the handle; free it with bdl_posterior_free()
 
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and sizes out of range, BDL_ERROR_OUT_OF_MEMORY
@@ -1240,39 +1271,39 @@ function bdl_posterior_create_low_rank_moment(dtype::Integer, dimension::Integer
 end
 
 """
-New posterior with the same mean and covariance as a Gaussian one, in full moment parameters: exact but for
-rounding. Since 0.2.
+Creates a full-moment posterior with the same mean and covariance as a Gaussian one, exact to rounding.
+Since 0.2.
 
 # Arguments
 - `posterior`: a Gaussian posterior
-- `full`: receives the handle; free with bdl_posterior_free(). Memory is D^2 values
+- `full`: receives the handle; free it with bdl_posterior_free(). Memory is D^2 values
 """
 function bdl_posterior_as_full(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, full::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_as_full, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Ptr{bdl_posterior}},), posterior, full)
 end
 
 """
-New posterior of independent parameters with the same means and variances as a Gaussian one: of all
-diagonal p the one with the smallest KL(q || p). Since 0.2.
+Creates a diagonal-moment posterior with the same means and variances as a Gaussian one. It has the
+smallest KL(q || p) of all diagonal posteriors p. Since 0.2.
 
 # Arguments
 - `posterior`: a Gaussian posterior
-- `diagonal`: receives the handle; free with bdl_posterior_free()
+- `diagonal`: receives the handle; free it with bdl_posterior_free()
 """
 function bdl_posterior_as_diagonal(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, diagonal::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_as_diagonal, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Ptr{bdl_posterior}},), posterior, diagonal)
 end
 
 """
-New layerwise posterior with low-rank plus diagonal covariances, N(0, I) and blank: an independent block
-N(mu, diag(s) + W W^T) for each layer's weights and biases (Tomczak, Swaroop, Turner 2020, whose V is
-sqrt(K) W). Its blocks are set with bdl_posterior_set_tensors(). Since 0.2.
+Creates a layerwise posterior with low-rank plus diagonal covariances, uninitialised: an independent
+block N(mu, diag(s) + W W^T) for the weights and biases of each layer (Tomczak, Swaroop, Turner 2020,
+whose V is sqrt(K) W). bdl_posterior_set_tensors() sets its blocks. Since 0.2.
 
 # Arguments
 - `model`: gives the layers and the dtype
-- `rank`: K of every block, 0 .. 256
-- `posterior`: receives the handle; free with bdl_posterior_free(). Memory is D (K + 2) values and 2 K^2
-  doubles a layer
+- `rank`: K of every block, 0 to 256
+- `posterior`: receives the handle; free it with bdl_posterior_free(). Memory is D (K + 2) values and 2
+  K^2 doubles a layer
 
 # Returns
 BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL and ranks out of range, BDL_ERROR_OUT_OF_MEMORY
@@ -1282,37 +1313,40 @@ function bdl_posterior_create_layerwise_low_rank_moment(model::Union{bdl_model,P
 end
 
 """
-New layerwise posterior with Kronecker-factored precisions, N(0, I) and blank: an independent block for each
-dense layer and convolution. With its weights as a matrix W of o rows (outputs) and q columns (inputs), the
-bias as last column, W - mean = Ug [E / sqrt(Lambda)] Uo^T for standard normal numbers E: orthogonal matrices
-Ug (o x o) and Uo (q x q) of eigenvectors, and precisions Lambda > 0 (o x q) along their pairs, which need not
-be products (Martens and Grosse 2015; George et al. 2018). The tensors of block k are called
-"block<k>.output_vectors", "block<k>.input_vectors" and "block<k>.precision", whose row j belongs to input
-vector j and column i to output vector i; bdl_posterior_set_tensors() sets them. Scales and shifts of a batch
-norm are points. Methods "laplace", "kfac" and "noisy-kfac" learn it. Since 0.2.
+Creates a layerwise posterior with Kronecker-factored precisions, uninitialised: an independent block for
+each dense layer and convolution. Take the weights of a layer as a matrix W of o rows (outputs) and q
+columns (inputs), with the bias as last column. Then W - mean = Ug [E / sqrt(Lambda)] Uo^T, with standard
+normal numbers E, orthogonal matrices Ug (o x o) and Uo (q x q) of eigenvectors, and precisions Lambda >
+0 (o x q) along their pairs, which need not be products (Martens and Grosse 2015; George et al. 2018).
+Scales and shifts of a batch norm are points. Methods "laplace", "kfac" and "noisy-kfac" learn this
+posterior. Since 0.2.
+
+The tensors of block k are called "block<k>.output_vectors", "block<k>.input_vectors" and
+"block<k>.precision". Row j of the precisions belongs to input vector j, and column i to output vector i.
+bdl_posterior_set_tensors() sets them.
 
 # Arguments
 - `model`: a network; gives the layers and the dtype
-- `posterior`: receives the handle; free with bdl_posterior_free(). Memory is 2 o q + o^2 + q^2 values a
-  layer
+- `posterior`: receives the handle; free it with bdl_posterior_free(). Memory is 2 o q + o^2 + q^2
+  values a layer
 
 # Returns
-BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming the
-layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming
+the layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY
 """
 function bdl_posterior_create_kronecker(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_create_kronecker, libbdl), Cint, (Ptr{bdl_model}, Ptr{Ptr{bdl_posterior}},), model, posterior)
 end
 
 """
-An independent copy. Since 0.1.
+Makes an independent copy. Since 0.1.
 """
 function bdl_posterior_copy(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, copy::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
     return ccall((:bdl_posterior_copy, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Ptr{bdl_posterior}},), posterior, copy)
 end
 
 """
-Frees the handle. NULL is fine. Since 0.1.
+Frees the handle. NULL is allowed. Since 0.1.
 """
 function bdl_posterior_free(handle::bdl_posterior)
     address = Threads.atomic_xchg!(handle.address, UInt(0))
@@ -1321,15 +1355,15 @@ function bdl_posterior_free(handle::bdl_posterior)
 end
 
 """
-Number of parameters D; 0 for NULL. Since 0.1.
+Returns the number of parameters D; 0 for NULL. Since 0.1.
 """
 function bdl_posterior_dimension(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_posterior_dimension, libbdl), Int64, (Ptr{bdl_posterior},), posterior)
 end
 
 """
-Rank L of a low-rank posterior, K of a low-rank-moment one (of each block, if layerwise), D of a full,
-full-moment or layerwise-full one; 0 for others and NULL. Since 0.1.
+Returns the rank: L of a low-rank posterior, K of a low-rank-moment one (of each block, if layerwise), D
+of a full, full-moment or layerwise-full one; 0 for other families and NULL. Since 0.1.
 """
 function bdl_posterior_rank(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_posterior_rank, libbdl), Int64, (Ptr{bdl_posterior},), posterior)
@@ -1350,7 +1384,8 @@ function bdl_posterior_dtype(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
 end
 
 """
-1 for a blank posterior, which neither the caller nor training has touched; else 0. Since 0.1.
+Returns 1 for an uninitialised posterior, which neither the caller nor training has changed; else 0.
+Since 0.1.
 """
 function bdl_posterior_is_blank(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_posterior_is_blank, libbdl), Int32, (Ptr{bdl_posterior},), posterior)
@@ -1434,65 +1469,69 @@ function bdl_posterior_set_dropout(posterior::Union{bdl_posterior,Ptr{bdl_poster
 end
 
 """
-Reads the rates of a dropout posterior; either pointer may be NULL. Since 0.1.
+Reads the rates of a dropout posterior. Either out-pointer may be NULL. Since 0.1.
 """
 function bdl_posterior_dropout_rates(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, input_rate::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, hidden_rate::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_posterior_dropout_rates, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Cdouble}, Ptr{Cdouble},), posterior, input_rate, hidden_rate)
 end
 
 """
-Returns 1 if the posterior has a covariance. A mode, of which training has learned the mean only ("map", "sgd"), has
-none: functions of its covariance and of its density fail with BDL_ERROR_UNSUPPORTED, predictions are those of the
-mean with the noise, and tensors hold the start's numbers. Laplace's approximation, SWAG, steps of other methods and
-numbers that you set give it one. 0 if posterior is NULL. Since 0.2.
+Returns 1 if the posterior has a covariance, 0 for a mode and NULL. A mode is a posterior of which
+training has learned the mean only ("map", "sgd"). Functions of its covariance and of its density return
+BDL_ERROR_UNSUPPORTED, predictions are those of the mean with the noise, and its tensors hold the numbers
+of the start. Laplace's approximation, SWAG, steps of other methods and numbers that you set give a mode
+a covariance. Since 0.2.
 """
 function bdl_posterior_has_covariance(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_posterior_has_covariance, libbdl), Int32, (Ptr{bdl_posterior},), posterior)
 end
 
 """
-Reads mu into 1 x D. Since 0.1.
+Reads the mean mu into 1 x D. Since 0.1.
 """
 function bdl_posterior_mean(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, mean::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_posterior_mean, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix_out,), posterior, mean)
 end
 
 """
-Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either may be bdl_none_out(). Since 0.2.
+Reads the parts U (D x L) and d (1 x D) of a low-rank posterior; either output may be bdl_none_out().
+Since 0.2.
 """
 function bdl_posterior_get_low_rank(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, low_rank::Union{bdl_matrix_out,MatrixView}, diagonal::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_posterior_get_low_rank, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix_out, bdl_matrix_out,), posterior, low_rank, diagonal)
 end
 
 """
-Number of tensors that a posterior consists of; 0 for NULL. Since 0.1.
-  low rank         mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)
-  full             mean, precision (D x D), factor (its lower Cholesky factor)
-  full moment      mean, covariance (D x D), factor (its lower Cholesky factor)
-  diagonal moment  mean, variance (1 x D)
-  low rank moment  mean, low_rank (W, D x K), diagonal (s, 1 x D)
-  dropout          mean
-  layerwise full   mean, and block0.precision, block0.factor, block1.precision ... of the layers
-  layerwise low rank moment
-                   mean, and block0.low_rank, block0.diagonal, block1.low_rank ... of the layers
-Behind the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number of
-channels, layer after layer, BDL_F64).
+Returns the number of tensors that a posterior consists of; 0 for NULL. Since 0.1.
+
+    low rank                   mean (1 x D), low_rank (U, D x L), diagonal (d, 1 x D)
+    full                       mean, precision (D x D), factor (its lower Cholesky factor)
+    full moment                mean, covariance (D x D), factor (its lower Cholesky factor)
+    diagonal moment            mean, variance (1 x D)
+    low rank moment            mean, low_rank (W, D x K), diagonal (s, 1 x D)
+    dropout                    mean
+    layerwise full             mean, block0.precision, block0.factor, block1.precision ...
+    layerwise low rank moment  mean, block0.low_rank, block0.diagonal, block1.low_rank ...
+    Kronecker                  mean, block0.output_vectors, block0.input_vectors, block0.precision ...
+
+After the mean, posteriors of networks with batch norm have running_mean and running_variance (1 x number
+of channels, layer after layer, BDL_F64).
 """
 function bdl_posterior_tensor_count(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_posterior_tensor_count, libbdl), Int64, (Ptr{bdl_posterior},), posterior)
 end
 
 """
-Describes a tensor. Any of the pointers but the first may be NULL. Since 0.1.
+Describes a tensor. Any out-pointer may be NULL. Since 0.1.
 
 # Arguments
 - `posterior`: a posterior
-- `index`: 0 .. bdl_posterior_tensor_count() - 1
+- `index`: 0 to bdl_posterior_tensor_count() - 1
 - `name`: receives the name, a text that lives as long as the posterior
 - `rows`: receives the number of rows
 - `cols`: receives the number of columns
-- `dtype`: receives the bdl_dtype that the posterior holds it in: matrices of full families are
-  BDL_F64
+- `dtype`: receives the bdl_dtype in which the posterior holds the tensor: matrices of full
+  families are BDL_F64
 """
 function bdl_posterior_tensor_describe(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, index::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, rows::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, cols::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, dtype::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}})
     return ccall((:bdl_posterior_tensor_describe, libbdl), Cint, (Ptr{bdl_posterior}, Int64, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Int64}, Ptr{Int32},), posterior, index, name, rows, cols, dtype)
@@ -1503,7 +1542,7 @@ Reads a tensor. Since 0.2.
 
 # Arguments
 - `posterior`: a posterior
-- `index`: 0 .. bdl_posterior_tensor_count() - 1
+- `index`: 0 to bdl_posterior_tensor_count() - 1
 - `values`: receives rows x cols numbers, of either floating type
 """
 function bdl_posterior_get_tensor(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, index::Integer, values::Union{bdl_matrix_out,MatrixView})
@@ -1511,21 +1550,22 @@ function bdl_posterior_get_tensor(posterior::Union{bdl_posterior,Ptr{bdl_posteri
 end
 
 """
-Sets tensors, all of them or, if one is refused, none. Those that are not named stay as they are, but a
-factor is recomputed if its matrix is given without it; most callers leave factors alone. Since 0.1.
+Sets tensors: all of them or, if one is refused, none. Tensors that are not named do not change, except
+that a factor is recomputed if its matrix is given without it. Most callers do not set factors. The
+posterior counts as initialised. Since 0.1.
 
 # Arguments
-- `posterior`: a posterior; it is not blank any more
+- `posterior`: a posterior
 - `names`: tensor_count names as bdl_posterior_tensor_describe() gives them, each once
-- `tensors`: tensor_count matrices of the described shapes, finite: diagonals and variances
-  positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of
-  their diagonal and positive definite (their lower triangles count), a factor that of its
-  matrix
+- `tensors`: tensor_count matrices of the described shapes, finite. Diagonals and variances must
+  be positive (running ones 0 or more), precisions and covariances symmetric to 1e-5 of
+  their diagonal and positive definite (their lower triangles count), and a factor must
+  be that of its matrix
 - `tensor_count`: >= 1
 
 # Returns
-BDL_OK, BDL_ERROR_INVALID_ARGUMENT for names that are unknown or twice and for values that are not
-as above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT for unknown or repeated names and for values that are not as
+above, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE
 """
 function bdl_posterior_set_tensors(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, names::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, tensors::Union{Ref{bdl_matrix},DenseArray{bdl_matrix},Ptr{Cvoid}}, tensor_count::Integer)
     return ccall((:bdl_posterior_set_tensors, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Ptr{UInt8}}, Ptr{bdl_matrix}, Int64,), posterior, names, tensors, tensor_count)
@@ -1561,50 +1601,61 @@ function bdl_posterior_covariance(posterior::Union{bdl_posterior,Ptr{bdl_posteri
 end
 
 """
-Sigma x for each row of `vectors` (k x D), into `solution` (k x D), whose contents are unspecified after
-BDL_ERROR_DIVERGED and BDL_STOPPED: large ones are computed there. Since 0.1.
+Computes Sigma x for each row x of `vectors`. Large outputs are computed in place, so their contents are
+unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED. Since 0.1.
+
+# Arguments
+- `posterior`: a posterior
+- `vectors`: k x D
+- `solution`: receives k x D
 """
 function bdl_posterior_solve(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, vectors::Union{bdl_matrix,MatrixView}, solution::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_posterior_solve, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix, bdl_matrix_out,), posterior, vectors, solution)
 end
 
 """
-Draws from q. Row i depends only on (seed, first + i), exactly, so draws can be made in any number of calls.
-Cost O(D L) per draw. Since 0.1.
+Draws samples from q, at cost O(D L) each. Row i depends on (seed, first + i) only, so samples can be
+drawn in any number of calls. Since 0.1.
 
 # Arguments
 - `posterior`: a posterior
 - `seed`: key of the random stream
-- `first`: number of the first draw, 0 .. 2^32 - 1
-- `samples`: receives n x D; unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED: draws are made there
+- `first`: number of the first sample, 0 to 2^32 - 1
+- `samples`: receives n x D. They are drawn in place, so their contents are unspecified after
+  BDL_ERROR_DIVERGED and BDL_STOPPED
 """
 function bdl_posterior_sample(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, seed::Integer, first::Integer, samples::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_posterior_sample, libbdl), Cint, (Ptr{bdl_posterior}, UInt64, Int64, bdl_matrix_out,), posterior, seed, first, samples)
 end
 
 """
-log q(theta) of each row of `parameters` (n x D), in nats, into n x 1. Since 0.1.
+Computes log q(theta) of each row of `parameters`, in nats. Since 0.1.
+
+# Arguments
+- `posterior`: a posterior
+- `parameters`: n x D
+- `log_density`: receives n x 1
 """
 function bdl_posterior_log_density(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, parameters::Union{bdl_matrix,MatrixView}, log_density::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_posterior_log_density, libbdl), Cint, (Ptr{bdl_posterior}, bdl_matrix, bdl_matrix_out,), posterior, parameters, log_density)
 end
 
 """
-log det Sigma, in nats. Since 0.1.
+Computes log det Sigma, in nats. Since 0.1.
 """
 function bdl_posterior_log_det_covariance(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, log_det::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_posterior_log_det_covariance, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Cdouble},), posterior, log_det)
 end
 
 """
-Differential entropy 1/2 (D + D log 2 pi + log det Sigma), in nats. Since 0.1.
+Computes the differential entropy 1/2 (D + D log 2 pi + log det Sigma), in nats. Since 0.1.
 """
 function bdl_posterior_entropy(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, entropy::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_posterior_entropy, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Cdouble},), posterior, entropy)
 end
 
 """
-KL(q || N(0, diag(prior_precision)^-1)), in nats. Since 0.1.
+Computes KL(q || N(0, diag(prior_precision)^-1)), in nats. Since 0.1.
 
 # Arguments
 - `posterior`: q
@@ -1616,28 +1667,39 @@ function bdl_posterior_kl_prior(posterior::Union{bdl_posterior,Ptr{bdl_posterior
 end
 
 """
-KL(q || p) in nats, of any two families over the same D and dtype, with the same point parameters; else
-BDL_ERROR_SHAPE. Since 0.1.
+Computes KL(q || p) in nats, for any two families over the same D and dtype, with the same point
+parameters; else BDL_ERROR_SHAPE. Since 0.1.
+
+# Arguments
+- `q`: a posterior
+- `p`: another posterior
+- `kl`: receives the divergence
 """
 function bdl_posterior_kl(q::Union{bdl_posterior,Ptr{bdl_posterior}}, p::Union{bdl_posterior,Ptr{bdl_posterior}}, kl::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_posterior_kl, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{bdl_posterior}, Ptr{Cdouble},), q, p, kl)
 end
 
 """
-One natural-gradient step from gradient rows, without a model (Mishkin et al. 2018, equations 5 to
-11, the projection exact): with rows g_r of the negative log likelihood,
-  Sigma^-1 <- project((1 - b) Sigma^-1 + b (scale sum_r g_r g_r^T + diag(prior precision)))
-  mu       <- mu - a Sigma (scale sum_r g_r + prior precision mu)      (Sigma the new one)
-and for a full-moment posterior, with the bracket as H (Jones, Chang, Murphy 2024, "fc_mom"),
-  Sigma    <- (1 + b) Sigma - b Sigma H Sigma,    mu the same with the old Sigma,
-likewise with diagonals for a diagonal-moment one; a step that would not leave a covariance is refused
-with BDL_ERROR_DIVERGED.
-Momentum, schedules and randomized projections: bdl_optimizer_step_rows(). Since 0.1.
+Takes one natural-gradient step from gradient rows, without a model (Mishkin et al. 2018, equations 5 to
+11, with the exact projection). Since 0.1.
+
+With rows g_r of the negative log likelihood,
+
+    Sigma^-1 <- project((1 - b) Sigma^-1 + b (scale sum_r g_r g_r^T + diag(prior precision)))
+    mu       <- mu - a Sigma (scale sum_r g_r + prior precision mu)      (Sigma the new one)
+
+and for a full-moment posterior, with H the matrix that b multiplies (Jones, Chang, Murphy 2024,
+"fc_mom"),
+
+    Sigma    <- (1 + b) Sigma - b Sigma H Sigma,    mu the same with the old Sigma,
+
+and with diagonals for a diagonal-moment posterior. A step that would not leave a covariance returns
+BDL_ERROR_DIVERGED. For momentum, schedules and randomized projections see bdl_optimizer_step_rows().
 
 # Arguments
 - `posterior`: q, changed
 - `rows`: n x D, n >= 1
-- `scale`: positive: N / n for n rows out of a data set of N (per Monte-Carlo sample)
+- `scale`: positive: N / n for n rows of a data set of N (for each Monte-Carlo sample)
 - `learning_rate`: a >= 0
 - `curvature_rate`: b in [0, 1)
 - `prior_precision`: 1 x 1 or 1 x D, positive
@@ -1664,14 +1726,17 @@ const bdl_option_type_names = Dict{Cint,String}(
 )
 
 """
-Number of methods. Since 0.2.
+Returns the number of methods. Since 0.2.
 """
 function bdl_method_count()
     return ccall((:bdl_method_count, libbdl), Int64, ())
 end
 
 """
-Returns the i-th method's name, i = 0 to bdl_method_count() - 1; NULL beyond. Static. Since 0.1.
+Returns the name of the i-th method, a static string; NULL beyond the last. Since 0.1.
+
+# Arguments
+- `index`: 0 to bdl_method_count() - 1
 """
 function bdl_method_name(index::Integer)
     return text(ccall((:bdl_method_name, libbdl), Ptr{UInt8}, (Int64,), index))
@@ -1681,18 +1746,19 @@ end
 Describes a method. Any out-pointer may be NULL; strings are static. Since 0.2.
 
 # Arguments
-- `name`: a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
-- `families`: receives the posteriors that it learns, the one to take without a wish first:
-  "low_rank | diagonal | full | full_moment | diagonal_moment" or some of these
-  ("diagonal" is a low-rank posterior of rank 0), or "dropout"
-- `is_stream`: receives 1 if it is for bdl_optimizer_observe(): one row after the other, each once
+- `name`: name of a method; others return BDL_ERROR_INVALID_ARGUMENT
+- `families`: receives the families of posteriors that the method learns, the default first, as
+  "low_rank | diagonal | full" ("diagonal" is a low-rank posterior of rank 0)
+- `is_stream`: receives 1 if the method is for bdl_optimizer_observe(): one row after the other, each
+  once
 - `is_exact`: receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
-  it as an epoch, and ends at the optimum (option "tolerance"); there are no
-  single steps. The noise is fixed, or with option "learn_noise" = 1 its precision is part
-  of the optimum
-- `prediction`: receives how networks that it has trained predict best: BDL_MONTE_CARLO; BDL_PLUG_IN
-  for "map", whose posterior is a point; BDL_LINEARIZED for "laplace" and the methods for
-  streams, whose Gaussians are those of the linearised model (Immer et al. 2021)
+  it as an epoch, and ends at the optimum (option "tolerance"); such methods take no
+  single steps. The noise is fixed, or with option "learn_noise" = 1 its precision is
+  part of the optimum
+- `prediction`: receives the method of prediction that suits networks trained by this method:
+  BDL_MONTE_CARLO; BDL_PLUG_IN for "map" and "sgd", whose posterior is a point;
+  BDL_LINEARIZED for "laplace", the methods for streams and others whose Gaussians are
+  those of the linearised model (Immer et al. 2021)
 - `doc`: receives a sentence
 - `source`: receives the papers
 """
@@ -1701,26 +1767,28 @@ function bdl_method_describe(name::Union{AbstractString,Cstring}, families::Unio
 end
 
 """
-Says whether a method is one to take, or a baseline of its paper to compare with: by default a baseline does not pass
-the bar of experiments/results/scorecard.md. Any out-pointer may be NULL; strings are static. Since 0.2.
+Reads whether a method is a baseline of its paper, for comparisons. The intervals of a baseline by its
+defaults do not hold what the scorecard (experiments/results/scorecard.md) asks for. Any out-pointer may
+be NULL; strings are static. Since 0.2.
 
 # Arguments
-- `name`: a method's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+- `name`: name of a method; others return BDL_ERROR_INVALID_ARGUMENT
 - `is_baseline`: receives 1 for a baseline
-- `caution`: receives what to tell a user before the first fit by a baseline, which the packages of Python, R and
-  Julia do: what it is for, and what its intervals hold; "" for other methods
+- `caution`: receives a sentence that the packages of Python, R and Julia show before the first fit
+  by a baseline: what the method is for, and how many targets its intervals hold; "" for
+  other methods
 """
 function bdl_method_standing(name::Union{AbstractString,Cstring}, is_baseline::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, caution::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_method_standing, libbdl), Cint, (Cstring, Ptr{Int32}, Ptr{Ptr{UInt8}},), name, is_baseline, caution)
 end
 
 """
-Says how a model that a method has trained predicts best: as bdl_method_describe() says, but generalised linear
-models with Gaussian noise by BDL_LINEARIZED and others with one output by BDL_QUADRATURE, which are exact.
-Since 0.2.
+Suggests the method of prediction for a model that a method has trained. It is that of
+bdl_method_describe(), except for generalised linear models: BDL_LINEARIZED with Gaussian noise, and
+BDL_QUADRATURE with one output and another likelihood. Both are exact. Since 0.2.
 
 # Arguments
-- `name`: a method's name
+- `name`: name of a method
 - `model`: the model
 - `prediction`: receives the method of prediction
 """
@@ -1734,113 +1802,121 @@ Suggests a method. Since 0.1.
 # Arguments
 - `model`: the network; for generalised linear models of one output "exact-full" is better
 - `posterior`: the posterior to learn
-- `is_stream`: 0: "slang" for networks (its curvature costs one row an example, however many outputs there
-  are), "slang-ggn" for counts, numbers of images and linear models, "mc-dropout" for dropout.
-  Else "lo-fi" (low rank), "vd-ekf" (rank 0), "ekf" (full) or "bong" (moment parameters);
-  dropout fails with BDL_ERROR_UNSUPPORTED
-- `name`: receives the method's name, static
+- `is_stream`: 0: "slang" for networks (its curvature costs one row for each example, however many
+  outputs there are), "slang-ggn" for counts, for numbers predicted from images and for
+  linear models, "mc-dropout" for dropout posteriors. 1: "lo-fi" (low rank), "vd-ekf"
+  (rank 0), "ekf" (full) or "bong" (moment parameters); BDL_ERROR_UNSUPPORTED for dropout
+  posteriors
+- `name`: receives the name of the method, static
 """
 function bdl_method_suggest(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, is_stream::Integer, name::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_method_suggest, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, Int32, Ptr{Ptr{UInt8}},), model, posterior, is_stream, name)
 end
 
 """
-Suggests how to train a model if you name the method, the posterior's family, both or neither: the defaults
-of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are static.
+Suggests how to train a model if you name the method, the family of posteriors, both or neither. These
+are the defaults of the estimators in Python, R and Julia. Any out-pointer may be NULL; strings are
+static. Since 0.2.
 
-Networks: a low-rank posterior of rank 5, and the method of bdl_method_suggest(). Generalised linear models
-with one output, up to 1000 parameters and up to 2^25 numbers in x: "exact-full". Other linear models:
-"slang-exact-hess" for one output, else "slang-ggn", with a full posterior for up to 200 parameters and
-rank 10 for more. A method that you name gets a family that it is for. Since 0.2.
+- Networks get a low-rank posterior of rank 5, and the method of bdl_method_suggest().
+- Generalised linear models with one output, up to 1000 parameters and up to 2^25 numbers in x get
+  "exact-full".
+- Other linear models get "slang-exact-hess" with one output, else "slang-ggn", and a full posterior for
+  up to 200 parameters or rank 10 for more.
+
+A method that you name gets a family that it learns.
 
 # Arguments
 - `model`: a network
 - `examples`: rows of the data
-- `in_blocks`: 1: the data come block by block, for bdl_optimizer_observe() by methods for streams
-  or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()
-- `method`: a method's name, or "auto"
+- `in_blocks`: 1: the data come block by block, for bdl_optimizer_observe() by methods for
+  streams or bdl_optimizer_step() by others; 0: for bdl_optimizer_fit()
+- `method`: name of a method, or "auto"
 - `family`: one of the words of bdl_method_describe(), or "auto"
-- `suggested_method`: receives `method`, or what suits
-- `suggested_family`: receives `family`, or what suits
-- `rank`: receives a rank that suits a low-rank posterior; 0 for others
-- `options`: receives options to set by bdl_optimizer_set_text() before your own: for networks
-  with convolutions another start, "" for other networks; linear models have a fixed
-  prior N(0, 1) of the (standardised) coefficients, hardly any of intercepts, and
-  learn their noise
+- `suggested_method`: receives `method`, or the suggested one
+- `suggested_family`: receives `family`, or the suggested one
+- `rank`: receives a rank that suits a low-rank posterior; 0 for other families
+- `options`: receives options to set by bdl_optimizer_set_text() before your own. Networks
+  with convolutions get other initial values, other networks "". Linear models get
+  a fixed prior N(0, 1) of the (standardised) coefficients and an almost flat one
+  of intercepts, and learn their noise
 """
 function bdl_training_suggest(model::Union{bdl_model,Ptr{bdl_model}}, examples::Integer, in_blocks::Integer, method::Union{AbstractString,Cstring}, family::Union{AbstractString,Cstring}, suggested_method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, suggested_family::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, rank::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_training_suggest, libbdl), Cint, (Ptr{bdl_model}, Int64, Int32, Cstring, Cstring, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Ptr{UInt8}},), model, examples, in_blocks, method, family, suggested_method, suggested_family, rank, options)
 end
 
 """
-Suggests the noise of a regression, the default of the estimators: BDL_HETEROSCEDASTIC if fits of this
-optimizer learn scales by the evidence (option "scales"), which keeps the noise equal everywhere unless the
-data say otherwise; else BDL_GAUSSIAN. So it is Gaussian for streams, linear models, dropout posteriors,
-layers that look at the whole minibatch, and if the options fix the noise. A heteroscedastic model has twice
-the outputs, so ask before you create the model that you train. Since 0.2.
+Suggests the noise of a regression, the default of the estimators. It is BDL_HETEROSCEDASTIC if fits of
+this optimizer learn scales by the evidence (option "scales"), which keeps the noise equal everywhere
+unless the data contradict. Else it is BDL_GAUSSIAN: for streams, linear models, dropout posteriors,
+layers that depend on the whole minibatch, and options that fix the noise. A heteroscedastic model has
+twice the outputs, so call this function before you create the model that you train. Since 0.2.
 
-BDL_STUDENT_T takes the place of BDL_HETEROSCEDASTIC if a target is more than 1000 robust standard deviations
-from the median of its column: such a target would hide all others. A robust standard deviation is 1.4826
-times the median absolute deviation; columns in which that is 0 do not count.
+BDL_STUDENT_T takes the place of BDL_HETEROSCEDASTIC if a target is more than 1000 robust standard
+deviations from the median of its column: such a target would hide all others. A robust standard
+deviation is 1.4826 times the median absolute deviation; columns in which that is 0 do not count.
 
 # Arguments
-- `optimizer`: of a Gaussian model with the same hidden layers, with your options
-- `in_blocks`: as of bdl_training_suggest(); 1: Gaussian
-- `prior_parameters`: parameters of the posterior that is to be the prior, 0 without one. It decides alone:
-  the noise is that of the optimizer's model if that has as many, else
-  heteroscedastic
-- `y`: rows x targets, NaN where a target is missing; bdl_none(): they are not known, and the
-  noise is not Student-t
+- `optimizer`: an optimizer of a Gaussian model with the same hidden layers, with your options
+- `in_blocks`: as for bdl_training_suggest(); 1: Gaussian
+- `prior_parameters`: number of parameters of the posterior that is to be the prior, 0 without one.
+  With one, this number alone decides: the noise is that of the optimizer's model
+  if the model has as many parameters, else heteroscedastic
+- `y`: rows x targets, NaN where a target is missing; bdl_none(): the targets are not
+  known, and the noise is not Student-t
 - `noise`: receives the likelihood
-- `distance`: receives how many robust standard deviations the farthest target is from the median if
-  this makes the noise BDL_STUDENT_T, else 0; may be NULL
+- `distance`: receives the distance of the farthest target from the median, in robust standard
+  deviations, if it makes the noise BDL_STUDENT_T, else 0; may be NULL
 """
 function bdl_noise_suggest(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, in_blocks::Integer, prior_parameters::Integer, y::Union{bdl_matrix,MatrixView}, noise::Union{Ref{Cint},DenseArray{Cint},Ptr{Cvoid}}, distance::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_noise_suggest, libbdl), Cint, (Ptr{bdl_optimizer}, Int32, Int64, bdl_matrix, Ptr{Cint}, Ptr{Cdouble},), optimizer, in_blocks, prior_parameters, y, noise, distance)
 end
 
 """
-Number of presets. Since 0.2.
+Returns the number of presets. Since 0.2.
 """
 function bdl_preset_count()
     return ccall((:bdl_preset_count, libbdl), Int64, ())
 end
 
 """
-Returns the i-th preset's name, i = 0 to bdl_preset_count() - 1; NULL beyond. Static. Since 0.2.
+Returns the name of the i-th preset, a static string; NULL beyond the last. Since 0.2.
+
+# Arguments
+- `index`: 0 to bdl_preset_count() - 1
 """
 function bdl_preset_name(index::Integer)
     return text(ccall((:bdl_preset_name, libbdl), Ptr{UInt8}, (Int64,), index))
 end
 
 """
-Describes published settings by name: "vogn-resnet18" are those of VOGN for ResNet-18 on CIFAR-10. Options that
-depend on the data's size, such as warm-ups, are for the data that the sentence names. Any out-pointer may be
-NULL; strings are static. Since 0.2.
+Describes a preset: published settings of a method for a network and data. "vogn-resnet18" holds those of
+VOGN for ResNet-18 on CIFAR-10. Options that depend on the size of the data, such as warm-ups, are for
+the data that the sentence names. Any out-pointer may be NULL; strings are static. Since 0.2.
 
 # Arguments
-- `name`: a preset's name; others fail with BDL_ERROR_INVALID_ARGUMENT
+- `name`: name of a preset; others return BDL_ERROR_INVALID_ARGUMENT
 - `method`: receives the method, for bdl_optimizer_create()
 - `options`: receives the options, for bdl_optimizer_set_text()
 - `epochs`: receives the published number of passes over the data, for bdl_optimizer_fit()
-- `doc`: receives sentences: the source, network and data, and what differs from the publication
+- `doc`: receives sentences: the source, network and data, and the differences from the publication
 """
 function bdl_preset_describe(name::Union{AbstractString,Cstring}, method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, epochs::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, doc::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_preset_describe, libbdl), Cint, (Cstring, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Ptr{UInt8}},), name, method, options, epochs, doc)
 end
 
 """
-Number of rows of bdl_default_describe(). Since 0.2.
+Returns the number of rows of bdl_default_describe(). Since 0.2.
 """
 function bdl_default_count()
     return ccall((:bdl_default_count, libbdl), Int64, ())
 end
 
 """
-Describes defaults of estimators that do not depend on data: "hidden" units, "epochs", "samples" of predictions,
-"input_rate" and "hidden_rate" of dropout, "seed"; of those for images "image_epochs" and "image_samples"; and
-of the leverages that fits keep (bdl_predict_leverage()) "novelty_rows", "novelty_stream_rows" and
-"novelty_numbers". Any out-pointer may be NULL; strings are static. Since 0.2.
+Describes a default of the estimators that does not depend on data: "hidden" units, "epochs", "samples"
+of predictions, "input_rate" and "hidden_rate" of dropout, "seed"; for images "image_epochs" and
+"image_samples"; and for the leverages that fits keep (bdl_predict_leverage()) "novelty_rows",
+"novelty_stream_rows" and "novelty_numbers". Any out-pointer may be NULL; strings are static. Since 0.2.
 
 # Arguments
 - `index`: 0 to bdl_default_count() - 1
@@ -1853,26 +1929,26 @@ function bdl_default_describe(index::Integer, name::Union{Ref{Ptr{UInt8}},DenseA
 end
 
 """
-Creates an optimizer of a posterior. It shares the two handles' objects: training changes the posterior and,
-if it is learned, the model's noise precision. A method that does not support the model or the posterior is
-refused here, with BDL_ERROR_UNSUPPORTED, not only at the first step. A blank posterior becomes one of the
-model's point parameters and running statistics, if it has any (posterior.h); BDL_ERROR_SHAPE for one of a
-network that has others. Since 0.1.
+Creates an optimizer of a posterior. It shares the objects of the two handles: training changes the
+posterior and, if it is learned, the noise precision of the model. A method that does not support the
+model or the posterior returns BDL_ERROR_UNSUPPORTED here, not only at the first step. If the model has
+point parameters or running statistics (posterior.h), an uninitialised posterior gets them;
+BDL_ERROR_SHAPE for the posterior of a network that has others. Since 0.1.
 
 # Arguments
-- `model`: the model to learn; NULL if only bdl_optimizer_step_rows() will be used
-- `posterior`: of the model's dtype and number of parameters
-- `method`: a method's name; bdl_method_describe() says which posteriors it is for
-- `data_size`: N, the number of examples in the whole data set: it weighs the likelihood against
-  the prior. It has no effect on streams
-- `optimizer`: receives the handle; free with bdl_optimizer_free()
+- `model`: the model to learn; NULL if you only use bdl_optimizer_step_rows()
+- `posterior`: a posterior of the model's dtype and number of parameters
+- `method`: name of a method; bdl_method_describe() lists the posteriors that it learns
+- `data_size`: N, the number of examples in the whole data set, which weighs the likelihood against the
+  prior. It has no effect on streams
+- `optimizer`: receives the handle; free it with bdl_optimizer_free()
 """
 function bdl_optimizer_create(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, method::Union{AbstractString,Cstring}, data_size::Integer, optimizer::Union{Ref{Ptr{bdl_optimizer}},DenseArray{Ptr{bdl_optimizer}},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_create, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, Cstring, Int64, Ptr{Ptr{bdl_optimizer}},), model, posterior, method, data_size, optimizer)
 end
 
 """
-Frees the handle. NULL is fine. Since 0.1.
+Frees the handle. NULL is allowed. Since 0.1.
 """
 function bdl_optimizer_free(handle::bdl_optimizer)
     address = Threads.atomic_xchg!(handle.address, UInt(0))
@@ -1895,34 +1971,54 @@ function bdl_optimizer_data_size(optimizer::Union{bdl_optimizer,Ptr{bdl_optimize
 end
 
 """
-Sets a real option. Unknown name: BDL_ERROR_UNKNOWN_OPTION offering the nearest. Options, method, model and
-posterior must go together after each call, for what the method is for (bdl_optimizer_fit(), or
-bdl_optimizer_observe() by methods and rules for streams): else BDL_ERROR_UNSUPPORTED, and nothing has
-changed. If the way from one valid combination to another leads through one that is not,
-bdl_optimizer_set_text() sets several options at once. Since 0.1.
+Sets a real option. For an unknown name, BDL_ERROR_UNKNOWN_OPTION offers the nearest. Since 0.1.
+
+After each call, options, method, model and posterior must be a valid combination for the use of the
+method: bdl_optimizer_fit(), or bdl_optimizer_observe() by methods and rules for streams. Otherwise the
+call returns BDL_ERROR_UNSUPPORTED, and nothing has changed. To change several options that are only
+valid together, set them in one call of bdl_optimizer_set_text().
+
+# Arguments
+- `optimizer`: an optimizer
+- `name`: name of a real option
+- `value`: a value within the range of the option
 """
 function bdl_optimizer_set_double(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::Union{AbstractString,Cstring}, value::Real)
     return ccall((:bdl_optimizer_set_double, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Cdouble,), optimizer, name, value)
 end
 
 """
-Sets an integer option or switch. Since 0.1.
+Sets an integer option or switch, as bdl_optimizer_set_double() sets a real one. Since 0.1.
+
+# Arguments
+- `optimizer`: an optimizer
+- `name`: name of an integer option
+- `value`: a value within the range of the option
 """
 function bdl_optimizer_set_int(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::Union{AbstractString,Cstring}, value::Integer)
     return ccall((:bdl_optimizer_set_int, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Int64,), optimizer, name, value)
 end
 
 """
-Sets a choice. Since 0.1.
+Sets a choice, as bdl_optimizer_set_double() sets a real option. Since 0.1.
+
+# Arguments
+- `optimizer`: an optimizer
+- `name`: name of a choice
+- `value`: one of its words
 """
 function bdl_optimizer_set_choice(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::Union{AbstractString,Cstring}, value::Union{AbstractString,Cstring})
     return ccall((:bdl_optimizer_set_choice, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Cstring,), optimizer, name, value)
 end
 
 """
-Sets options from text, "learning_rate=0.1 rule=bbb": words name=value between blanks, numbers as C writes
-them. All are set or, on any error, which names the word, none; only the final combination must be valid.
-Since 0.2.
+Sets options from a text of words name=value between blanks, as "learning_rate=0.1 rule=bbb", with
+numbers as C writes them. All are set or, on any error, none; the message names the word. Only the final
+combination must be valid. Since 0.2.
+
+# Arguments
+- `optimizer`: an optimizer
+- `text`: the options
 """
 function bdl_optimizer_set_text(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, text::Union{AbstractString,Cstring})
     return ccall((:bdl_optimizer_set_text, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring,), optimizer, text)
@@ -1943,27 +2039,28 @@ function bdl_optimizer_get_int(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}
 end
 
 """
-Reads a choice; the string is static. Since 0.1.
+Reads a choice as a static string. Since 0.1.
 """
 function bdl_optimizer_get_choice(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, name::Union{AbstractString,Cstring}, value::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_get_choice, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Ptr{Ptr{UInt8}},), optimizer, name, value)
 end
 
 """
-Number of options. Since 0.2.
+Returns the number of options. Since 0.2.
 """
 function bdl_option_count()
     return ccall((:bdl_option_count, libbdl), Int64, ())
 end
 
 """
-Describes the i-th option. Strings are static; any out-pointer may be NULL. Since 0.1.
+Describes the i-th option. Any out-pointer may be NULL; strings are static. Since 0.1.
 
 # Arguments
 - `index`: 0 to bdl_option_count() - 1
 - `name`: receives the name
 - `type`: receives the type
-- `default_value`: receives the default as text
+- `default_value`: receives the default as text. Methods may have other defaults:
+  bdl_optimizer_get_double() and its relatives read those of an optimizer
 - `range`: receives the allowed values as text: "(0, inf)", "0 | 1", "cosine | power"
 - `doc`: receives one or two sentences
 """
@@ -1972,43 +2069,52 @@ function bdl_option_describe(index::Integer, name::Union{Ref{Ptr{UInt8}},DenseAr
 end
 
 """
-Returns who reads the i-th option, as a static text that completes "is read by": "schedule steps", "descents
-vogn, ivon and kfac". An option that the caller changes although nothing reads it is refused with
-BDL_ERROR_UNSUPPORTED, unless the value is the method's default. "" if there is no such option. Since 0.2.
+Returns which methods read the i-th option, as a static text that completes "is read by": "schedule
+steps", "descents vogn, ivon and kfac". If you change an option that nothing reads, the call returns
+BDL_ERROR_UNSUPPORTED, unless the value is the method's default. Since 0.2.
+
+# Arguments
+- `index`: 0 to bdl_option_count() - 1; "" for others
 """
 function bdl_option_readers(index::Integer)
     return text(ccall((:bdl_option_readers, libbdl), Ptr{UInt8}, (Int64,), index))
 end
 
 """
-Fixes the prior N(0, diag(precision)^-1) parameter by parameter and stops learning its precision.
-Options "prior_precision" and "bias_prior_precision" give it by groups instead, times the inputs of each
-layer if "prior_scaling" is "fan_in"; these values are taken as they are. Since 0.1.
+Fixes the prior N(0, diag(precision)^-1) for each parameter and ends the learning of its precision.
+Options "prior_precision" and "bias_prior_precision" give the precision by groups instead, multiplied by
+the inputs of each layer if "prior_scaling" is "fan_in"; the values of this function are not multiplied.
+Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
-- `precision`: 1 x 1 or 1 x D, positive; point parameters have no prior, and what is given for them is 1
+- `precision`: 1 x 1 or 1 x D, positive. Point parameters have no prior: their values count as 1
 """
 function bdl_optimizer_set_prior(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, precision::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_optimizer_set_prior, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix,), optimizer, precision)
 end
 
 """
-Makes a posterior the prior, with its mean and whole precision: one that was learned from earlier data,
-for example. The prior is then fixed, and "learn_prior" has no effect, until an option that defines the prior is
-set. A blank posterior starts from the prior's mean; a stream (bdl_optimizer_observe()) from the whole
-prior, which has no effect on a stream that has begun. The ELBO, its KL divergence and checkpoints use it.
+Makes a posterior the prior, with its mean and whole precision, for example one that was learned from
+earlier data. The prior is then fixed, and "learn_prior" has no effect, until an option that defines the
+prior is set. An uninitialised posterior starts from the prior's mean. A stream (bdl_optimizer_observe())
+starts from the whole prior; on a stream that has begun, the prior has no effect. The ELBO, its KL
+divergence and checkpoints use the prior. Since 0.1.
 
-Full and full-moment posteriors are learned with exactly that prior. Layerwise-full and diagonal
-ones maximise the ELBO with it over their own families. Low-rank posteriors of any rank take low-rank and
-diagonal priors, Kronecker-factored ones those of the same layers and diagonal ones. Rules map and bbb take
-any prior (map with Laplace's approximation: as above). Streams need one that their posterior can hold: one
-of its own family and no larger rank, or a diagonal one, or any for full posteriors. BDL_ERROR_UNSUPPORTED
-for others, for dropout and for modes (bdl_posterior_has_covariance()). Since 0.1.
+- Full and full-moment posteriors are learned with exactly that prior.
+- Layerwise-full and diagonal posteriors maximise the ELBO with that prior over their own families.
+- Low-rank posteriors of any rank take low-rank and diagonal priors; Kronecker-factored ones take
+  Kronecker-factored priors of the same layers and diagonal ones.
+- Rules map and bbb take any prior; map with Laplace's approximation takes those of the posterior's
+  family, as above.
+- Streams take a prior of the posterior's family and no larger rank, or a diagonal one; full posteriors
+  take any.
+- Other combinations, dropout posteriors and modes (bdl_posterior_has_covariance()) return
+  BDL_ERROR_UNSUPPORTED.
 
 # Arguments
 - `optimizer`: an optimizer
-- `prior`: a Gaussian posterior of as many parameters, of any family and dtype; it is copied
+- `prior`: a Gaussian posterior with as many parameters, of any family and dtype; it is copied
 
 # Returns
 BDL_OK, BDL_ERROR_UNSUPPORTED as above, BDL_ERROR_SHAPE for another number of parameters,
@@ -2019,26 +2125,27 @@ function bdl_optimizer_set_prior_posterior(optimizer::Union{bdl_optimizer,Ptr{bd
 end
 
 """
-Reads the current, possibly learned, prior precision of every parameter into 1 x D; of a posterior as
-prior, its precision's diagonal. Since 0.1.
+Reads the current, possibly learned, prior precision of every parameter into 1 x D. If the prior is a
+posterior, this is the diagonal of its precision. Since 0.1.
 """
 function bdl_optimizer_get_prior(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, precision::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_optimizer_get_prior, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix_out,), optimizer, precision)
 end
 
 """
-Restarts: mean = a network initialisation (options "initialization", "seed"; 0 without a network),
-U = 0, precision = option "initial_precision", step counter 0, momentum and Adam's averages 0, scales as
-the options say. fit and step do this automatically if the posterior is blank. Since 0.1.
+Restarts training: the mean is a network initialisation (options "initialization" and "seed"; 0 without a
+network), U = 0, the precision is option "initial_precision", the step counter, momentum and Adam's
+averages are 0, and scales are as the options define. fit and step initialise an uninitialised posterior
+automatically. Since 0.1.
 """
 function bdl_optimizer_initialize(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
     return ccall((:bdl_optimizer_initialize, libbdl), Cint, (Ptr{bdl_optimizer},), optimizer)
 end
 
 """
-Takes one step on the caller's minibatch, whole or, on any error, not at all. If training
-diverges, the call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are
-used without augmentation, whatever the options say, as the caller chooses them. Since 0.1.
+Takes one step on the caller's minibatch, whole or, on any error, not at all. If training diverges, the
+call returns BDL_ERROR_DIVERGED, and everything is as in the last good state. The examples are used
+without augmentation, whatever the options. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer with a model
@@ -2050,17 +2157,18 @@ function bdl_optimizer_step(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, 
 end
 
 """
-Replaces the covariance by that of Laplace's approximation around the present mean, which stays: the
-precision becomes the generalised Gauss-Newton matrix of all the data plus the prior precision (MacKay 1992;
-Ritter, Botev, Barber 2018). A full posterior keeps all of it, a layerwise one its blocks, a diagonal one its
-diagonal, a low-rank one also its L largest eigenpairs, a Kronecker-factored one its factors. The mean should
-be a mode: option "laplace" calls this at the end of every fit, and method "laplace" is "map" with that
-option. With option "shards" it adds up shards of the data, which ranks divide among them
-(bdl_optimizer_set_communicator()). Since 0.1.
+Replaces the covariance by that of Laplace's approximation around the present mean, which stays. The
+precision becomes the generalised Gauss-Newton matrix of all the data plus the prior precision (MacKay
+1992; Ritter, Botev, Barber 2018). A full posterior keeps all of this matrix, a layerwise one its blocks,
+a diagonal one its diagonal, a low-rank one its diagonal and its L largest eigenpairs, and a
+Kronecker-factored one its factors. The mean should be a mode. Option "laplace" calls this function at
+the end of every fit, and method "laplace" is "map" with that option. With option "shards" the function
+adds up shards of the data, which several processes divide among them (bdl_optimizer_set_communicator()).
+Since 0.1.
 
 # Arguments
-- `optimizer`: an optimizer with a model; its posterior low-rank (diagonal: rank 0), full, layerwise-full or
-  Kronecker-factored, and not blank; else BDL_ERROR_UNSUPPORTED
+- `optimizer`: an optimizer with a model and an initialised posterior that is low-rank (diagonal: rank
+  0), full, layerwise-full or Kronecker-factored; else BDL_ERROR_UNSUPPORTED
 - `x`: n x inputs, up to 2^28 rows times outputs: they count as N examples
 - `y`: n x targets
 """
@@ -2069,62 +2177,65 @@ function bdl_optimizer_laplace(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}
 end
 
 """
-Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) / T +
-log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in the
-posterior's family and the temperature T of option "kl_weight" (docs/theory/evidence.md). It needs no
-data, and changes nothing. bdl_optimizer_laplace(), or a fit with option "laplace", must have been called
-since the mean, a posterior that is the prior, or ratios of noise precisions last changed, also after
-loading a checkpoint; else BDL_ERROR_UNSUPPORTED. Any out-pointer may be NULL. Since 0.2.
+Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) /
+T + log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in
+the posterior's family and the temperature T of option "kl_weight" (docs/theory/evidence.md). It needs no
+data, and changes nothing. Any out-pointer may be NULL. Since 0.2.
+
+Call bdl_optimizer_laplace(), or fit with option "laplace", first, and again after a change of the mean,
+of a posterior that is the prior, or of ratios of noise precisions, and after loading a checkpoint; else
+the call returns BDL_ERROR_UNSUPPORTED.
 
 # Arguments
 - `optimizer`: an optimizer with a model
 - `prior_precision`: bdl_none() for the present prior; 1 x 1, 1 x G for its groups (option
   "prior_groups") or 1 x D
-- `noise_precision`: bdl_none() for the present noise; of Gaussian noise 1 x 1 or 1 x targets, with
-  the ratios of the model's
-- `log_evidence`: out: the evidence, in nats
-- `log_likelihood`: out: log p(y | theta)
-- `effective_parameters`: out: number of parameters that the data determine, tr(H / T Sigma)
+- `noise_precision`: bdl_none() for the present noise; for Gaussian noise 1 x 1 or 1 x targets,
+  with the ratios of the model's
+- `log_evidence`: receives the evidence, in nats
+- `log_likelihood`: receives log p(y | theta)
+- `effective_parameters`: receives the number of parameters that the data determine, tr(H / T Sigma)
 """
 function bdl_optimizer_evidence(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, prior_precision::Union{bdl_matrix,MatrixView}, noise_precision::Union{bdl_matrix,MatrixView}, log_evidence::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, log_likelihood::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, effective_parameters::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_evidence, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, Ptr{Cdouble}, Ptr{Cdouble}, Ptr{Cdouble},), optimizer, prior_precision, noise_precision, log_evidence, log_likelihood, effective_parameters)
 end
 
 """
-Sets the precisions of the prior's groups, the noise, and the posterior's covariance to those at which the
-evidence of bdl_optimizer_evidence() is greatest; the mean stays. There is one optimum at most, since the
-evidence is concave in the logarithms of the precisions. A group of which the data or the mean say nothing
-keeps its precision. On failure nothing has changed. Since 0.2.
+Sets the precisions of the prior's groups, the noise, and the posterior's covariance to those at which
+the evidence of bdl_optimizer_evidence() is greatest; the mean stays. There is at most one optimum,
+because the evidence is concave in the logarithms of the precisions. A group that neither the data nor
+the mean determine keeps its precision. On failure nothing has changed. Since 0.2.
 
 # Arguments
-- `optimizer`: an optimizer with a model; UNSUPPORTED as there, and for "prior" if the prior is fixed, for
-  "noise" unless it is Gaussian
-- `of`: "prior", "noise" (a common factor on its precisions) or "prior noise"
-- `log_evidence`: out: the evidence there; may be NULL
-- `steps`: out: steps of Newton's method; may be NULL
+- `optimizer`: an optimizer with a model. BDL_ERROR_UNSUPPORTED as for bdl_optimizer_evidence(), and
+  for "prior" if the prior is fixed, for "noise" unless it is Gaussian
+- `of`: "prior", "noise" (a common factor of its precisions) or "prior noise"
+- `log_evidence`: receives the evidence at the optimum; may be NULL
+- `steps`: receives the number of steps of Newton's method; may be NULL
 """
 function bdl_optimizer_maximize_evidence(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, of::Union{AbstractString,Cstring}, log_evidence::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, steps::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_maximize_evidence, libbdl), Cint, (Ptr{bdl_optimizer}, Cstring, Ptr{Cdouble}, Ptr{Int64},), optimizer, of, log_evidence, steps)
 end
 
 """
-Computes 1/2 g^T Sigma g nats for the gradient g of the loss at the mean and Laplace's Sigma: what a Newton step
-would gain. Training that has found a mode under this prior has a gap below 1. Since 0.2.
+Computes 1/2 g^T Sigma g nats for the gradient g of the loss at the mean and Laplace's Sigma: the
+decrease of the loss that a Newton step would bring. Training that has found a mode under this prior has
+a gap below 1. Since 0.2.
 
 # Arguments
 - `optimizer`: an optimizer with a Laplace approximation, as for bdl_optimizer_evidence()
 - `x`: n x inputs, which count as N examples
 - `y`: n x targets
-- `gap`: out
+- `gap`: receives the gap, in nats
 """
 function bdl_optimizer_mode_gap(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, gap::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_mode_gap, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, Ptr{Cdouble},), optimizer, x, y, gap)
 end
 
 """
-Takes one step from the caller's own gradient rows of -log p: M examples under S parameter samples make
-n = M S rows, and the gradient estimate is N / n times their sum. Scales are not learned from rows.
-Since 0.1.
+Takes one step from the caller's own gradient rows of -log p. M examples under S parameter samples make n
+= M S rows, and the gradient estimate is N / n times their sum. Scales are not learned from rows. Since
+0.1.
 
 # Arguments
 - `optimizer`: an optimizer, with or without a model
@@ -2135,8 +2246,13 @@ function bdl_optimizer_step_rows(optimizer::Union{bdl_optimizer,Ptr{bdl_optimize
 end
 
 """
-Progress of fit, called on the thread of fit after steps as option "progress_every" says. It may read
-the optimizer, its posterior and its model, and call bdl_optimizer_request_stop(), but change none of them.
+Callback: progress of fit, on the thread of fit, after the steps that option "progress_every" selects. It
+may read the optimizer, its posterior and its model, and call bdl_optimizer_request_stop(), but change
+none of them.
+
+# Arguments
+- `user_data`: as given to bdl_optimizer_fit()
+- `optimizer`: the optimizer, as after the last step
 
 # Returns
 0 to go on; positive: fit returns BDL_STOPPED, unless it was the last step; negative: fit returns
@@ -2149,41 +2265,41 @@ macro bdl_progress_fn(f)
 end
 
 """
-Trains on minibatches of the data (options "minibatch", "sampling"). Schedules run over this call's
-epochs unless option "total_steps" plans a longer course. Steps after a course keep
-its final rates.
+Trains on minibatches of the data (options "minibatch" and "sampling"). Schedules run over the epochs of
+this call unless option "total_steps" plans a longer training run. Steps after the plan keep its final
+rates. Since 0.1.
 
-Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than asked
-for (bdl_optimizer_progress()) mean that they have. Interrupted or limited ones continue from the posterior
-when fit is called again, to the same optimum up to rounding.
+Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than you
+asked for (bdl_optimizer_progress()) mean convergence. After an interruption or a limit of epochs,
+another fit continues from the posterior to the same optimum, up to rounding.
 
-Images ("input CHANNELS ROWS COLUMNS") may be augmented: options "augment_pad" and "augment_flip" shift and
-mirror each one, differently in each epoch, as a function of seed, epoch and the row of x. N does not change.
-Everything else that reads the data, such as Laplace's approximation, and all predictions
-use the original images. Since 0.1.
+Images ("input CHANNELS ROWS COLUMNS") may be augmented: options "augment_pad" and "augment_flip" shift
+and mirror each image, differently in each epoch, as a function of seed, epoch and the row of x. N does
+not change. Everything else that reads the data, such as Laplace's approximation, and all predictions use
+the original images.
 
 # Arguments
 - `optimizer`: an optimizer with a model
 - `x`: n x inputs; n is usually N, and must be for methods "exact-*"
 - `y`: n x targets
-- `epochs`: passes over the data, >= 1; 0 finishes an interrupted fit (of this process or a
-  checkpoint) with the results of a fit that was never interrupted,
-  unless training diverges: a checkpoint has no earlier good state to go back to
+- `epochs`: passes over the data, >= 1. 0 finishes an interrupted fit (of this process or a
+  checkpoint) with results identical to those of a fit that was never interrupted, unless
+  training diverges: a checkpoint has no earlier good state
 - `progress`: may be NULL
-- `user_data`: handed to progress
+- `user_data`: passed to progress
 
 # Returns
 BDL_OK, BDL_STOPPED, or an error; a stop or error leaves the state after the last step. Training
-that diverges goes back to its last good state: with option "guard", to continue with half the
-learning rate; without it, or after ten times, the call returns BDL_ERROR_DIVERGED
+that diverges returns to its last good state: with option "guard" it continues with half the
+learning rate; without the guard, or after ten times, the call returns BDL_ERROR_DIVERGED
 """
 function bdl_optimizer_fit(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, epochs::Integer, progress::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}})
     return ccall((:bdl_optimizer_fit, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, Int64, Ptr{Cvoid}, Ptr{Cvoid},), optimizer, x, y, epochs, progress, user_data)
 end
 
 """
-Asks a running fit to return BDL_STOPPED after its current step, or the next fit after its first.
-Any thread or signal handler may call it. Since 0.1.
+Asks a running fit to return BDL_STOPPED after its current step, or the next fit after its first step.
+Any thread or signal handler may call this function. Since 0.1.
 """
 function bdl_optimizer_request_stop(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
     return ccall((:bdl_optimizer_request_stop, libbdl), Cvoid, (Ptr{bdl_optimizer},), optimizer)
@@ -2203,13 +2319,13 @@ function bdl_optimizer_progress(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer
 end
 
 """
-Reads training's running estimates of the ELBO's two terms: free of cost, but noisy. Since 0.1.
+Reads training's running estimates of the ELBO's two terms, which cost nothing but are noisy. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer that has taken a step with its model
-- `expected_log_likelihood`: receives the estimate of E_q[sum over N examples of log p], averaged
-  over the last epoch of steps (exponentially)
-- `kl`: receives KL(q || prior) now. ELBO = expected_log_likelihood - kl
+- `expected_log_likelihood`: receives the estimate of E_q[sum over N examples of log p], averaged over
+  the last epoch of steps (exponentially)
+- `kl`: receives the present KL(q || prior). ELBO = expected_log_likelihood - kl
 """
 function bdl_optimizer_running_elbo(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, expected_log_likelihood::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, kl::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_running_elbo, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{Cdouble}, Ptr{Cdouble},), optimizer, expected_log_likelihood, kl)
@@ -2222,24 +2338,23 @@ Computes the ELBO's two terms on given data. Since 0.1.
 - `optimizer`: an optimizer with a model
 - `x`: n x inputs
 - `y`: n x targets
-- `samples`: S >= 1 posterior samples; 0: exact one-dimensional quadrature
-  (one-output generalised linear models)
-- `seed`: of the samples
-- `expected_log_likelihood`: receives E_q[sum_i log p(y_i | x_i)] times N / n
-- `kl`: receives KL(q || prior); may be NULL, as may the former
+- `samples`: S >= 1 posterior samples; 0: exact one-dimensional quadrature (generalised
+  linear models with one output)
+- `seed`: seed of the samples
+- `expected_log_likelihood`: receives E_q[sum_i log p(y_i | x_i)] times N / n; may be NULL
+- `kl`: receives KL(q || prior); may be NULL
 """
 function bdl_optimizer_elbo(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, samples::Integer, seed::Integer, expected_log_likelihood::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, kl::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_elbo, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, Int64, UInt64, Ptr{Cdouble}, Ptr{Cdouble},), optimizer, x, y, samples, seed, expected_log_likelihood, kl)
 end
 
 """
-Lets training start from a Gaussian or Student-t noise of each target's own: option
-"initial_noise_precision" (where it is 0, 100 for networks with hidden units and 1 for others and on
-streams) over the variance of the target. bdl_optimizer_fit() and bdl_optimizer_step() start with one noise
-of all (standardised) targets automatically, bdl_optimizer_observe() with that of the model. It does
-nothing for other likelihoods, where the noise was set, where "learn_noise" is 0 (but on streams), and where
-a stream has yet to learn its scales.
-Since 0.2.
+Makes training start with a separate Gaussian or Student-t noise for each target: option
+"initial_noise_precision" (if it is 0: 100 for networks with hidden units, and 1 for other models and on
+streams) over the variance of the target. Without this call, bdl_optimizer_fit() and bdl_optimizer_step()
+start with one noise for all (standardised) targets, and bdl_optimizer_observe() with that of the model.
+The call does nothing for other likelihoods, if the noise was set, if "learn_noise" is 0 (except on
+streams), and if a stream has not learned its scales yet. Since 0.2.
 
 # Arguments
 - `optimizer`: an optimizer with a model
@@ -2250,25 +2365,29 @@ function bdl_optimizer_start_noise(optimizer::Union{bdl_optimizer,Ptr{bdl_optimi
 end
 
 """
-Reads the number of examples in a minibatch of fit, as options "minibatch" and "minibatches" say. Since
+Reads the number of examples in a minibatch of fit, from options "minibatch" and "minibatches". Since
 0.2.
+
+# Arguments
+- `optimizer`: an optimizer
+- `examples`: receives the number
 """
 function bdl_optimizer_minibatch(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, examples::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_minibatch, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{Int64},), optimizer, examples)
 end
 
 """
-Estimates how many bytes the optimizer's arrays will take once it has stepped on minibatches of M examples
-(on M rows, without a model), before anything is allocated. The estimate is an upper bound, at most a
-quarter above what is used but for some kilobytes. It counts every array that grows with the problem:
-copies of the posterior, scratch, moving averages, a posterior as prior. It does not count small objects,
-which take some kilobytes whatever M is, nor what model and posterior hold themselves. For the methods
-exact-* it is the most that a fit takes in addition, libLBFGS included. Since 0.1.
+Estimates the bytes of the optimizer's arrays after steps on minibatches of M examples (M rows, without a
+model), before anything is allocated. The estimate is an upper bound, at most a quarter (and some
+kilobytes) above the actual size. It counts every array that grows with the problem: copies of the
+posterior, scratch, moving averages, a posterior as prior. It does not count small objects, which take
+some kilobytes whatever M is, nor the model and the posterior themselves. For the methods exact-* it is
+the most that a fit takes in addition, libLBFGS included. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
-- `minibatch`: M; 0: as option "minibatch" says. The methods exact-* take all rows whatever M is, a part
-  at a time: their memory does not grow with N beyond 2^18 numbers or D rows
+- `minibatch`: M; 0: option "minibatch". The methods exact-* take all rows whatever M is, a part at a
+  time: their memory does not grow with N beyond 2^18 numbers or D rows
 - `bytes`: receives the number
 """
 function bdl_optimizer_memory(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, minibatch::Integer, bytes::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
@@ -2276,97 +2395,108 @@ function bdl_optimizer_memory(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}
 end
 
 """
-Returns the number of steps that option "guard" has limited; 0 for NULL. On small data most steps of the
-first half are usual. Since 0.1.
+Returns the number of steps that option "guard" has limited; 0 for NULL. On small data the guard usually
+limits most steps of the first half. Since 0.1.
 """
 function bdl_optimizer_guarded_steps(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
     return ccall((:bdl_optimizer_guarded_steps, libbdl), Int64, (Ptr{bdl_optimizer},), optimizer)
 end
 
 """
-Says how training makes the noise of a low-rank-moment posterior in each of the network's layers, as option
-"noise_estimator" says, and whether the distribution of an example's outputs there is that of a draw of the
-parameters. It is, but for "local" in convolutions of more than one position. Since 0.2.
+Describes how training makes the noise of a low-rank-moment posterior in each layer of the network
+(option "noise_estimator"), and whether the outputs of an example in that layer have the distribution
+that samples of the parameters would give. They have it, except for "local" in convolutions of more than
+one position. Any out-pointer may be NULL. Since 0.2.
 
 # Arguments
-- `optimizer`: an optimizer of a low-rank-moment posterior; others: BDL_ERROR_UNSUPPORTED
-- `is_exact`: receives 1 if it is in every layer, else 0
-- `text`: receives a line for each layer with weights, such as "conv 6 5: weights, exact"; it lives
-  as long as the optimizer. Any out-pointer may be NULL
+- `optimizer`: an optimizer of a low-rank-moment posterior; others return BDL_ERROR_UNSUPPORTED
+- `is_exact`: receives 1 if the noise of every layer is exact, else 0
+- `text`: receives a line for each layer with weights, such as "conv 6 5: weights, exact"; it
+  lives as long as the optimizer
 """
 function bdl_optimizer_noise(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, is_exact::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, text::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_noise, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{Int32}, Ptr{Ptr{UInt8}},), optimizer, is_exact, text)
 end
 
 """
-Checks what training has learned and says what to change. In this order: training diverged and was taken back
-to its last good state; no step was taken; a fit by a method exact-* has ended more than 1e-4 posterior
-standard deviations from the optimum (at the optimum only the noise is checked further); the precision of
-most parameters is below 1 % of their prior's or more than 1e12 times its start; the noise is at a bound, or
-learning it has not begun; mean or precision still are as at initialisation (or at the optimizer's creation);
-the expected log likelihood of an example is still 0.15 nats above its average over the steps so far, later
-ones counting more. Streams are checked for the first two only, and method "map" not for precisions. Since
-0.1.
+Checks the result of training and suggests what to change. Any out-pointer may be NULL. The first of
+these that holds gives the message. Since 0.1.
+
+- Training diverged and returned to its last good state.
+- No step was taken.
+- A fit by a method exact-* has ended more than 1e-4 posterior standard deviations from the optimum. (At
+  the optimum only the noise is checked further.)
+- The precision of most parameters is below 1 % of their prior's or more than 1e12 times its start.
+- The noise is at a bound, or its learning has not begun.
+- Mean or precision are still as at initialisation (or at the creation of the optimizer).
+- The expected log likelihood of an example is still 0.15 nats above its average over the steps so far,
+  in which later steps weigh more.
+
+Streams are checked for the first two only, and method "map" is not checked for precisions.
 
 # Arguments
 - `optimizer`: an optimizer
-- `mean_shift`: receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in
-  units of posterior standard deviations; NaN for dropout. Below 0.1 the mean still is its start
-- `precision_shift`: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)).
-  Below 0.1 the uncertainty still is its start
-- `message`: receives a static sentence: what is wrong and what to change, or "" if nothing
-  is. Any out-pointer may be NULL
+- `mean_shift`: receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in units
+  of posterior standard deviations; NaN for dropout. Below 0.1 the mean is still its
+  start
+- `precision_shift`: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)). Below 0.1
+  the uncertainty is still its start
+- `message`: receives a static sentence: what is wrong and what to change, or "" if nothing is
+  wrong
 """
 function bdl_optimizer_diagnose(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, mean_shift::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, precision_shift::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, message::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_diagnose, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{Cdouble}, Ptr{Cdouble}, Ptr{Ptr{UInt8}},), optimizer, mean_shift, precision_shift, message)
 end
 
 """
-Looks whether a network with hidden units answers the same for every row: at the posterior's mean, and if the
-method's predictions average over draws, on average over 20 of them too. Since 0.2.
+Checks whether a network with hidden units predicts the same for every row: at the posterior's mean and,
+if the predictions of the method average over samples, also on average over 20 of them. Either
+out-pointer may be NULL. Since 0.2.
 
 # Arguments
 - `optimizer`: an optimizer of a model
-- `x`: inputs, for example those of training; of more than 100 rows 100 evenly spaced ones count
+- `x`: inputs, for example those of training; of more than 100 rows, 100 evenly spaced ones are
+  used
 - `y`: targets
-- `spread`: receives the largest standard deviation over rows of a class's probability, or of a mean in standard
-  deviations of its target (with Student-t noise robust ones); infinity for models without hidden
-  units, for fewer than ten rows, and if no target varies
-- `message`: receives a static sentence if the spread is below 0.01: what to change if there is something to learn;
-  else "". Either out-pointer may be NULL
+- `spread`: receives the largest standard deviation over rows of the probability of a class, or of a
+  mean in standard deviations of its target (robust ones with Student-t noise); infinity
+  for models without hidden units, for fewer than ten rows, and if no target varies
+- `message`: receives a static sentence if the spread is below 0.01: what to change if there is
+  something to learn; else ""
 """
 function bdl_optimizer_diagnose_answers(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, spread::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, message::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_diagnose_answers, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, Ptr{Cdouble}, Ptr{Ptr{UInt8}},), optimizer, x, y, spread, message)
 end
 
 """
-Makes a data set of arrays, which are not copied: their memory must stay, unchanged, until bdl_dataset_free().
-Memory that you have mapped is fine. Values are checked when they are read. Since 0.2.
+Makes a data set of arrays, which are not copied: their memory must stay unchanged until
+bdl_dataset_free(). Memory that you have mapped is allowed. Values are checked when they are read. Since
+0.2.
 
 # Arguments
 - `x`: n x inputs, any layout
 - `y`: n x targets, any layout; bdl_none(): inputs only, for bdl_dataset_read()
-- `dataset`: receives the handle; free with bdl_dataset_free()
+- `dataset`: receives the handle; free it with bdl_dataset_free()
 """
 function bdl_dataset_from_arrays(x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, dataset::Union{Ref{Ptr{bdl_dataset}},DenseArray{Ptr{bdl_dataset}},Ptr{Cvoid}})
     return ccall((:bdl_dataset_from_arrays, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Ptr{bdl_dataset}},), x, y, dataset)
 end
 
 """
-Writes rows of a data set: row rows[i] into row i of x and y. It is called on the thread of the call that
-wants them, with 1 to 4096 rows in any order, the same row perhaps twice, and must write the same numbers
-whenever it is asked for a row. It may say why it failed by bdl_set_callback_message().
+Callback: writes rows of a data set, row rows[i] into row i of x and y. It is called on the thread of the
+call that wants the rows, with 1 to 4096 row numbers in any order, perhaps with repetitions. It must
+always write the same numbers for a row. It may explain a failure by bdl_set_callback_message().
 
 # Arguments
 - `user_data`: as given to bdl_dataset_from_callback()
 - `rows`: count numbers from 0 to n - 1
-- `count`: how many rows
+- `count`: number of rows wanted
 - `x`: count x inputs, doubles, row-major without gaps: x.data[i * inputs + j]
-- `y`: count x targets likewise. Either has NULL data where it is not wanted
+- `y`: count x targets, in the same layout. The data of x or y is NULL if it is not wanted
 
 # Returns
-0; any other value fails the call in progress with BDL_ERROR_CALLBACK. So does an element that was
-left unwritten, with BDL_ERROR_NOT_FINITE
+0; any other value makes the call in progress fail with BDL_ERROR_CALLBACK. An element that was
+left unwritten makes it fail with BDL_ERROR_NOT_FINITE
 
 The macro makes a pointer to a Julia function of that name, which must not throw.
 """
@@ -2382,32 +2512,32 @@ Makes a data set whose rows a callback reads, computes or fetches from elsewhere
 - `inputs`: columns of x, at least 1
 - `targets`: columns of y; 0: inputs only, for bdl_dataset_read()
 - `read`: writes rows
-- `user_data`: handed to it
-- `destroy`: called once with user_data when the data set is freed, and not if this call fails; may be
-  NULL
-- `dataset`: receives the handle; free with bdl_dataset_free()
+- `user_data`: passed to read
+- `destroy`: called once with user_data when the data set is freed, and not if this call fails; may
+  be NULL
+- `dataset`: receives the handle; free it with bdl_dataset_free()
 """
 function bdl_dataset_from_callback(rows::Integer, inputs::Integer, targets::Integer, read::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}}, destroy::Ptr{Cvoid}, dataset::Union{Ref{Ptr{bdl_dataset}},DenseArray{Ptr{bdl_dataset}},Ptr{Cvoid}})
     return ccall((:bdl_dataset_from_callback, libbdl), Cint, (Int64, Int64, Int64, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{bdl_dataset}},), rows, inputs, targets, read, user_data, destroy, dataset)
 end
 
 """
-Maps NumPy's files (.npy) instead of reading them: the system loads and drops pages as needed, so they
-may be larger than memory. Elements are floating-point numbers (f2, f4, f8), integers (i1 to i8, u1 to u8)
-or truth values (b1), in either byte order, in C or Fortran order. Types that bdl_dtype lacks are
-converted row by row when they are read; integers beyond 2^53 are rounded to doubles. One dimension is one
-column; of three or more, in C order, all but the first are columns (images). The files must keep their
-size until bdl_dataset_free(): one that has become shorter is noticed when rows are read (BDL_ERROR_FILE),
-but one that another process shortens during the reading ends this process (SIGBUS), as with any mapped
-file. Since 0.2.
+Makes a data set of NumPy's files (.npy), which are mapped instead of read: the operating system loads
+and drops pages as needed, so they may be larger than memory. Elements are floating-point numbers (f2,
+f4, f8), integers (i1 to i8, u1 to u8) or truth values (b1), in either byte order, in C or Fortran order.
+Types that bdl_dtype lacks are converted row by row when they are read; integers beyond 2^53 are rounded
+to doubles. One dimension is one column; of three or more, in C order, all but the first are columns
+(images). The files must keep their size until bdl_dataset_free(). A file that has become shorter is
+noticed when rows are read (BDL_ERROR_FILE), but a file that another process shortens during the reading
+ends this process (SIGBUS), as with any mapped file. Since 0.2.
 
 # Arguments
-- `x_path`: n x inputs
-- `y_path`: n x targets; NULL: inputs only, for bdl_dataset_read()
-- `dataset`: receives the handle; free with bdl_dataset_free()
+- `x_path`: file of n x inputs
+- `y_path`: file of n x targets; NULL: inputs only, for bdl_dataset_read()
+- `dataset`: receives the handle; free it with bdl_dataset_free()
 
 # Returns
-BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT for what is no such file, BDL_ERROR_SHAPE where x and y
+BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT for other kinds of files, BDL_ERROR_SHAPE if x and y
 have different numbers of rows
 """
 function bdl_dataset_from_npy(x_path::Union{AbstractString,Cstring}, y_path::Union{AbstractString,Cstring}, dataset::Union{Ref{Ptr{bdl_dataset}},DenseArray{Ptr{bdl_dataset}},Ptr{Cvoid}})
@@ -2415,22 +2545,22 @@ function bdl_dataset_from_npy(x_path::Union{AbstractString,Cstring}, y_path::Uni
 end
 
 """
-As bdl_dataset_from_npy(), from two tensors of a safetensors file, of types F64, F32, F16, BF16, I64, I32, I16,
-I8, U64, U32, U16, U8 or BOOL. They may begin at any byte, and other tensors in the file may have any type. Since
-0.2.
+Makes a data set as bdl_dataset_from_npy() does, of two tensors of a safetensors file, with types F64,
+F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8 or BOOL. The tensors may begin at any byte, and
+other tensors in the file may have any type. Since 0.2.
 
 # Arguments
 - `path`: the file
 - `x_name`: name of the tensor of n x inputs
 - `y_name`: name of the tensor of n x targets; NULL: inputs only, for bdl_dataset_read()
-- `dataset`: receives the handle; free with bdl_dataset_free()
+- `dataset`: receives the handle; free it with bdl_dataset_free()
 """
 function bdl_dataset_from_safetensors(path::Union{AbstractString,Cstring}, x_name::Union{AbstractString,Cstring}, y_name::Union{AbstractString,Cstring}, dataset::Union{Ref{Ptr{bdl_dataset}},DenseArray{Ptr{bdl_dataset}},Ptr{Cvoid}})
     return ccall((:bdl_dataset_from_safetensors, libbdl), Cint, (Cstring, Cstring, Cstring, Ptr{Ptr{bdl_dataset}},), path, x_name, y_name, dataset)
 end
 
 """
-Frees the handle. NULL is fine. Since 0.2.
+Frees the handle. NULL is allowed. Since 0.2.
 """
 function bdl_dataset_free(handle::bdl_dataset)
     address = Threads.atomic_xchg!(handle.address, UInt(0))
@@ -2439,37 +2569,38 @@ function bdl_dataset_free(handle::bdl_dataset)
 end
 
 """
-Rows of the data set; 0 for NULL. Since 0.2.
+Returns the number of rows; 0 for NULL. Since 0.2.
 """
 function bdl_dataset_rows(dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
     return ccall((:bdl_dataset_rows, libbdl), Int64, (Ptr{bdl_dataset},), dataset)
 end
 
 """
-Columns of x; 0 for NULL. Since 0.2.
+Returns the number of columns of x; 0 for NULL. Since 0.2.
 """
 function bdl_dataset_inputs(dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
     return ccall((:bdl_dataset_inputs, libbdl), Int64, (Ptr{bdl_dataset},), dataset)
 end
 
 """
-Columns of y; 0 for NULL, and where there is no y. Since 0.2.
+Returns the number of columns of y; 0 for NULL and without y. Since 0.2.
 """
 function bdl_dataset_targets(dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
     return ccall((:bdl_dataset_targets, libbdl), Int64, (Ptr{bdl_dataset},), dataset)
 end
 
 """
-Sets blocks, for sources that read neighbouring rows quickly and scattered ones slowly, as disks, networks and
-row groups of Parquet files do. An epoch of bdl_optimizer_fit_dataset() then takes the blocks of
-consecutive rows in random order, and shuffles the rows of `window` blocks at a time. So minibatches come
-from one window, or two if one ends within a minibatch, and a source that keeps the last `window` blocks reads
-each block once an epoch. The larger the window, the better the shuffling. Since 0.2.
+Sets blocks, for sources that read neighbouring rows quickly and scattered rows slowly, as disks,
+networks and row groups of Parquet files do. An epoch of bdl_optimizer_fit_dataset() then takes the
+blocks of consecutive rows in random order, and shuffles the rows of `window` blocks at a time. So
+minibatches come from one window, or from two if a window ends within a minibatch, and a source that
+keeps the last `window` blocks reads each block once an epoch. A larger window shuffles better. Since
+0.2.
 
 # Arguments
 - `dataset`: a data set
-- `rows_in_block`: rows of a block, the last of which may be shorter; 0: no blocks, all rows are shuffled,
-  as at first
+- `rows_in_block`: rows of a block, the last of which may be shorter; 0: no blocks, all rows are
+  shuffled, as in a new data set
 - `window`: blocks whose rows are shuffled together, at least 1; not used without blocks
 """
 function bdl_dataset_set_block(dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, rows_in_block::Integer, window::Integer)
@@ -2482,22 +2613,22 @@ Reads rows without standardisation, for predictions and metrics in chunks. Since
 # Arguments
 - `dataset`: a data set
 - `rows`: count row numbers
-- `count`: how many rows, >= 1
-- `x`: count x inputs; bdl_none_out(): not wanted
-- `y`: count x targets; bdl_none_out(): not wanted
+- `count`: number of rows wanted, >= 1
+- `x`: receives count x inputs; bdl_none_out(): not wanted
+- `y`: receives count x targets; bdl_none_out(): not wanted
 """
 function bdl_dataset_read(dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, rows::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, count::Integer, x::Union{bdl_matrix_out,MatrixView}, y::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_dataset_read, libbdl), Cint, (Ptr{bdl_dataset}, Ptr{Int64}, Int64, bdl_matrix_out, bdl_matrix_out,), dataset, rows, count, x, y)
 end
 
 """
-Finds the ranges of the targets in one pass over y: the largest class number says how many classes
-there are. Since 0.2.
+Finds the ranges of the targets in one pass over y. The largest class number plus 1 is the number of
+classes. Since 0.2.
 
 # Arguments
 - `dataset`: a data set with targets
 - `smallest`: receives 1 x targets, the smallest number of each column; bdl_none_out(): not wanted
-- `largest`: receives 1 x targets, the largest; bdl_none_out(): not wanted
+- `largest`: receives 1 x targets, the largest number; bdl_none_out(): not wanted
 
 # Returns
 BDL_OK, or BDL_ERROR_NOT_FINITE naming the row
@@ -2507,104 +2638,119 @@ function bdl_dataset_target_range(dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, 
 end
 
 """
-As bdl_model_standardize(), with the same moments up to rounding, in one pass over the data set, or two for
-BDL_STUDENT_T. Targets of real numbers are standardised too, unless the data set has none. Since 0.2.
+Standardises as bdl_model_standardize() does, with the same moments up to rounding, in one pass over the
+data set, or in two for BDL_STUDENT_T. Targets of real numbers are standardised too, unless the data set
+has none. Since 0.2.
 
 # Arguments
 - `model`: a network
-- `dataset`: of the model's inputs and, if any, targets
+- `dataset`: data set with the model's inputs and, if any, targets
 """
 function bdl_model_standardize_dataset(model::Union{bdl_model,Ptr{bdl_model}}, dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
     return ccall((:bdl_model_standardize_dataset, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_dataset},), model, dataset)
 end
 
 """
-As bdl_optimizer_start_noise(), in one pass over the targets of a data set, which may not be missing.
-Since 0.2.
+Sets the start of the noise as bdl_optimizer_start_noise() does, in one pass over the targets of a data
+set, none of which may be missing. Since 0.2.
 
 # Arguments
 - `optimizer`: an optimizer with a model
-- `dataset`: of the model's inputs and targets
+- `dataset`: data set with the model's inputs and targets
 """
 function bdl_optimizer_start_noise_dataset(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
     return ccall((:bdl_optimizer_start_noise_dataset, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_dataset},), optimizer, dataset)
 end
 
 """
-As bdl_optimizer_fit() on arrays of these rows, with identical results; blocks (bdl_dataset_set_block())
-change the order. Before the first step the targets of likelihoods with a noise precision are read once,
-for where it starts, unless it was set or is not learned. Laplace's approximation (option "laplace") reads
-the data several times at the end. The methods "exact-*" read all rows in their order in each iteration, a
-part at a time, with no more in memory than 2^18 numbers or D rows; what has no more is read once.
+Trains as bdl_optimizer_fit() on arrays of these rows does, with identical results; blocks
+(bdl_dataset_set_block()) change the order. Before the first step, the targets of likelihoods with a
+noise precision are read once for its start, unless the noise was set or is not learned. Laplace's
+approximation (option "laplace") reads the data several times at the end. The methods "exact-*" read all
+rows in their order in each iteration, a part at a time, with at most 2^18 numbers or D rows in memory;
+smaller data are read once. Since 0.2.
 
-With a communicator (bdl_optimizer_set_communicator()), each rank passes a data set of its own on the same
-rows, and is asked only for rows of its shards. Where rows cannot be read on one rank, it has its own error
-and the others BDL_ERROR_PEER. Each shard has blocks of its own. Since 0.2.
+With a communicator (bdl_optimizer_set_communicator()), each process passes its own data set of the same
+rows, and reads only the rows of its shards. If rows cannot be read in one process, it returns its own
+error and the others return BDL_ERROR_PEER. Each shard has its own blocks.
 
 # Arguments
 - `optimizer`: an optimizer with a model
-- `dataset`: of the model's inputs and targets
+- `dataset`: data set with the model's inputs and targets
 - `epochs`: as for bdl_optimizer_fit(); 0 finishes an interrupted fit
 - `progress`: may be NULL
-- `user_data`: handed to progress
+- `user_data`: passed to progress
 
 # Returns
-as bdl_optimizer_fit(); BDL_ERROR_NOT_FINITE or BDL_ERROR_LABEL naming the row, BDL_ERROR_CALLBACK
-or BDL_ERROR_FILE where rows could not be read: everything is as after the last step, and 0 epochs
-go on from there. BDL_ERROR_UNSUPPORTED for blocks with option "sampling" = "replacement"
+as bdl_optimizer_fit(). BDL_ERROR_NOT_FINITE or BDL_ERROR_LABEL naming the row, and
+BDL_ERROR_CALLBACK or BDL_ERROR_FILE if rows could not be read: everything is as after the last
+step, and a fit of 0 epochs continues from there. BDL_ERROR_UNSUPPORTED for blocks with option
+"sampling" = "replacement"
 """
 function bdl_optimizer_fit_dataset(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, epochs::Integer, progress::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}})
     return ccall((:bdl_optimizer_fit_dataset, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_dataset}, Int64, Ptr{Cvoid}, Ptr{Cvoid},), optimizer, dataset, epochs, progress, user_data)
 end
 
 """
-As bdl_optimizer_laplace(), on a data set. Since 0.2.
+Computes Laplace's approximation as bdl_optimizer_laplace() does, on a data set. Since 0.2.
+
+# Arguments
+- `optimizer`: as for bdl_optimizer_laplace()
+- `dataset`: data set with the model's inputs and targets
 """
 function bdl_optimizer_laplace_dataset(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, dataset::Union{bdl_dataset,Ptr{bdl_dataset}})
     return ccall((:bdl_optimizer_laplace_dataset, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_dataset},), optimizer, dataset)
 end
 
 """
-As bdl_optimizer_elbo(), on a data set: the expectation is summed over chunks of 1024 rows, under the same
-posterior samples. Since 0.2.
+Computes the ELBO's two terms as bdl_optimizer_elbo() does, on a data set: the expectation is summed over
+chunks of 1024 rows, under the same posterior samples. Since 0.2.
+
+# Arguments
+- `optimizer`: an optimizer with a model
+- `dataset`: data set with the model's inputs and targets
+- `samples`: as for bdl_optimizer_elbo()
+- `seed`: as for bdl_optimizer_elbo()
+- `expected_log_likelihood`: as for bdl_optimizer_elbo()
+- `kl`: as for bdl_optimizer_elbo()
 """
 function bdl_optimizer_elbo_dataset(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, dataset::Union{bdl_dataset,Ptr{bdl_dataset}}, samples::Integer, seed::Integer, expected_log_likelihood::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, kl::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_optimizer_elbo_dataset, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_dataset}, Int64, UInt64, Ptr{Cdouble}, Ptr{Cdouble},), optimizer, dataset, samples, seed, expected_log_likelihood, kl)
 end
 
 """
-Observes rows of x and y in their order, option "block" of them at a time (default 1); a block is one
-observation, which holds as many gradient vectors as it has rows and outputs. A posterior that is blank is
-initialised first (bdl_optimizer_initialize()): by the methods for streams as the prior. Before each block
-one step of time passes, as the options "transition", "process_noise" and "forgetting" say, unless
-bdl_optimizer_forecast() has moved time on since the last observation.
+Observes rows of x and y in their order, option "block" of them at a time (default 1). A block is one
+observation, which holds as many gradient vectors as it has rows and outputs. An uninitialised posterior
+is initialised first (bdl_optimizer_initialize()); methods for streams initialise it as the prior. Before
+each block one step of time passes, as the options "transition", "process_noise" and "forgetting" define,
+unless bdl_optimizer_forecast() has moved time on since the last observation. Since 0.1.
 
-A missing target is NaN. Outputs that are independent given f are used without it; a row that lacks all its
-targets (or, with a full noise covariance or "mc-hess", any) lets time pass and nothing else.
-
-With option "guard" (the default) the mean goes only as far as the observation's own posterior does not
-become less likely by it; bdl_optimizer_guarded_steps() counts where that held it back.
-
-Option "score" says how the one-step-ahead log density of each row is computed before it is used. Momentum,
-schedules, "curvature_rate", the learning of priors and the data size have no effect.
-
-With option "learn_noise" (the default) the noise of Gaussian and Student-t models is learned from one-step-ahead
-residuals, unless you have set it. With "stream_scales" = "learned" a network that has no standardisation, and
-whose posterior is blank, gets it from the first block, if that has 20 rows and its targets vary; else from
-the first rows, which are kept until there are as many: each call then observes all of them anew. Since 0.1.
+- A missing target is NaN. Outputs that are independent given f are used without it. A row without any
+  target (or, with a full noise covariance or "mc-hess", without all targets) lets time pass and nothing
+  else.
+- Option "guard" (on by default) limits how far the mean moves, so that the observation's own posterior
+  does not become less likely; bdl_optimizer_guarded_steps() counts the limited steps.
+- Option "score" defines how the one-step-ahead log density of each row is computed before the row is
+  used.
+- Option "learn_noise" (on by default) learns the noise of Gaussian and Student-t models from
+  one-step-ahead residuals, unless you have set the noise.
+- With "stream_scales" = "learned", a network without standardisation and with an uninitialised posterior
+  gets its standardisation from the first block, if the block has 20 rows and its targets vary. Else it
+  comes from the first rows, which are kept until there are 20; each call then observes all of them anew.
+- Momentum, schedules, "curvature_rate", the learning of priors and the data size have no effect.
 
 # Arguments
 - `optimizer`: an optimizer with a model, of any method
 - `x`: n x inputs
 - `y`: n x targets
-- `log_density`: receives n x 1, in nats: log p(y_t | x_t, blocks before), NaN for rows that were not
-  used. May be bdl_none_out()
+- `log_density`: receives n x 1, in nats: log p(y_t | x_t, blocks before), and NaN for rows that were
+  not used. May be bdl_none_out()
 
 # Returns
-BDL_OK, BDL_STOPPED, BDL_ERROR_UNSUPPORTED (no model, or options that do not go together),
+BDL_OK, BDL_STOPPED, BDL_ERROR_UNSUPPORTED (no model, or an invalid combination of options),
 BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_LABEL, BDL_ERROR_DIVERGED, BDL_ERROR_CALLBACK or
-BDL_ERROR_OUT_OF_MEMORY; all but BDL_OK leave the state after the last block that was used whole,
-and log_density unwritten
+BDL_ERROR_OUT_OF_MEMORY. All but BDL_OK leave the state after the last whole block that was used,
+and do not write log_density
 """
 function bdl_optimizer_observe(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, log_density::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_optimizer_observe, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix, bdl_matrix_out,), optimizer, x, y, log_density)
@@ -2612,33 +2758,33 @@ end
 
 """
 Moves time on by a number of steps without observations: theta_t = gamma theta_(t-1) + N(0, Q), exactly,
-and precision times "forgetting" each step. The next bdl_optimizer_observe() belongs to that time.
-Predictions made in between are forecasts. A blank posterior is initialised first. An error changes
-nothing. Since 0.1.
+and the precision is multiplied by "forgetting" in each step. The next bdl_optimizer_observe() belongs to
+the new time. Predictions made in between are forecasts. An uninitialised posterior is initialised first.
+An error changes nothing. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
-- `steps`: >= 0; 0: the next observation is made at the time of the last
+- `steps`: >= 0; 0: the next observation is made at the time of the last one
 """
 function bdl_optimizer_forecast(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, steps::Integer)
     return ccall((:bdl_optimizer_forecast, libbdl), Cint, (Ptr{bdl_optimizer}, Int64,), optimizer, steps)
 end
 
 """
-Fixes the process noise Q = diag(variance) parameter by parameter; option "process_noise" no longer
-matters. Since 0.1.
+Fixes the process noise Q = diag(variance) for each parameter, in place of option "process_noise". Since
+0.1.
 
 # Arguments
 - `optimizer`: an optimizer
-- `variance`: 1 x 1 or 1 x D, >= 0, per step of time; bdl_none(): option "process_noise" again
+- `variance`: 1 x 1 or 1 x D, >= 0, for a step of time; bdl_none(): option "process_noise" again
 """
 function bdl_optimizer_set_process_noise(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, variance::Union{bdl_matrix,MatrixView})
     return ccall((:bdl_optimizer_set_process_noise, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix,), optimizer, variance)
 end
 
 """
-Reads prequential (one-step-ahead) scores since the optimizer was initialised: means over all observations, each
-row judged before it was used. Any out-pointer may be NULL. Since 0.1.
+Reads prequential (one-step-ahead) scores since the optimizer was initialised, as means over all
+observations; each row is scored before it is used. Any out-pointer may be NULL. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer with a model
@@ -2652,17 +2798,17 @@ function bdl_optimizer_prequential(optimizer::Union{bdl_optimizer,Ptr{bdl_optimi
 end
 
 """
-Number of steps that were shortened to stay positive definite; 0 for NULL. Since 0.1.
+Returns the number of steps that were shortened to stay positive definite; 0 for NULL. Since 0.1.
 """
 function bdl_optimizer_shortened_steps(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
     return ccall((:bdl_optimizer_shortened_steps, libbdl), Int64, (Ptr{bdl_optimizer},), optimizer)
 end
 
 """
-Kinds of draws that a bdl_draws_fn makes.
+Kinds of random numbers that a bdl_draws_fn makes.
 
-- `BDL_DRAW_PARAMETERS` = 1: rows ~ q, the posterior samples of the mc- estimates
-- `BDL_DRAW_PROBES` = 2: rows of +-1, independent with mean 0 (Hutchinson probes)
+- `BDL_DRAW_PARAMETERS` = 1: rows ~ q: the posterior samples of the estimates mc-*
+- `BDL_DRAW_PROBES` = 2: rows of +-1, independent, with mean 0 (Hutchinson probes)
 """
 const bdl_draw_kind = Cint
 const BDL_DRAW_PARAMETERS = Cint(1)
@@ -2673,19 +2819,19 @@ const bdl_draw_kind_names = Dict{Cint,String}(
 )
 
 """
-Callback: the random draws of training, in place of the library's own streams: antithetic or quasi-random
-numbers, or those of another program.
+Callback: makes the random numbers of training, in place of the library's own streams. They may be
+antithetic or quasi-random numbers, or those of another program.
 
 # Arguments
 - `user_data`: as given to bdl_optimizer_set_draws()
-- `kind`: kind of the draws
+- `kind`: kind of the numbers
 - `step`: number of the step or observation, from 0
 - `iteration`: inner iteration, from 0
-- `q`: the posterior to draw from; only valid during the call
+- `q`: the posterior to sample from; only valid during the call
 - `draws`: S x D, of the posterior's dtype, to be written
 
 # Returns
-0; any other value fails the call in progress with BDL_ERROR_CALLBACK
+0; any other value makes the call in progress fail with BDL_ERROR_CALLBACK
 
 The macro makes a pointer to a Julia function of that name, which must not throw.
 """
@@ -2694,28 +2840,28 @@ macro bdl_draws_fn(f)
 end
 
 """
-Sets the source of random draws. It is not part of a checkpoint. Since 0.1.
+Sets the source of random numbers. It is not part of a checkpoint. Since 0.1.
 
 # Arguments
 - `optimizer`: an optimizer
 - `draws`: NULL: the library's own streams again (destroy is not called then)
-- `user_data`: handed to the callback
+- `user_data`: passed to the callback
 - `destroy`: called once with user_data when another source is set or the optimizer is freed; may be
-  NULL. If the call fails, it is not called
+  NULL. If the call fails, destroy is not called
 """
 function bdl_optimizer_set_draws(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, draws::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}}, destroy::Ptr{Cvoid})
     return ccall((:bdl_optimizer_set_draws, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid},), optimizer, draws, user_data, destroy)
 end
 
 """
-How expectations over the posterior are computed.
+Ways to compute expectations over the posterior.
 
-- `BDL_MONTE_CARLO` = 1: average over posterior draws
+- `BDL_MONTE_CARLO` = 1: average over posterior samples
 - `BDL_PLUG_IN` = 2: posterior mean only
 - `BDL_QUADRATURE` = 3: exact, one-output generalised linear models
-- `BDL_LINEARIZED_MONTE_CARLO` = 4: average over draws of the linearised model's outputs
+- `BDL_LINEARIZED_MONTE_CARLO` = 4: average over samples of the linearised model's outputs
 - `BDL_LINEARIZED` = 5: closed forms for the linearised model
-- `BDL_LOCAL_MONTE_CARLO` = 6: average over draws with noise of each example's own
+- `BDL_LOCAL_MONTE_CARLO` = 6: average over samples with separate noise for each example
 """
 const bdl_predict_method = Cint
 const BDL_MONTE_CARLO = Cint(1)
@@ -2734,27 +2880,40 @@ const bdl_predict_method_names = Dict{Cint,String}(
 )
 
 """
-Computes the mean and the two kinds of variance of y, whose sum is Var[y | x]. A row that overflows is infinite.
-For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED implies
-E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
+Computes the mean of y and the two kinds of variance, whose sum is Var[y | x]. A row that overflows is
+infinite. For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
+implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
 
 # Arguments
+- `model`: see above
+- `posterior`: see above
+- `x`: n x inputs
+- `method`: see above
+- `samples`: see above
+- `seed`: see above
 - `mean`: receives n x C: E[y | x]
-- `epistemic_variance`: receives n x C: Var_q[E[y | x, theta]], from not knowing theta; 0 of a posterior without a
-  covariance (bdl_posterior_has_covariance())
+- `epistemic_variance`: receives n x C: Var_q[E[y | x, theta]], because theta is uncertain; 0 for a
+  posterior without a covariance (bdl_posterior_has_covariance())
 - `noise_variance`: receives n x C: E_q[Var[y | x, theta]], from the likelihood. BDL_STUDENT_T with
-  2 degrees of freedom or fewer has none: BDL_ERROR_UNSUPPORTED
+  2 degrees of freedom or fewer has no variance: BDL_ERROR_UNSUPPORTED
 """
 function bdl_predict(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, mean::Union{bdl_matrix_out,MatrixView}, epistemic_variance::Union{bdl_matrix_out,MatrixView}, noise_variance::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predict, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, bdl_matrix_out, bdl_matrix_out, bdl_matrix_out,), model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance)
 end
 
 """
-Computes quantiles of y, noise included; infinite if a row overflows. BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
-BDL_STUDENT_T: exact for the predictive mixture, to 1e-10 of its scale; BDL_POISSON: the smallest count with
-at least that probability. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
+Computes quantiles of y, noise included; infinite if a row overflows. For BDL_GAUSSIAN,
+BDL_HETEROSCEDASTIC and BDL_STUDENT_T they are those of the predictive mixture, to 1e-10 of its scale.
+For BDL_POISSON a quantile is the smallest count with at least that probability. Other likelihoods return
+BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
+- `model`: as for bdl_predict()
+- `posterior`: as for bdl_predict()
+- `x`: n x inputs
+- `method`: as for bdl_predict()
+- `samples`: as for bdl_predict()
+- `seed`: as for bdl_predict()
 - `levels`: 1 x K probabilities in (0, 1)
 - `quantiles`: receives n x (C K): column c K + k is output c at level k
 """
@@ -2763,10 +2922,16 @@ function bdl_predict_quantiles(model::Union{bdl_model,Ptr{bdl_model}}, posterior
 end
 
 """
-Computes the central interval that holds y with the given probability: quantiles (1 -+ probability) / 2. Since
-0.1.
+Computes the central interval that holds y with the given probability: quantiles (1 -+ probability) / 2.
+Since 0.1.
 
 # Arguments
+- `model`: as for bdl_predict()
+- `posterior`: as for bdl_predict()
+- `x`: n x inputs
+- `method`: as for bdl_predict()
+- `samples`: as for bdl_predict()
+- `seed`: as for bdl_predict()
 - `probability`: in (0, 1)
 - `lower`: receives n x C
 - `upper`: receives n x C
@@ -2776,27 +2941,39 @@ function bdl_predict_interval(model::Union{bdl_model,Ptr{bdl_model}}, posterior:
 end
 
 """
-Computes class probabilities and their uncertainty, in nats. For BDL_BERNOULLI and BDL_CATEGORICAL; others:
-BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are those of the probit
-approximation; the mutual information of BDL_BERNOULLI is integrated over q(f | x) exactly, and that of
-BDL_CATEGORICAL is BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
+Computes class probabilities and their uncertainty, in nats. Likelihoods other than BDL_BERNOULLI and
+BDL_CATEGORICAL return BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are
+those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
+x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
 
 # Arguments
+- `model`: as for bdl_predict()
+- `posterior`: as for bdl_predict()
+- `x`: n x inputs
+- `method`: as for bdl_predict()
+- `samples`: as for bdl_predict()
+- `seed`: as for bdl_predict()
 - `probabilities`: receives n x C: P(class) (BDL_CATEGORICAL) or P(y = 1) (BDL_BERNOULLI)
 - `entropy`: receives the predictive entropy: n x 1 (categorical) or n x C (Bernoulli)
-- `mutual_information`: receives the part of the entropy due to not knowing theta (Houlsby et al.
-  2011), shape as entropy
+- `mutual_information`: receives the part of the entropy that comes from the uncertainty of theta
+  (Houlsby et al. 2011), in the shape of entropy
 """
 function bdl_predict_classes(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, probabilities::Union{bdl_matrix_out,MatrixView}, entropy::Union{bdl_matrix_out,MatrixView}, mutual_information::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predict_classes, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, bdl_matrix_out, bdl_matrix_out, bdl_matrix_out,), model, posterior, x, method, samples, seed, probabilities, entropy, mutual_information)
 end
 
 """
-Computes log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity if the
-density underflows or the row overflows. Since 0.1.
+Computes log E_q[p(y_i | x_i, theta)] of each example (jointly over its outputs), in nats; -infinity if
+the density underflows or the row overflows. Since 0.1.
 
 # Arguments
+- `model`: as for bdl_predict()
+- `posterior`: as for bdl_predict()
+- `x`: n x inputs
 - `y`: n x targets
+- `method`: as for bdl_predict()
+- `samples`: as for bdl_predict()
+- `seed`: as for bdl_predict()
 - `log_density`: receives n x 1
 """
 function bdl_predict_log_density(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, log_density::Union{bdl_matrix_out,MatrixView})
@@ -2804,37 +2981,50 @@ function bdl_predict_log_density(model::Union{bdl_model,Ptr{bdl_model}}, posteri
 end
 
 """
-Draws y by BDL_MONTE_CARLO: for each example, draw k comes from parameter draw k. For BDL_CATEGORICAL
-the draws are class numbers. Since 0.1.
+Draws samples of y by BDL_MONTE_CARLO: for each example, sample k of y comes from sample k of the
+parameters. For BDL_CATEGORICAL the samples are class numbers. Since 0.1.
 
 # Arguments
-- `samples`: number of draws S
-- `draws`: receives n x (targets S): column t S + k is target t of draw k
+- `model`: as for bdl_predict()
+- `posterior`: as for bdl_predict()
+- `x`: n x inputs
+- `samples`: number of samples S
+- `seed`: as for bdl_predict()
+- `draws`: receives n x (targets S): column t S + k is target t of sample k
 """
 function bdl_predict_draws(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, samples::Integer, seed::Integer, draws::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predict_draws, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Int64, UInt64, bdl_matrix_out,), model, posterior, x, samples, seed, draws)
 end
 
 """
-As bdl_predict_draws(), by a method: BDL_MONTE_CARLO; BDL_LINEARIZED_MONTE_CARLO, where draw k comes
-from output draw k; or BDL_LINEARIZED: the same draws for BDL_GAUSSIAN, BDL_HETEROSCEDASTIC,
-BDL_STUDENT_T and BDL_POISSON, and draws with the probit approximation's probabilities for BDL_BERNOULLI
-and BDL_CATEGORICAL. Others: BDL_ERROR_UNSUPPORTED. Since 0.1.
+Draws samples of y as bdl_predict_draws() does, by a method. BDL_LINEARIZED_MONTE_CARLO takes sample k of
+y from sample k of the outputs. BDL_LINEARIZED gives the same samples for BDL_GAUSSIAN,
+BDL_HETEROSCEDASTIC, BDL_STUDENT_T and BDL_POISSON, and samples with the probabilities of the probit
+approximation for BDL_BERNOULLI and BDL_CATEGORICAL. Methods other than these two and BDL_MONTE_CARLO
+return BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
-- `samples`: number of draws S
-- `draws`: receives n x (targets S): column t S + k is target t of draw k
+- `model`: as for bdl_predict()
+- `posterior`: as for bdl_predict()
+- `x`: n x inputs
+- `method`: as for bdl_predict()
+- `samples`: number of samples S
+- `seed`: as for bdl_predict()
+- `draws`: receives n x (targets S): column t S + k is target t of sample k
 """
 function bdl_predict_draws_by(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, draws::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predict_draws_by, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, bdl_matrix_out,), model, posterior, x, method, samples, seed, draws)
 end
 
 """
-Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the linearised model's outputs f, before the
-likelihood (and its noise), as filters need it. For any likelihood. The outputs of a posterior without a covariance
-(bdl_posterior_has_covariance()) have none either: BDL_ERROR_UNSUPPORTED, unless only their mean is asked for. Since 0.1.
+Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the outputs f of the linearised model,
+before the likelihood and its noise, as filters need it, for any likelihood. If the posterior has no
+covariance (bdl_posterior_has_covariance()), a wanted covariance is BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
+- `model`: as for bdl_predict()
+- `posterior`: as for bdl_predict()
+- `x`: n x inputs
 - `mean`: receives n x C: f(x; mu)
 - `covariance`: receives n x (C C): row i holds J Sigma J^T of example i, C x C, row by row
 """
@@ -2843,28 +3033,38 @@ function bdl_predict_output_distribution(model::Union{bdl_model,Ptr{bdl_model}},
 end
 
 """
-Computes a leverage of each row: how unlike the rows of the training data it is, to the posterior. It is the mean
-of the diagonal of J Sigma J^T over the means of y (of classes: over the logits), standardised targets, by the
-posterior that BDL_LINEARIZED takes. Divided by its mean over the training rows it is a score that is 1 on
-average over these and larger where the data say little. Posteriors after methods that find a point, as "map",
-have the covariance that they began with, and their leverages say nothing. Since 0.2.
+Computes the leverage of each row: how different the row is, to the posterior, from the rows of the
+training data. It is the mean of the diagonal of J Sigma J^T over the means of y (over the logits of
+classes), for standardised targets, by the posterior that BDL_LINEARIZED takes. Divided by its mean over
+the training rows it is a score that is 1 on average over these rows, and larger where there are few
+data. After methods that find a point, such as "map", the posterior has the covariance that it began
+with, and leverages mean nothing. Since 0.2.
 
 # Arguments
+- `model`: as for bdl_predict()
+- `posterior`: as for bdl_predict()
+- `x`: n x inputs
 - `leverage`: receives n x 1
-- `left_out`: receives n x 1: of rows of the training data, what the leverage would be without the row, each
-  output by itself: s / (1 - w s) with the expected curvature w of its loss. New rows of the same
-  kind have such leverages, so their quantiles are limits for new rows
+- `left_out`: receives n x 1: for rows of the training data, the leverage that the row would have if
+  it were left out, for each output alone: s / (1 - w s) with the expected curvature w of
+  its loss. New rows of the same kind have such leverages, so their quantiles are limits
+  for new rows
 """
 function bdl_predict_leverage(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, leverage::Union{bdl_matrix_out,MatrixView}, left_out::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predict_leverage, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, bdl_matrix_out, bdl_matrix_out,), model, posterior, x, leverage, left_out)
 end
 
 """
-Creates a predictor; arguments are as for bdl_predict(). Fails with BDL_ERROR_OUT_OF_MEMORY if the draws need
-more than there is. Since 0.2.
+Creates a predictor; its arguments are those of bdl_predict(). Returns BDL_ERROR_OUT_OF_MEMORY if there
+is no memory for the samples. Since 0.2.
 
 # Arguments
-- `predictor`: receives the predictor, to be freed with bdl_predictor_free()
+- `model`: a model
+- `posterior`: a posterior
+- `method`: as for bdl_predict()
+- `samples`: as for bdl_predict()
+- `seed`: as for bdl_predict()
+- `predictor`: receives the predictor; free it with bdl_predictor_free()
 """
 function bdl_predictor_create(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, method::Integer, samples::Integer, seed::Integer, predictor::Union{Ref{Ptr{bdl_predictor}},DenseArray{Ptr{bdl_predictor}},Ptr{Cvoid}})
     return ccall((:bdl_predictor_create, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, Cint, Int64, UInt64, Ptr{Ptr{bdl_predictor}},), model, posterior, method, samples, seed, predictor)
@@ -2872,34 +3072,39 @@ end
 
 """
 Creates a predictor of a deep ensemble: J members that were trained independently, by any methods
-(Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j is
-the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j): each has its own
-standardisation, noise and running statistics, and `samples` draws, of seed + j. One member gives results
-identical to those of bdl_predictor_create(). What the functions below give for the mixture:
+(Lakshminarayanan et al. 2017). It predicts the equal mixture p(y | x) = sum_j p_j(y | x) / J. Member j
+is the predictor of bdl_predictor_create(models[j], posteriors[j], method, samples, seed + j). Each
+member has its own standardisation, noise and running statistics, and `samples` samples, of seed + j. One
+member gives results identical to those of bdl_predictor_create(). The predictor holds what its members
+hold, and memory that grows with the rows of a call. Since 0.2.
 
-  moments          the epistemic variance is the members' mean one plus the variance of their means
-  quantiles, intervals, log densities, class probabilities, entropies   those of the mixture
-  mutual information   of y and both member and parameters
-  draws            `samples` of each member: n x (targets S J), column t S J + j S + k is draw k of member j
-  output distribution  mean and covariance of the mixture of the members' normal distributions, in the
-                   caller's units; it is not normal itself
-  leverages        the means of the members' leverages
+The functions below give these results for the mixture:
 
-It holds what its members hold, and memory that grows with the rows of a call. Since 0.2.
+- moments: the epistemic variance is the mean of the members' epistemic variances plus the variance of
+  their means;
+- quantiles, intervals, log densities, class probabilities and entropies: those of the mixture;
+- mutual information: that of y with the member and its parameters together;
+- draws: `samples` of each member, n x (targets S J); column t S J + j S + k is sample k of member j;
+- output distribution: mean and covariance of the mixture of the members' normal distributions, in the
+  caller's units; the mixture is not normal;
+- leverages: the means of the members' leverages.
 
 # Arguments
 - `models`: `count` models of one dtype with equal numbers of inputs and outputs, and one kind of
   likelihood; else BDL_ERROR_SHAPE. Errors name the member
-- `posteriors`: as many, one for each model
+- `posteriors`: as many posteriors, one for each model
 - `count`: J >= 1
-- `predictor`: receives the predictor, to be freed with bdl_predictor_free()
+- `method`: as for bdl_predict()
+- `samples`: samples of each member
+- `seed`: seed of the first member
+- `predictor`: receives the predictor; free it with bdl_predictor_free()
 """
 function bdl_predictor_create_ensemble(models::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}}, posteriors::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}}, count::Integer, method::Integer, samples::Integer, seed::Integer, predictor::Union{Ref{Ptr{bdl_predictor}},DenseArray{Ptr{bdl_predictor}},Ptr{Cvoid}})
     return ccall((:bdl_predictor_create_ensemble, libbdl), Cint, (Ptr{Ptr{bdl_model}}, Ptr{Ptr{bdl_posterior}}, Int64, Cint, Int64, UInt64, Ptr{Ptr{bdl_predictor}},), models, posteriors, count, method, samples, seed, predictor)
 end
 
 """
-Frees a predictor; NULL is allowed. Since 0.2.
+Frees a predictor. NULL is allowed. Since 0.2.
 """
 function bdl_predictor_free(handle::bdl_predictor)
     address = Threads.atomic_xchg!(handle.address, UInt(0))
@@ -2908,70 +3113,77 @@ function bdl_predictor_free(handle::bdl_predictor)
 end
 
 """
-As bdl_predict(). Since 0.2.
+Computes mean and variances as bdl_predict() does. Since 0.2.
 """
 function bdl_predictor_moments(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, mean::Union{bdl_matrix_out,MatrixView}, epistemic_variance::Union{bdl_matrix_out,MatrixView}, noise_variance::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predictor_moments, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out, bdl_matrix_out, bdl_matrix_out,), predictor, x, mean, epistemic_variance, noise_variance)
 end
 
 """
-As bdl_predict_quantiles(). Since 0.2.
+Computes quantiles as bdl_predict_quantiles() does. Since 0.2.
 """
 function bdl_predictor_quantiles(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, levels::Union{bdl_matrix,MatrixView}, quantiles::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predictor_quantiles, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix_out,), predictor, x, levels, quantiles)
 end
 
 """
-As bdl_predict_interval(). Since 0.2.
+Computes an interval as bdl_predict_interval() does. Since 0.2.
 """
 function bdl_predictor_interval(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, probability::Real, lower::Union{bdl_matrix_out,MatrixView}, upper::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predictor_interval, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, Cdouble, bdl_matrix_out, bdl_matrix_out,), predictor, x, probability, lower, upper)
 end
 
 """
-As bdl_predict_classes(). Since 0.2.
+Computes class probabilities as bdl_predict_classes() does. Since 0.2.
 """
 function bdl_predictor_classes(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, probabilities::Union{bdl_matrix_out,MatrixView}, entropy::Union{bdl_matrix_out,MatrixView}, mutual_information::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predictor_classes, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out, bdl_matrix_out, bdl_matrix_out,), predictor, x, probabilities, entropy, mutual_information)
 end
 
 """
-As bdl_predict_log_density(). Since 0.2.
+Computes log densities as bdl_predict_log_density() does. Since 0.2.
 """
 function bdl_predictor_log_density(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, log_density::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predictor_log_density, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix_out,), predictor, x, y, log_density)
 end
 
 """
-As bdl_predict_draws_by(), with the predictor's method; as many draws as it has samples. Since 0.2.
+Draws as many samples of y as the predictor has samples, as bdl_predict_draws_by() does by the
+predictor's method. Since 0.2.
 """
 function bdl_predictor_draws(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, draws::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predictor_draws, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out,), predictor, x, draws)
 end
 
 """
-As bdl_predict_output_distribution(), whatever the predictor's method. Since 0.2.
+Computes the distribution of outputs as bdl_predict_output_distribution() does, whatever the predictor's
+method. Since 0.2.
 """
 function bdl_predictor_output_distribution(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, mean::Union{bdl_matrix_out,MatrixView}, covariance::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predictor_output_distribution, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out, bdl_matrix_out,), predictor, x, mean, covariance)
 end
 
 """
-As bdl_predict_leverage(), whatever the predictor's method. Since 0.2.
+Computes leverages as bdl_predict_leverage() does, whatever the predictor's method. Since 0.2.
 """
 function bdl_predictor_leverage(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, leverage::Union{bdl_matrix_out,MatrixView}, left_out::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predictor_leverage, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out, bdl_matrix_out,), predictor, x, leverage, left_out)
 end
 
 """
-Root mean squared error over all entries of mean and y (both n x C), in units of y. Since 0.1.
+Computes the root mean squared error over all entries, in units of y. Since 0.1.
+
+# Arguments
+- `mean`: n x C predicted means
+- `y`: n x C targets
+- `rmse`: receives the error
 """
 function bdl_metric_rmse(mean::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, rmse::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_metric_rmse, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), mean, y, rmse)
 end
 
 """
-Mean log predictive density per example, in nats. Since 0.1.
+Computes the mean log predictive density of an example, in nats. Since 0.1.
 
 # Arguments
 - `log_density`: n x 1, from bdl_predict_log_density()
@@ -2983,7 +3195,7 @@ function bdl_metric_log_predictive_density(log_density::Union{bdl_matrix,MatrixV
 end
 
 """
-Fraction of examples whose most probable class is the label, in [0, 1]. Since 0.1.
+Computes the fraction of examples whose most probable class is the label, in [0, 1]. Since 0.1.
 
 # Arguments
 - `probabilities`: n x K class probabilities (K >= 2), or n x 1: P(y = 1)
@@ -2995,27 +3207,40 @@ function bdl_metric_accuracy(probabilities::Union{bdl_matrix,MatrixView}, y::Uni
 end
 
 """
-Brier score: mean over examples of sum_k (p_k - [y = k])^2, in [0, 2] (Brier 1950); for n x 1
-probabilities both classes count. Since 0.1.
+Computes the Brier score: the mean over examples of sum_k (p_k - [y = k])^2, in [0, 2] (Brier 1950). With
+n x 1 probabilities both classes count. Since 0.1.
+
+# Arguments
+- `probabilities`: n x K, or n x 1: P(y = 1)
+- `y`: n x 1 class numbers
+- `brier`: receives the score; lower is better
 """
 function bdl_metric_brier(probabilities::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, brier::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_metric_brier, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), probabilities, y, brier)
 end
 
 """
-Mean of -log p of the labels, in nats. Since 0.2. BDL_ERROR_DIVERGED where a label's probability is 0.
+Computes the mean of -log p of the labels, in nats. Returns BDL_ERROR_DIVERGED if the probability of a
+label is 0. Since 0.2.
+
+# Arguments
+- `probabilities`: n x K, or n x 1: P(y = 1)
+- `y`: n x 1 class numbers
+- `nll`: receives the mean; lower is better
 """
 function bdl_metric_nll(probabilities::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, nll::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_metric_nll, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), probabilities, y, nll)
 end
 
 """
-Expected calibration error of the most probable class (Guo et al. 2017), in [0, 1]. Since 0.1.
+Computes the expected calibration error of the most probable class (Guo et al. 2017), in [0, 1]. Since
+0.1.
 
 # Arguments
 - `probabilities`: n x K, or n x 1: P(y = 1)
 - `y`: n x 1 class numbers
-- `bins`: equal-width confidence bins ((b - 1) / bins, b / bins], >= 1; 15 is customary
+- `bins`: number of confidence bins ((b - 1) / bins, b / bins] of equal width, >= 1; 15 is
+  customary
 - `ece`: receives sum_b n_b / n |accuracy_b - confidence_b|
 """
 function bdl_metric_ece(probabilities::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, bins::Integer, ece::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
@@ -3029,56 +3254,65 @@ Computes the reliability diagram that the calibration error summarises. Since 0.
 - `probabilities`: n x K, or n x 1: P(y = 1)
 - `y`: n x 1 class numbers
 - `curve`: bins x 3, a row for each bin of bdl_metric_ece(): number of examples, accuracy, mean
-  confidence; the last two are NaN where there are no examples
+  confidence. The last two are NaN in bins without examples
 """
 function bdl_metric_calibration_curve(probabilities::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, curve::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_metric_calibration_curve, libbdl), Cint, (bdl_matrix, bdl_matrix, bdl_matrix_out,), probabilities, y, curve)
 end
 
 """
-Entropy of each row, -sum_k p_k log p_k, in nats. Since 0.2.
+Computes the entropy of each row, -sum_k p_k log p_k, in nats. Since 0.2.
 
 # Arguments
-- `probabilities`: n x K, or n x 1: P(y = 1), which is two classes
-- `entropy`: n x 1
+- `probabilities`: n x K, or n x 1: P(y = 1) of two classes
+- `entropy`: receives n x 1
 """
 function bdl_metric_entropy(probabilities::Union{bdl_matrix,MatrixView}, entropy::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_metric_entropy, libbdl), Cint, (bdl_matrix, bdl_matrix_out,), probabilities, entropy)
 end
 
 """
-Numbers of rows by their entropy, in equal-width bins over [0, log K]. Since 0.2.
+Counts rows by their entropy, in bins of equal width over [0, log K]. Since 0.2.
 
 # Arguments
 - `probabilities`: n x K, or n x 1: P(y = 1)
-- `counts`: bins x 1: bin b holds ((b - 1), b] log K / bins, and the first entropy 0
+- `counts`: receives bins x 1: bin b counts entropies in ((b - 1), b] log K / bins, and the
+  first bin also entropy 0
 """
 function bdl_metric_entropy_histogram(probabilities::Union{bdl_matrix,MatrixView}, counts::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_metric_entropy_histogram, libbdl), Cint, (bdl_matrix, bdl_matrix_out,), probabilities, counts)
 end
 
 """
-Area under the ROC curve: P(a positive's score is higher than a negative's), equal scores counting half, in
-[0, 1]. Since 0.2.
+Computes the area under the ROC curve: the probability that the score of a positive is higher than that
+of a negative, where equal scores count half. Since 0.2.
 
 # Arguments
-- `positive`: n x 1 scores, of which a higher one says positive
-- `negative`: m x 1 scores
+- `positive`: n x 1 scores of positives, which should be the higher ones
+- `negative`: m x 1 scores of negatives
+- `auroc`: receives the area, in [0, 1]
 """
 function bdl_metric_auroc(positive::Union{bdl_matrix,MatrixView}, negative::Union{bdl_matrix,MatrixView}, auroc::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_metric_auroc, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), positive, negative, auroc)
 end
 
 """
-Area under the precision-recall curve as average precision: the sum over distinct scores, descending, of the
-step in recall times the precision, in [0, 1]; n / (n + m) for scores that say nothing. Since 0.2.
+Computes the area under the precision-recall curve as average precision: the sum over distinct scores,
+descending, of the step in recall times the precision. Scores without information give n / (n + m). Since
+0.2.
+
+# Arguments
+- `positive`: n x 1 scores
+- `negative`: m x 1 scores
+- `aupr`: receives the area, in [0, 1]
 """
 function bdl_metric_aupr(positive::Union{bdl_matrix,MatrixView}, negative::Union{bdl_matrix,MatrixView}, aupr::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_metric_aupr, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), positive, negative, aupr)
 end
 
 """
-Computes the false positive rate at a true positive rate of at least tpr; "FPR95" for tpr = 0.95. Since 0.2.
+Computes the false positive rate at a true positive rate of at least tpr; tpr = 0.95 gives "FPR95". Since
+0.2.
 
 # Arguments
 - `positive`: n x 1 scores
@@ -3092,7 +3326,12 @@ function bdl_metric_fpr(positive::Union{bdl_matrix,MatrixView}, negative::Union{
 end
 
 """
-Computes the least mean of both error rates over all thresholds, in [0, 1/2]. Since 0.2.
+Computes the least mean of both error rates over all thresholds. Since 0.2.
+
+# Arguments
+- `positive`: n x 1 scores
+- `negative`: m x 1 scores
+- `error`: receives the error, in [0, 1/2]
 """
 function bdl_metric_detection_error(positive::Union{bdl_matrix,MatrixView}, negative::Union{bdl_matrix,MatrixView}, error::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_metric_detection_error, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), positive, negative, error)
@@ -3104,16 +3343,16 @@ Computes the ROC curve, from (0, 0) to (1, 1). Since 0.2.
 # Arguments
 - `positive`: n x 1 scores
 - `negative`: m x 1 scores
-- `curve`: (n + m + 1) x 3: false positive rate, true positive rate, threshold. Row k is the point whose
-  threshold is the k-th largest score, so equal scores repeat theirs; row 0 has threshold
-  infinity.
+- `curve`: receives (n + m + 1) x 3: false positive rate, true positive rate, threshold. The
+  threshold of row k is the k-th largest score, so equal scores give equal rows. Row 0 has
+  threshold infinity
 """
 function bdl_metric_roc_curve(positive::Union{bdl_matrix,MatrixView}, negative::Union{bdl_matrix,MatrixView}, curve::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_metric_roc_curve, libbdl), Cint, (bdl_matrix, bdl_matrix, bdl_matrix_out,), positive, negative, curve)
 end
 
 """
-Measures of how certain a row of probabilities is.
+Measures of the certainty of a row of probabilities.
 
 - `BDL_SCORE_CONFIDENCE` = 1: the largest probability
 - `BDL_SCORE_ENTROPY` = 2: minus the entropy, in nats
@@ -3127,34 +3366,35 @@ const bdl_score_names = Dict{Cint,String}(
 )
 
 """
-Measures whether certainty separates right predictions from wrong ones: the AUROC of right (positive) against
-wrong. Since 0.2. BDL_ERROR_INVALID_ARGUMENT where all are right, or all wrong.
+Measures whether certainty separates right predictions from wrong ones, by the AUROC of right (positive)
+against wrong predictions. Returns BDL_ERROR_INVALID_ARGUMENT if all predictions are right, or all wrong.
+Since 0.2.
 
 # Arguments
 - `probabilities`: n x K, or n x 1: P(y = 1)
 - `y`: n x 1 class numbers
-- `score`: by which certainty
-- `auroc`: receives it
+- `score`: measure of certainty
+- `auroc`: receives the area
 """
 function bdl_metric_auroc_correct(probabilities::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, score::Integer, auroc::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_metric_auroc_correct, libbdl), Cint, (bdl_matrix, bdl_matrix, Cint, Ptr{Cdouble},), probabilities, y, score, auroc)
 end
 
 """
-Measures of how well certainty separates examples of the training distribution (positive) from others. Later
-versions append members; those that a caller's struct_size does not cover are not written:
+Scores of how well certainty separates examples of the training distribution (positives) from other
+examples. Later versions append members; members beyond the caller's struct_size are not written.
 
     bdl_ood_report report = {.struct_size = sizeof report};
 
 - `struct_size`: sizeof(bdl_ood_report), set by the caller
 - `auroc`: area under the ROC curve
 - `aupr`: average precision
-- `aupr_out`: average precision with the others as positives
+- `aupr_out`: average precision with the other examples as positives
 - `fpr95`: false positive rate at a true positive rate of 95 %
-- `threshold`: the score where it is
+- `threshold`: the score at which fpr95 is measured
 - `detection_error`: the least mean of both error rates
-- `entropy_inside`: mean entropy of the training distribution's rows, in nats
-- `entropy_outside`: mean entropy of the others
+- `entropy_inside`: mean entropy of rows of the training distribution, in nats
+- `entropy_outside`: mean entropy of the other rows, in nats
 """
 struct bdl_ood_report
     struct_size::Csize_t
@@ -3169,12 +3409,12 @@ struct bdl_ood_report
 end
 
 """
-Measures out-of-distribution detection by certainty. Since 0.2.
+Measures how well certainty detects examples from outside of the training distribution. Since 0.2.
 
 # Arguments
 - `inside`: n x K probabilities of examples of the training distribution (n x 1: P(y = 1))
-- `outside`: m x K probabilities of others
-- `score`: by which certainty
+- `outside`: m x K probabilities of other examples
+- `score`: measure of certainty
 - `report`: receives the scores
 """
 function bdl_metric_ood(inside::Union{bdl_matrix,MatrixView}, outside::Union{bdl_matrix,MatrixView}, score::Integer, report::Union{Ref{bdl_ood_report},DenseArray{bdl_ood_report},Ptr{Cvoid}})
@@ -3182,12 +3422,13 @@ function bdl_metric_ood(inside::Union{bdl_matrix,MatrixView}, outside::Union{bdl
 end
 
 """
-Finds the temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on validation
-data (Guo et al. 2017); it is above 1 if predictions are too certain. Since 0.2. It is at a limit if the data
-determine no best one, as with logits that are right everywhere, and 1 where it makes no difference.
+Finds the temperature T in [1/1000, 1000] that minimises the mean of -log softmax(logits / T)_y on
+validation data (Guo et al. 2017). T is above 1 if predictions are too certain. T is at a limit if no
+best value exists, as with logits that are right everywhere, and 1 if the temperature makes no
+difference. Since 0.2.
 
 # Arguments
-- `logits`: n x K, K >= 2; log probabilities serve as well
+- `logits`: n x K, K >= 2; log probabilities also serve
 - `y`: n x 1 class numbers
 - `temperature`: receives T
 """
@@ -3199,28 +3440,34 @@ end
 Computes log softmax(logits / T), row by row. Since 0.2.
 
 # Arguments
-- `logits`: n x K, K >= 2; log probabilities serve as well
+- `logits`: n x K, K >= 2; log probabilities also serve
 - `temperature`: T > 0
-- `log_probabilities`: n x K, may be the same memory as logits
+- `log_probabilities`: receives n x K, may be the same memory as logits
 """
 function bdl_temperature_apply(logits::Union{bdl_matrix,MatrixView}, temperature::Real, log_probabilities::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_temperature_apply, libbdl), Cint, (bdl_matrix, Cdouble, bdl_matrix_out,), logits, temperature, log_probabilities)
 end
 
 """
-Fraction of entries of y inside [lower, upper] (all n x C), in [0, 1]. Since 0.1.
+Computes the fraction of entries of y inside [lower, upper]. Since 0.1.
+
+# Arguments
+- `lower`: n x C lower bounds
+- `upper`: n x C upper bounds
+- `y`: n x C targets
+- `coverage`: receives the fraction, in [0, 1]
 """
 function bdl_metric_coverage(lower::Union{bdl_matrix,MatrixView}, upper::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, coverage::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_metric_coverage, libbdl), Cint, (bdl_matrix, bdl_matrix, bdl_matrix, Ptr{Cdouble},), lower, upper, y, coverage)
 end
 
 """
-Continuous ranked probability score of an ensemble, mean over examples, in units of y (Gneiting and
-Raftery 2007; the unbiased "fair" form for S >= 2). Since 0.1.
+Computes the continuous ranked probability score of samples, as a mean over examples, in units of y
+(Gneiting and Raftery 2007; the unbiased "fair" form for S >= 2). Since 0.1.
 
 # Arguments
-- `draws`: n x S draws of y, from bdl_predict_draws()
-- `y`: n x 1
+- `draws`: n x S samples of y, from bdl_predict_draws()
+- `y`: n x 1 targets
 - `crps`: receives the score; lower is better
 """
 function bdl_metric_crps(draws::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, crps::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
@@ -3228,7 +3475,7 @@ function bdl_metric_crps(draws::Union{bdl_matrix,MatrixView}, y::Union{bdl_matri
 end
 
 """
-Scale on which values are distributed evenly over a range.
+Scales on which values are distributed evenly over a range.
 
 - `BDL_SCALE_LINEAR` = 1: the values themselves
 - `BDL_SCALE_LOG` = 2: their logarithms: for precisions, rates, sizes; limits > 0
@@ -3243,27 +3490,28 @@ const bdl_scale_names = Dict{Cint,String}(
 
 """
 Creates a search. It copies the prototype's model, family of posteriors, method, options and
-bdl_optimizer_set_prior(): what happens to the prototype later does not matter, and a search never changes
-it. Every trial starts blank, as after bdl_optimizer_initialize(). The data size of a trial is the
-prototype's, times the fraction of the rows that it trains on. Since 0.1.
+bdl_optimizer_set_prior(), so later changes to the prototype have no effect, and a search never changes
+the prototype. Every trial starts from an uninitialised posterior, as after bdl_optimizer_initialize().
+The data size of a trial is that of the prototype, times the fraction of the rows that the trial trains
+on. Since 0.1.
 
 # Arguments
-- `prototype`: an optimizer with a model. Without bdl_search_set_workers(), folds are trained on as many
-  threads as its option "threads" says
+- `prototype`: an optimizer with a model. Without bdl_search_set_workers(), its option "threads" is the
+  number of threads that train folds
 - `folds`: K >= 2
-- `epochs`: as of bdl_optimizer_fit(), of each fold
-- `method`: of the predictive distribution, as of bdl_predict_log_density()
-- `samples`: of the predictive distribution
-- `seed`: of the folds, of the trials' values and of the predictive distribution. Training has the
-  same seed in all trials, option "seed": their differences are those of the values
-- `search`: receives the handle; free with bdl_search_free()
+- `epochs`: epochs of each fold, as for bdl_optimizer_fit()
+- `method`: method of prediction, as for bdl_predict_log_density()
+- `samples`: samples of the predictions
+- `seed`: seed of the folds, of the values of trials and of predictions. Training has the same
+  seed, option "seed", in all trials, so trials differ in their values only
+- `search`: receives the handle; free it with bdl_search_free()
 """
 function bdl_search_create(prototype::Union{bdl_optimizer,Ptr{bdl_optimizer}}, folds::Integer, epochs::Integer, method::Integer, samples::Integer, seed::Integer, search::Union{Ref{Ptr{bdl_search}},DenseArray{Ptr{bdl_search}},Ptr{Cvoid}})
     return ccall((:bdl_search_create, libbdl), Cint, (Ptr{bdl_optimizer}, Int64, Int64, Cint, Int64, UInt64, Ptr{Ptr{bdl_search}},), prototype, folds, epochs, method, samples, seed, search)
 end
 
 """
-Frees the handle. NULL is fine. Since 0.1.
+Frees the handle. NULL is allowed. Since 0.1.
 """
 function bdl_search_free(handle::bdl_search)
     address = Threads.atomic_xchg!(handle.address, UInt(0))
@@ -3272,14 +3520,14 @@ function bdl_search_free(handle::bdl_search)
 end
 
 """
-Varies a real option. Ranges are added before the first trial. Unknown name: BDL_ERROR_UNKNOWN_OPTION
-offering the nearest. Since 0.1.
+Varies a real option. Add all ranges before the first trial. For an unknown name,
+BDL_ERROR_UNKNOWN_OPTION offers the nearest. Since 0.1.
 
 # Arguments
 - `search`: a search
 - `option`: name of a real option that has no range yet
 - `low`: smallest value, within the option's own range
-- `high`: largest value, likewise, > low
+- `high`: largest value, within the option's own range, > low
 - `scale`: scale on which values are distributed between them
 """
 function bdl_search_add_double(search::Union{bdl_search,Ptr{bdl_search}}, option::Union{AbstractString,Cstring}, low::Real, high::Real, scale::Integer)
@@ -3287,7 +3535,14 @@ function bdl_search_add_double(search::Union{bdl_search,Ptr{bdl_search}}, option
 end
 
 """
-Varies an integer option, as bdl_search_add_double(); limits within -2^53 to 2^53. Since 0.1.
+Varies an integer option, as bdl_search_add_double() does a real one. Since 0.1.
+
+# Arguments
+- `search`: a search
+- `option`: name of an integer option that has no range yet
+- `low`: smallest value, -2^53 or more
+- `high`: largest value, up to 2^53, > low
+- `scale`: scale on which values are distributed between them
 """
 function bdl_search_add_int(search::Union{bdl_search,Ptr{bdl_search}}, option::Union{AbstractString,Cstring}, low::Integer, high::Integer, scale::Integer)
     return ccall((:bdl_search_add_int, libbdl), Cint, (Ptr{bdl_search}, Cstring, Int64, Int64, Cint,), search, option, low, high, scale)
@@ -3306,11 +3561,11 @@ function bdl_search_add_choice(search::Union{bdl_search,Ptr{bdl_search}}, option
 end
 
 """
-Sets how many Bayesian trials are proposed from the same scores, in order to be trained at the same time: a
-batch. Each proposal of a batch counts on the earlier ones to score what the Gaussian process expects of them
-(Ginsbourger, Le Riche, Carraro 2010, Kriging is well-suited to parallelize optimization). It changes which
-values are tried, so it is fixed before the first trial. Of random trials, which need no
-scores, as many are trained at the same time as there are workers for. Since 0.2.
+Sets the number of Bayesian trials that are proposed from the same scores, as a batch, so that they can
+be trained at the same time. Each proposal of a batch assumes that the earlier ones get the scores that
+the Gaussian process expects (Ginsbourger, Le Riche, Carraro 2010, Kriging is well-suited to parallelize
+optimization). The number changes which values are tried, so it is fixed before the first trial. Random
+trials need no scores: as many are trained at the same time as there are workers for. Since 0.2.
 
 # Arguments
 - `search`: a search without trials
@@ -3321,47 +3576,52 @@ function bdl_search_set_parallel_trials(search::Union{bdl_search,Ptr{bdl_search}
 end
 
 """
-Sets how many threads train the folds of trials in later runs, the calling thread among them.
-Results do not depend on it. Each worker trains on one thread, and holds a model, a
-posterior and an optimizer's memory (bdl_optimizer_memory()) of its own. A Bayesian trial has work for K
-workers, a batch of B for K B. A user model has one worker, the thread of bdl_search_run(), whatever is set:
-its callbacks need not be safe to call from several threads. Since 0.2.
+Sets the number of threads, including the calling thread, that train the folds of trials in later runs.
+Results do not depend on it. Each worker trains on one thread, and holds a model, a posterior and the
+memory of an optimizer (bdl_optimizer_memory()). A Bayesian trial has work for K workers, a batch of B
+trials for K B. A user model always has one worker, the thread of bdl_search_run(), so its callbacks need
+not be safe to call from several threads. Since 0.2.
 
 # Arguments
 - `search`: a search
-- `workers`: 1 to 256; 0, the default: as option "threads" of the prototype says
+- `workers`: 1 to 256; 0, the default: option "threads" of the prototype
 """
 function bdl_search_set_workers(search::Union{bdl_search,Ptr{bdl_search}}, workers::Integer)
     return ccall((:bdl_search_set_workers, libbdl), Cint, (Ptr{bdl_search}, Int64,), search, workers)
 end
 
 """
-Makes bdl_search_run() a collective call (bdl/communicator.h): all ranks make it, with the same
-arguments and data, on searches that are the same in everything but workers. The folds of each batch are
-dealt to the ranks in turn, and all ranks end with the same trials, whatever their number. Random trials
-come in batches, too: as many as give all ranks the same number of folds, at least parallel_trials.
-Progress is reported on rank 0. If ranks differ, all of them fail and name the difference; if one rank
-fails, it has its own error, and the others have BDL_ERROR_PEER; the trials kept are the same on all. A stop
-on any rank is BDL_STOPPED on all, when the others have trained their folds of the batch. A communicator that
-gives up after a while must wait for as long as a batch may take. Any method can be searched so: each
-fold is trained by one rank alone. Since 0.2.
+Makes bdl_search_run() a collective call (communicator.h). All processes make it, with equal arguments
+and data, on searches that are equal in everything but workers. The folds of each batch are dealt to the
+processes in turn, and all processes end with the same trials, whatever their number. Random trials also
+come in batches: as many as give all processes the same number of folds, at least parallel_trials. Only
+rank 0 reports progress. Any method can be searched, because one process trains a fold alone. Since 0.2.
+
+If processes differ, all of them fail, and the message names the difference. If one process fails, it
+returns its own error and the others return BDL_ERROR_PEER; all processes keep the same trials. A stop of
+any process is BDL_STOPPED in all processes, after the others have trained their folds of the batch. A
+communicator that gives up after a while must wait for as long as a batch may take.
 
 # Arguments
 - `search`: a search
-- `communicator`: the ranks; NULL to search alone again
+- `communicator`: the processes; NULL: search alone again
 """
 function bdl_search_set_communicator(search::Union{bdl_search,Ptr{bdl_search}}, communicator::Union{bdl_communicator,Ptr{bdl_communicator}})
     return ccall((:bdl_search_set_communicator, libbdl), Cint, (Ptr{bdl_search}, Ptr{bdl_communicator},), search, communicator)
 end
 
 """
-Progress of bdl_search_run(), called on its thread after every trial, in their order. It may read the search,
-but not change it, and call bdl_search_request_stop(). Other workers go on meanwhile; what they have not
-completed then is lost where the run stops.
+Callback: progress of bdl_search_run(), on its thread, after every trial, in the order of the trials. It
+may read the search, but not change it, and may call bdl_search_request_stop(). Other workers continue
+meanwhile; trials that they have not completed are lost if the run stops.
+
+# Arguments
+- `user_data`: as given to bdl_search_run()
+- `search`: the search, with the new trial
 
 # Returns
-0 to go on; positive: bdl_search_run() returns BDL_STOPPED, unless it was the last trial; negative:
-BDL_ERROR_CALLBACK. Either way the trials are kept
+0 to go on; positive: bdl_search_run() returns BDL_STOPPED, unless it was the last trial;
+negative: BDL_ERROR_CALLBACK. Either way the trials are kept
 
 The macro makes a pointer to a Julia function of that name, which must not throw.
 """
@@ -3370,43 +3630,46 @@ macro bdl_search_progress_fn(f)
 end
 
 """
-Adds trials: first some at random, uniformly over the ranges, then some by Bayesian optimisation: a
-Gaussian process with a Matern 5/2 covariance is fitted to the scores so far, and the values of the
-greatest expected improvement are tried (Snoek et al. 2012, Practical Bayesian optimization of machine
-learning algorithms). As long as fewer than two trials have a score, those are at random too. Values that
-were tried before are not trained again. Running again adds to the same search: after a stop, run what is
-missing.
+Adds trials: first random ones, uniformly over the ranges, then Bayesian ones. For these, a Gaussian
+process with a Matern 5/2 covariance is fitted to the scores so far, and the values of the greatest
+expected improvement are tried (Snoek et al. 2012, Practical Bayesian optimization of machine learning
+algorithms). While fewer than two trials have a score, Bayesian trials are random too. Values that were
+tried before are not trained again. Another run adds to the same search: after a stop, run the missing
+trials. Since 0.1.
 
-A trial that fails (divergence, options that do not go together, a callback of a user model) has a message
-in place of a score, and the search goes on. A search without ranges has one trial, at random: the
-cross-validation of the prototype's own options. Since 0.1.
+A trial that fails (divergence, invalid combinations of options, a callback of a user model) has a
+message in place of a score, and the search goes on. A search without ranges has one random trial: the
+cross-validation of the prototype's own options.
 
 # Arguments
 - `search`: a search
-- `x`: n x inputs, n >= folds; in every run of a search the same data
+- `x`: n x inputs, n >= folds; the same data in every run of a search
 - `y`: n x targets
 - `random_trials`: 0 to 1e6
-- `bayesian_trials`: 0 to 1e6; each costs O(k^3) for k trials so far, beside the training
+- `bayesian_trials`: 0 to 1e6; each costs O(k^3) for k trials so far, in addition to its training
 - `progress`: may be NULL
-- `user_data`: handed to progress
+- `user_data`: passed to progress
 
 # Returns
-BDL_OK, BDL_STOPPED, or an error; the trials that were reported as completed are kept
+BDL_OK, BDL_STOPPED, or an error; trials that were reported as completed are kept
 """
 function bdl_search_run(search::Union{bdl_search,Ptr{bdl_search}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, random_trials::Integer, bayesian_trials::Integer, progress::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}})
     return ccall((:bdl_search_run, libbdl), Cint, (Ptr{bdl_search}, bdl_matrix, bdl_matrix, Int64, Int64, Ptr{Cvoid}, Ptr{Cvoid},), search, x, y, random_trials, bayesian_trials, progress, user_data)
 end
 
 """
-Asks a running search, or the next one, to return BDL_STOPPED: a trial in training ends after its current
-steps and is not kept. Any thread or signal handler may call it. Since 0.1.
+Asks a running search, or the next one, to return BDL_STOPPED. A trial in training ends after its current
+steps and is not kept. Any thread or signal handler may call this function. Since 0.1.
+
+# Arguments
+- `search`: a search; NULL does nothing
 """
 function bdl_search_request_stop(search::Union{bdl_search,Ptr{bdl_search}})
     return ccall((:bdl_search_request_stop, libbdl), Cvoid, (Ptr{bdl_search},), search)
 end
 
 """
-Number of trials, failed ones included; 0 for NULL. Since 0.2.
+Returns the number of trials, including failed ones; 0 for NULL. Since 0.2.
 """
 function bdl_search_trial_count(search::Union{bdl_search,Ptr{bdl_search}})
     return ccall((:bdl_search_trial_count, libbdl), Int64, (Ptr{bdl_search},), search)
@@ -3419,42 +3682,51 @@ Reads a trial's values and result. Any out-pointer may be NULL. Since 0.1.
 - `search`: a search
 - `trial`: 0 to bdl_search_trial_count() - 1, in the order of the trials
 - `values`: receives 1 x R, one value for each of the R ranges in the order in which they were
-  added; of a choice, the number of its word among those given, from 0. May be
-  bdl_none_out()
-- `score`: receives the mean over the folds of the mean log predictive density, in nats per row;
-  NaN if the trial failed
-- `standard_error`: receives that of the score, from the folds' differences; NaN likewise
-- `message`: receives why the trial failed, beginning with the fold; "" if it did not. Valid until
-  the next bdl_search_run() or bdl_search_free()
+  added. The value of a choice is the number of its word among the given ones, from
+  0. May be bdl_none_out()
+- `score`: receives the mean over the folds of the mean log predictive density, in nats per
+  row; NaN if the trial failed
+- `standard_error`: receives the standard error of the score, from the differences of the folds; NaN if
+  the trial failed
+- `message`: receives why the trial failed, beginning with the fold, or "". Valid until the next
+  bdl_search_run() or bdl_search_free()
 """
 function bdl_search_trial(search::Union{bdl_search,Ptr{bdl_search}}, trial::Integer, values::Union{bdl_matrix_out,MatrixView}, score::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, standard_error::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, message::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_search_trial, libbdl), Cint, (Ptr{bdl_search}, Int64, bdl_matrix_out, Ptr{Cdouble}, Ptr{Cdouble}, Ptr{Ptr{UInt8}},), search, trial, values, score, standard_error, message)
 end
 
 """
-Finds the trial with the highest score; BDL_ERROR_UNSUPPORTED if no trial has one. Since 0.1.
+Finds the trial with the highest score. Since 0.1.
+
+# Arguments
+- `search`: a search
+- `trial`: receives the number of the trial
+
+# Returns
+BDL_OK, BDL_ERROR_UNSUPPORTED if no trial has a score
 """
 function bdl_search_best(search::Union{bdl_search,Ptr{bdl_search}}, trial::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
     return ccall((:bdl_search_best, libbdl), Cint, (Ptr{bdl_search}, Ptr{Int64},), search, trial)
 end
 
 """
-Sets the varied options of an optimizer to a trial's values: all, or on an error none. Since 0.1.
+Sets the varied options of an optimizer to a trial's values: all of them or, on an error, none. Since
+0.1.
 
 # Arguments
 - `search`: a search
 - `trial`: 0 to bdl_search_trial_count() - 1
-- `optimizer`: any optimizer, of either dtype. Where the prior was searched, one fixed by
-  bdl_optimizer_set_prior() ends
+- `optimizer`: any optimizer, of either dtype. If the prior was searched, the prior of
+  bdl_optimizer_set_prior() is removed
 """
 function bdl_search_apply(search::Union{bdl_search,Ptr{bdl_search}}, trial::Integer, optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}})
     return ccall((:bdl_search_apply, libbdl), Cint, (Ptr{bdl_search}, Int64, Ptr{bdl_optimizer},), search, trial, optimizer)
 end
 
 """
-Says which fold each row is in, to repeat a trial or to score it otherwise: fold k was left out of the training
-on folds k values are tried, so it is fixed before the first trial. Of random trials, which need no1, ..., K - 1,
-0, ..., k - 1, in this order and within a fold in the order of the rows. Since 0.1.
+Computes the fold of each row, so that you can repeat a trial or score it otherwise. Fold k was left out
+of the training on folds k + 1, ..., K - 1, 0, ..., k - 1, in this order, and within a fold in the order
+of the rows. Since 0.1.
 
 # Arguments
 - `search`: a search
@@ -3465,21 +3737,21 @@ function bdl_search_folds(search::Union{bdl_search,Ptr{bdl_search}}, fold::Union
 end
 
 """
-Callback: every rank gives a message, and gets those of all ranks. All ranks call it at the same time, on
-the thread of their call in progress. It may give up after a while, and should where bdl_interrupted() says
-so.
+Callback: sends a message of each process to all processes. All processes call it at the same time, on
+the thread of their call in progress. It may give up after a while, and should give up if
+bdl_interrupted() returns 1.
 
 # Arguments
 - `user_data`: as given to bdl_communicator_create()
-- `send`: this rank's message
-- `send_bytes`: its length
-- `receive`: to be filled with the messages of ranks 0, 1, ..., its own one among them, one after the
-  other
-- `receive_bytes`: their lengths, one for each rank
+- `send`: message of this process
+- `send_bytes`: length of this message
+- `receive`: to be filled with the messages of ranks 0, 1, ... one after the other, including
+  that of this process
+- `receive_bytes`: lengths of the messages, one for each rank
 
 # Returns
-0; any other value, or an exception, is a failure, which bdl_set_callback_message() may explain: the
-call in progress ends with BDL_ERROR_COMMUNICATION
+0; any other value, or an exception, is a failure: the call in progress ends with
+BDL_ERROR_COMMUNICATION. bdl_set_callback_message() may explain it
 
 The macro makes a pointer to a Julia function of that name, which must not throw.
 """
@@ -3488,18 +3760,18 @@ macro bdl_all_gather_fn(f)
 end
 
 """
-Callback: swaps messages with one other rank, which does the same at the same time.
+Callback: swaps messages with one other process, which does the same at the same time.
 
 # Arguments
 - `user_data`: as given to bdl_communicator_create()
-- `peer`: the other rank
-- `send`: this rank's message
-- `send_bytes`: its length
-- `receive`: to be filled with the other rank's
-- `receive_bytes`: its length
+- `peer`: rank of the other process
+- `send`: message of this process
+- `send_bytes`: length of this message
+- `receive`: to be filled with the message of the other process
+- `receive_bytes`: length of that message
 
 # Returns
-as of bdl_all_gather_fn
+as for bdl_all_gather_fn
 
 The macro makes a pointer to a Julia function of that name, which must not throw.
 """
@@ -3508,24 +3780,24 @@ macro bdl_exchange_fn(f)
 end
 
 """
-New communicator of two callbacks. It is used by one call at a time. Since 0.2.
+Creates a communicator of two callbacks. One call at a time uses it. Since 0.2.
 
 # Arguments
-- `rank`: this rank, 0 to size - 1
-- `size`: number of ranks, 1 to 32768
+- `rank`: rank of this process, 0 to size - 1
+- `size`: number of processes, 1 to 32768
 - `all_gather`: see bdl_all_gather_fn
 - `exchange`: see bdl_exchange_fn
-- `user_data`: handed to both
-- `destroy`: called once with user_data when the communicator and all optimizers that have it are
-  freed; may be NULL. If this call fails, it is not called
-- `communicator`: receives the handle; free with bdl_communicator_free()
+- `user_data`: passed to both callbacks
+- `destroy`: called once with user_data when the communicator and all optimizers that use it are
+  freed; may be NULL. If this call fails, destroy is not called
+- `communicator`: receives the handle; free it with bdl_communicator_free()
 """
 function bdl_communicator_create(rank::Integer, size::Integer, all_gather::Ptr{Cvoid}, exchange::Ptr{Cvoid}, user_data::Union{Ptr{Cvoid},DenseArray{UInt8}}, destroy::Ptr{Cvoid}, communicator::Union{Ref{Ptr{bdl_communicator}},DenseArray{Ptr{bdl_communicator}},Ptr{Cvoid}})
     return ccall((:bdl_communicator_create, libbdl), Cint, (Int32, Int32, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{bdl_communicator}},), rank, size, all_gather, exchange, user_data, destroy, communicator)
 end
 
 """
-Frees the handle; optimizers that have the communicator keep it alive. NULL is fine. Since 0.2.
+Frees the handle; optimizers that use the communicator keep it alive. NULL is allowed. Since 0.2.
 """
 function bdl_communicator_free(handle::bdl_communicator)
     address = Threads.atomic_xchg!(handle.address, UInt(0))
@@ -3534,26 +3806,27 @@ function bdl_communicator_free(handle::bdl_communicator)
 end
 
 """
-Reads this rank and the number of ranks. Any out-pointer may be NULL. Since 0.2.
+Reads the rank of this process and the number of processes. Any out-pointer may be NULL. Since 0.2.
 
 # Arguments
 - `communicator`: a communicator
-- `rank`: receives this rank
-- `size`: receives the number of ranks
+- `rank`: receives the rank of this process
+- `size`: receives the number of processes
 """
 function bdl_communicator_size(communicator::Union{bdl_communicator,Ptr{bdl_communicator}}, rank::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, size::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}})
     return ccall((:bdl_communicator_size, libbdl), Cint, (Ptr{bdl_communicator}, Ptr{Int32}, Ptr{Int32},), communicator, rank, size)
 end
 
 """
-Reads what the communicator has done so far. Any out-pointer may be NULL. Since 0.2.
+Reads how much the communicator has sent and received so far. Any out-pointer may be NULL. Since 0.2.
 
 # Arguments
 - `communicator`: a communicator
 - `calls`: receives the number of calls of its callbacks
-- `sent`: receives the bytes that other ranks have got from this one, once for each of them
-- `received`: receives the bytes that this rank has got from others
-- `seconds`: receives the time spent in its callbacks, waiting for other ranks included
+- `sent`: receives the bytes that other processes have received from this one, counted for each
+  receiver
+- `received`: receives the bytes that this process has received from others
+- `seconds`: receives the time spent in its callbacks, including the wait for other processes
 """
 function bdl_communicator_statistics(communicator::Union{bdl_communicator,Ptr{bdl_communicator}}, calls::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, sent::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, received::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, seconds::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_communicator_statistics, libbdl), Cint, (Ptr{bdl_communicator}, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Ptr{Cdouble},), communicator, calls, sent, received, seconds)
@@ -3564,7 +3837,7 @@ Reports that a function of a library on top of this one, such as libbdl_mpi, has
 
 # Arguments
 - `status`: an error, which is returned
-- `caller`: its name; bdl_last_error() will be "caller: message"
+- `caller`: name of the function; bdl_last_error() will be "caller: message"
 - `message`: what was wrong
 """
 function bdl_report_error(status::Integer, caller::Union{AbstractString,Cstring}, message::Union{AbstractString,Cstring})
@@ -3573,41 +3846,43 @@ end
 
 """
 Makes bdl_optimizer_fit(), bdl_optimizer_fit_dataset(), bdl_optimizer_step(), bdl_optimizer_laplace() and
-bdl_optimizer_laplace_dataset() collective calls: all ranks make them, with the same arguments (of data sets,
-each rank has its own, on the same rows), on optimizers that are the same in everything but options "threads"
-(and for fits progress, which only rank 0 reports). Each rank reads only its own shards' rows of x and y:
-shard v of V has rows v n / V to (v + 1) n / V - 1. Where ranks differ, all of them fail and name the
-difference. A step is taken by all ranks or by none: where one rank fails, it has its own error, and the
-others have BDL_ERROR_PEER with its number and message; where training diverged (BDL_ERROR_DIVERGED) or one
-rank was asked to stop (BDL_STOPPED), all have that. Afterwards all ranks hold the same posterior, and any of
-them may predict or save it. Since 0.2.
+bdl_optimizer_laplace_dataset() collective calls. All processes make these calls with equal arguments, on
+optimizers that are equal in everything but option "threads" and, for fits, the progress function, which
+only rank 0 calls. Each process has its own data sets, of the same rows. A process reads only the rows of
+its shards of x and y: shard v of V has rows v n / V to (v + 1) n / V - 1. Since 0.2.
 
-More than one rank works for methods whose minibatches, or all data, come as sums over examples, or as rows
-that the ranks swap: docs/how-to/several-machines.md has the list. Other methods are refused here, with the reason:
-BDL_ERROR_UNSUPPORTED.
+If processes differ, all of them fail, and the message names the difference. A step is taken by all
+processes or by none. If one process fails, it returns its own error, and the others return
+BDL_ERROR_PEER with its rank and message. If training diverged (BDL_ERROR_DIVERGED), or one process was
+asked to stop (BDL_STOPPED), all processes return that status. Afterwards all processes hold the same
+posterior, and any of them may predict or save it.
+
+Several processes can use methods whose minibatches, or all data, are sums over examples or are rows that
+processes swap: docs/how-to/several-machines.md lists them. Other methods return BDL_ERROR_UNSUPPORTED,
+with the reason.
 
 # Arguments
 - `optimizer`: an optimizer with a model
-- `communicator`: NULL: alone again
+- `communicator`: NULL: train alone again
 """
 function bdl_optimizer_set_communicator(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, communicator::Union{bdl_communicator,Ptr{bdl_communicator}})
     return ccall((:bdl_optimizer_set_communicator, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_communicator},), optimizer, communicator)
 end
 
 """
-Writes a checkpoint: a temporary file in the same folder is written, flushed, and put in place in one step, so
-that a failure, a killed process or a power cut leaves an older file intact. Temporary files of processes that
-were killed are removed. A full disk or a limit of the file size is BDL_ERROR_FILE, without a signal. The new
-file has the permissions of the older one, and the owner of the process; other hard links keep the old contents.
-Before writing, it checks that bdl_load() accepts the state. If not, it returns BDL_ERROR_INTERNAL and leaves an
-older file alone. Since 0.1.
+Writes a checkpoint. The function writes and flushes a temporary file in the same folder and puts it in
+place in one step, so that a failure, a killed process or a power cut leaves an older file intact. It
+removes temporary files of processes that were killed. A full disk or a limit of the file size is
+BDL_ERROR_FILE, without a signal. The new file has the permissions of the older file and the owner of the
+process; other hard links keep the old contents. Before it writes, the function checks that bdl_load()
+accepts the state. If not, it returns BDL_ERROR_INTERNAL and does not touch an older file. Since 0.1.
 
 # Arguments
 - `path`: file to write; a symbolic link is replaced, not followed
 - `model`: may be NULL
 - `posterior`: may be NULL
-- `optimizer`: may be NULL; if given, its own model and posterior are saved, and the former two
-  arguments must be NULL or those handles. Not all three may be NULL
+- `optimizer`: may be NULL; if given, its own model and posterior are saved, and the arguments model
+  and posterior must be NULL or those handles. Not all three may be NULL
 
 # Returns
 BDL_OK, BDL_ERROR_FILE, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_SHAPE (parts that do not fit),
@@ -3619,19 +3894,19 @@ function bdl_save(path::Union{AbstractString,Cstring}, model::Union{bdl_model,Pt
 end
 
 """
-Reads a checkpoint; the file is not trusted, and damage is named (BDL_ERROR_FORMAT, with the tensor). A file
-larger than what memory holds is refused before anything is allocated. Training that goes on from it gives
-results identical to those of training that never stopped. Since 0.1.
+Reads a checkpoint. The file is not trusted: damage is BDL_ERROR_FORMAT, and the message names the
+tensor. A file that is larger than memory is refused before anything is allocated. Training that
+continues from the checkpoint gives results identical to those of training that never stopped. Since 0.1.
 
 # Arguments
 - `path`: file to read
-- `user_model`: the callbacks cannot be saved: the model to use if the file's model is a user's own
-  (same inputs, outputs, parameters, likelihood, dtype); NULL otherwise. It takes over
-  the file's noise precision, names and class type
+- `user_model`: the model to use if the file's model is a user model, because callbacks cannot be saved
+  (same inputs, outputs, parameters, likelihood, dtype); NULL otherwise. It takes the
+  noise precision, names and class type of the file
 - `model`: receives a new handle (for a user model: another handle of the same object)
 - `posterior`: receives a new handle
-- `optimizer`: receives a new handle sharing the other two. Any out-pointer may be NULL if that
-  part is not wanted; wanting a part the file lacks is BDL_ERROR_FORMAT
+- `optimizer`: receives a new handle that shares model and posterior. Any out-pointer may be NULL if
+  that part is not wanted; a wanted part that the file lacks is BDL_ERROR_FORMAT
 
 # Returns
 BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
@@ -3641,15 +3916,15 @@ function bdl_load(path::Union{AbstractString,Cstring}, user_model::Union{bdl_mod
 end
 
 """
-Says which parts a checkpoint holds, each 1 or 0. Only its header is read. Any out-pointer may be NULL.
+Reads which parts a checkpoint holds, each as 1 or 0, from its header only. Any out-pointer may be NULL.
 Since 0.1.
 
 # Arguments
 - `path`: file to read
-- `model`: receives whether there is a model
-- `user_model`: receives whether that is a user's own, which bdl_load() needs to be given
-- `posterior`: receives whether there is a posterior
-- `optimizer`: receives whether there is an optimizer
+- `model`: receives 1 if there is a model
+- `user_model`: receives 1 if that is a user model, which bdl_load() needs as an argument
+- `posterior`: receives 1 if there is a posterior
+- `optimizer`: receives 1 if there is an optimizer
 
 # Returns
 BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
@@ -3659,15 +3934,15 @@ function bdl_checkpoint_parts(path::Union{AbstractString,Cstring}, model::Union{
 end
 
 """
-Writes the contents of the file that bdl_save() would make to memory: for pickling, data bases, messages. Since
-0.1.
+Writes the contents of the file that bdl_save() would make to memory, for pickling, data bases and
+messages. Since 0.1.
 
 # Arguments
 - `model`: as for bdl_save()
 - `posterior`: as for bdl_save()
 - `optimizer`: as for bdl_save()
 - `buffer`: receives the bytes; NULL to ask for their number
-- `capacity`: bytes that the buffer has; fewer than needed: BDL_ERROR_SHAPE. 0 if it is NULL
+- `capacity`: size of the buffer in bytes; fewer than needed: BDL_ERROR_SHAPE. 0 if buffer is NULL
 - `size`: receives the number of bytes needed
 """
 function bdl_save_bytes(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, buffer::Union{Ptr{Cvoid},DenseArray{UInt8}}, capacity::Integer, size::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}})
@@ -3675,32 +3950,48 @@ function bdl_save_bytes(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union
 end
 
 """
-As bdl_load(), from what bdl_save_bytes() or a file has given; the bytes are not trusted. Since 0.1.
+Reads a checkpoint as bdl_load() does, from the bytes of bdl_save_bytes() or of a file. The bytes are not
+trusted. Since 0.1.
+
+# Arguments
+- `bytes`: the checkpoint
+- `size`: number of bytes
+- `user_model`: as for bdl_load()
+- `model`: as for bdl_load()
+- `posterior`: as for bdl_load()
+- `optimizer`: as for bdl_load()
 """
 function bdl_load_bytes(bytes::Union{Ptr{Cvoid},DenseArray{UInt8}}, size::Integer, user_model::Union{bdl_model,Ptr{bdl_model}}, model::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}}, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}}, optimizer::Union{Ref{Ptr{bdl_optimizer}},DenseArray{Ptr{bdl_optimizer}},Ptr{Cvoid}})
     return ccall((:bdl_load_bytes, libbdl), Cint, (Ptr{Cvoid}, Int64, Ptr{bdl_model}, Ptr{Ptr{bdl_model}}, Ptr{Ptr{bdl_posterior}}, Ptr{Ptr{bdl_optimizer}},), bytes, size, user_model, model, posterior, optimizer)
 end
 
 """
-Version of the library at run time, as "0.2.0"; BDL_VERSION_STRING is the one compiled against.
-The string is static. Since 0.1.
+Returns the version of the library at run time, such as "0.2.0". BDL_VERSION_STRING is the version that
+the program was compiled with. The string is static. Since 0.1.
 """
 function bdl_version()
     return text(ccall((:bdl_version, libbdl), Ptr{UInt8}, ()))
 end
 
 """
-Checks that a program compiled with the headers of this version may use the library: returns BDL_OK, or
-BDL_ERROR_UNSUPPORTED if the library is older than the headers, or the headers are older than the first of the
-library's SONAME (docs/developers/abi.md). Programs ask with BDL_CHECK_VERSION(), before anything else. Since 0.2.
+Checks that a program compiled with the headers of this version may use the library. Returns BDL_OK, or
+BDL_ERROR_UNSUPPORTED if the library is older than the headers, or if the headers are older than the
+first version with the library's SONAME (docs/developers/abi.md). Programs call it by
+BDL_CHECK_VERSION(), before any other function. Since 0.2.
+
+# Arguments
+- `major`: BDL_VERSION_MAJOR
+- `minor`: BDL_VERSION_MINOR
+- `patch`: BDL_VERSION_PATCH
 """
 function bdl_check_version(major::Integer, minor::Integer, patch::Integer)
     return ccall((:bdl_check_version, libbdl), Cint, (Int32, Int32, Int32,), major, minor, patch)
 end
 
 """
-Describes how the library was built and which BLAS this process uses, in one line of text, for
-bug reports and benchmarks. The string is static. Since 0.1.
+Checks the headers that the caller is compiled with, by bdl_check_version().
+Describes how the library was built and which BLAS this process uses, in one line of text, for bug
+reports and benchmarks. The string is static. Since 0.1.
 """
 function bdl_build_info()
     return text(ccall((:bdl_build_info, libbdl), Ptr{UInt8}, ()))

@@ -1,4 +1,4 @@
-/* Variational inference by noise of the network's layers, the way a newcomer would call it. */
+/* Variational inference by noise of the network's layers. */
 #include "refused.h"
 
 enum { IMAGES = 64, SIDE = 6, PIXELS = SIDE * SIDE };
@@ -42,8 +42,8 @@ static double accuracy_by(const classifier* c, const double* x, const double* y,
   return accuracy;
 }
 
-/* Every method, with draws of the parameters or with noise of each example's own to predict. */
-static void example_methods(void** state) {
+/* Every method, with predictions by samples of the parameters or by separate noise for each example. */
+static void test_methods(void** state) {
   static const struct {
     const char* method;
     int64_t rank;
@@ -59,47 +59,6 @@ static void example_methods(void** state) {
     assert_true(accuracy_by(&c, x, y, BDL_LOCAL_MONTE_CARLO) > 0.95);
     close_classifier(&c);
   }
-}
-
-/* A layer whose noise is approximate is reported so. */
-static void example_noise(void** state) {
-  const char* text = NULL;
-  int32_t is_exact = -1;
-  classifier c = create("elrg", 2);
-  (void)state;
-  OK(bdl_optimizer_noise(c.optimizer, &is_exact, &text));
-  assert_int_equal(is_exact, 1);
-  assert_string_equal(text, "conv 4 3: flipout, exact\ndense 8: local, exact\ndense 2: local, exact\n");
-  OK(bdl_optimizer_set_choice(c.optimizer, "noise_estimator", "local"));
-  OK(bdl_optimizer_noise(c.optimizer, &is_exact, &text));
-  assert_int_equal(is_exact, 0);
-  assert_string_equal(text, "conv 4 3: local, approximate\ndense 8: local, exact\ndense 2: local, exact\n");
-  OK(bdl_optimizer_noise(c.optimizer, NULL, NULL));
-  close_classifier(&c);
-}
-
-/* A low-rank covariance as a dense one, and without its covariances. */
-static void example_conversions(void** state) {
-  const double mean[] = {1, 2, 3}, w[] = {1, 0, 2}, s[] = {1, 2, 3};
-  double covariance[9], variance[3];
-  const int64_t all[] = {0, 1, 2};
-  bdl_posterior *q, *full, *diagonal;
-  (void)state;
-  OK(bdl_posterior_create_low_rank_moment(BDL_F64, 3, 1, &q));
-  OK(bdl_posterior_set_low_rank_moment(q, bdl_f64(mean, 1, 3), bdl_f64(w, 3, 1), bdl_f64(s, 1, 3)));
-  OK(bdl_posterior_as_full(q, &full));
-  OK(bdl_posterior_covariance(full, all, 3, all, 3, bdl_f64_out(covariance, 3, 3)));
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j)
-      assert_true(fabs(covariance[3 * i + j] - (w[i] * w[j] + (i == j ? s[i] : 0))) < 1e-12);
-  OK(bdl_posterior_as_diagonal(q, &diagonal));
-  OK(bdl_posterior_marginal_variance(diagonal, bdl_f64_out(variance, 1, 3)));
-  for (int i = 0; i < 3; ++i) assert_true(fabs(variance[i] - (w[i] * w[i] + s[i])) < 1e-12);
-  assert_int_equal(bdl_posterior_family(full), BDL_FULL_MOMENT);
-  assert_int_equal(bdl_posterior_family(diagonal), BDL_DIAGONAL_MOMENT);
-  bdl_posterior_free(q);
-  bdl_posterior_free(full);
-  bdl_posterior_free(diagonal);
 }
 
 static void test_refusals(void** state) {
@@ -131,11 +90,9 @@ static void test_refusals(void** state) {
   close_classifier(&c);
 }
 
-int test_examples_noise(void) {
+int test_layer_noise(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(example_methods),
-      cmocka_unit_test(example_noise),
-      cmocka_unit_test(example_conversions),
+      cmocka_unit_test(test_methods),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ static void test_what_is_refused(void** state) {
   bdl_model_free(tags);
 }
 
-int test_examples_names(void) {
+int test_names(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_names_are_kept),
       cmocka_unit_test(test_names_go),

@@ -1,0 +1,71 @@
+"""What the pages of methods add to the library's own table: when to use a method, and what a step costs.
+
+D: number of parameters; L: rank; S: posterior samples in a step; M: examples in a minibatch; C: outputs."""
+
+groups = {
+    "Networks": ["slang", "slang-ggn", "laplace"],
+    "Generalised linear models": ["exact-full", "exact-diagonal", "exact-low-rank", "slang-exact-hess", "von-full", "vogn-full"],
+    "Streams": ["lo-fi", "vd-ekf", "ekf", "cm-ekf", "bong", "blr", "rvga"],
+    "Baselines": None,  # the rest
+}
+
+rows = "S back-propagations of the minibatch, whose gradient rows update the posterior"
+small = "D x D matrices: for up to some thousand parameters"
+
+notes = {
+    "slang": ("This is the default for networks. It gives a low-rank Gaussian at a cost that does not grow with the number of classes.",
+        f"{rows}: S M rows, and a projection of D x (L + S M) numbers to rank L."),
+    "slang-ggn": ("Use it for small data, for counts and for linear models, whose curvature should not depend on residuals.",
+                  f"{rows}: S M C rows, so C times the rows of slang."),
+    "laplace": ("Use it if seconds count, and for a Gaussian around a mode whose prior and noise come from the evidence.",
+                "As map; at the end one pass over the data for the curvature, and about 20 such passes during training for the evidence."),
+    "exact-full": ("This is the default for generalised linear models with one output and up to 1000 parameters. It ends by itself at the best full Gaussian.",
+                   f"Each iteration takes all data and {small}."),
+    "exact-diagonal": ("Use it for generalised linear models with one output and many parameters, if correlations do not matter.",
+        "Each iteration takes all data; memory O(D)."),
+    "exact-low-rank": ("Use it for generalised linear models with one output and too many parameters for a full covariance.",
+        "Each iteration takes all data; memory O(D L)."),
+    "slang-exact-hess": ("Use it for generalised linear models with one output, in minibatches or with more than 1000 parameters.",
+                         "One-dimensional integrals in place of samples: M rows."),
+    "von-full": ("Use it for small models that need exact Hessians and a full covariance.", f"Exact Hessians of the minibatch at one sample, and {small}."),
+    "vogn-full": ("Use it for small models with a full covariance, by squared gradients.", f"One back-propagation of the minibatch at one sample, and {small}."),
+    "lo-fi": ("This is the default for networks on streams: an extended Kalman filter with a low-rank precision.",
+              "One linearisation of each observation, C backward passes, and O(D (L + C)^2)."),
+    "vd-ekf": ("Use it for large networks on streams, if a diagonal covariance is enough.", "One linearisation of each observation, C backward passes, and O(D C)."),
+    "ekf": ("Use it for small models on streams. For linear models with Gaussian noise it is the Kalman filter, and exact.",
+            "One linearisation of each observation, and O(D^2 C)."),
+    "cm-ekf": ("It is the same as ekf under another name.", "As ekf."),
+    "bong": ("Use it to choose family and curvature of a filter yourself. With a full posterior and a conjugate model it is exact.",
+             "One linearisation of each observation; the update depends on the family."),
+    "blr": ("Use it on streams if one natural-gradient step for each observation is not enough: it takes several, and each has a learning rate.",
+            "4 times as long as bong by default (option iterations)."),
+    "rvga": ("Use it for small models on streams whose linearisation is poor.",
+        "Exact Hessians of each observation at S samples, and D x D matrices."),
+    "slang-lin-hess": ("Use it to see what posterior samples contribute to slang-ggn.", "One linearisation of the minibatch, C backward passes."),
+    "slang-lin-ef": ("Use it to see what posterior samples contribute to slang.", "One back-propagation of the minibatch."),
+    "slang-online-eig": ("Use it to reproduce the variant of slang in appendix B of its paper.", f"{rows}."),
+    "von": ("Use it to compare with variational online Newton.", "Exact Hessians of the minibatch at one sample."),
+    "vogn": ("Use it for deep image networks: published training recipes are available as presets.",
+        "S back-propagations with squared gradients of single examples; memory O(D)."),
+    "ogn": ("Use it to see what posterior samples contribute to vogn.", "One back-propagation with squared gradients of single examples; memory O(D)."),
+    "ivon": ("Use it for large networks if each step must cost no more than back-propagation.", "S back-propagations; memory O(D)."),
+    "kfac": ("Use it to compare with K-FAC.",
+        "One back-propagation, the factors of each layer, and their eigenvectors every 10 steps."),
+    "noisy-kfac": ("Use it to compare with noisy K-FAC.",
+        "S back-propagations, the factors of each layer, and their eigenvectors every 10 steps."),
+    "bbb": ("Use it to compare with Bayes by Backprop.", "S back-propagations of the minibatch; memory O(D)."),
+    "elrg": ("Use it to compare with ELRG-VI.",
+        "One pass with L + 1 or L + 2 products in each layer; memory O(D L)."),
+    "elrg-d": ("Use it to compare with ELRG-D-VI.", "As elrg."),
+    "mf-vi": ("Use it to compare with mean-field variational inference with local noise.",
+        "One pass with two products in each layer; memory O(D)."),
+    "low-rank-vi": ("Use it to see what separate noise for each example contributes to elrg.", "One back-propagation for the minibatch; memory O(D L)."),
+    "k-tied": ("Use it to compare with k-tied normal posteriors.", "As mf-vi."),
+    "map": ("Use it for a point estimate with regularisation. It has no covariance, so predictions have no epistemic uncertainty.", "One back-propagation of the minibatch, as ordinary training by Adam; memory O(D)."),
+    "sgd": ("Use it for a point estimate by SGD. It has no covariance, so predictions have no epistemic uncertainty.", "One back-propagation of the minibatch; memory O(D)."),
+    "swag": ("Use it to compare with SWAG.", "As sgd; memory O(D L) for the deviations, with L = 20 by default."),
+    "mc-dropout": ("Use it to compare with Monte-Carlo dropout.",
+        "One back-propagation of the minibatch, as ordinary training by Adam; memory O(D)."),
+    "bog": ("Use it to compare plain with natural gradients on streams.", "As bong."),
+    "online-bbb": ("Use it to compare plain with natural gradients on streams.", "10 times as long as bong by default (option iterations)."),
+}  # fmt: skip
