@@ -41,6 +41,7 @@ export Dataset, set_block!, read_rows, target_range
 export Communicator, mpi_of, mpi_world, set_communicator!, traffic
 export save, load
 export networks, network_description
+export load_yacht
 export BayesianMLP, BayesianConv, BayesianGLM, fit, cross_validate, tune!, score, novelty, novelty_limit, learn_novelty!, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
 
 include("errors.jl")
@@ -83,6 +84,7 @@ include("novelty.jl")
 include("tuning.jl")
 include("coefficients.jl")
 include("show.jl")
+include("tables.jl")
 
 function __init__()
     open_library()
