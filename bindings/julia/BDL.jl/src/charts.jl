@@ -3,8 +3,8 @@
 """
     draw_reliability(path, probabilities, y; bins = 10)
 
-Writes a picture of [`calibration_curve`](@ref) to an SVG file and returns the curve; honest points are on the diagonal, and
-as large as their share of the data.
+Draws [`calibration_curve`](@ref) to an SVG file and returns the curve. Calibrated probabilities lie on the diagonal. The size of a point
+shows its share of the data.
 
 # Examples
 ```julia
@@ -24,7 +24,7 @@ end
 """
     draw_entropies(path, name => probabilities...; bins = 15)
 
-Writes histograms of the entropy of class probabilities, as shares of each group, to an SVG file, and returns them.
+Draws histograms of the entropy of class probabilities, as shares of each group, to an SVG file, and returns the histograms.
 
 # Examples
 ```julia
@@ -49,7 +49,7 @@ end
 """
     draw_roc(path, positive, negative)
 
-Writes a picture of [`roc_curve`](@ref) and its area to an SVG file and returns the curve.
+Draws [`roc_curve`](@ref) and its area to an SVG file and returns the curve.
 
 # Examples
 ```julia

@@ -3,11 +3,12 @@
 """
     initialize(model; scheme = :uniform_fan_in, seed = 1)
 
-Initial parameters of a network, a vector. Schemes: `:uniform_fan_in`, `:xavier`, `:he`.
+Returns initial parameters of a network, a vector. Schemes are `:uniform_fan_in`, `:xavier` and `:he`.
 
 # Examples
 ```julia
 theta = initialize(model; scheme = :he, seed = 2)
+length(theta)
 ```
 """
 function initialize(model::Model; scheme = :uniform_fan_in, seed::Integer = 1)
@@ -19,12 +20,12 @@ end
 """
     evaluate(model, theta, X)
 
-Outputs f(x; theta) of each row of X: n x C.
+Returns the outputs f(x; theta) for each row of X: n x C.
 
 # Examples
 ```julia
-model = Model((2, 1))
-evaluate(model, [1.0, 2.0, 0.5], [1.0 1.0; 0.0 1.0])  # [3.5; 2.5]
+line = Model((2, 1))
+evaluate(line, [1.0, 2.0, 0.5], [1.0 1.0; 0.0 1.0])  # [3.5; 2.5]
 ```
 """
 function evaluate(model::Model, theta, X)
@@ -39,7 +40,7 @@ end
 """
     log_likelihoods(model, theta, X, Y)
 
-log p(y | x, theta) of each example in nats, normalising constants included: a vector.
+Returns log p(y | x, theta) of each example in nats, a vector. Normalising constants are included.
 
 # Examples
 ```julia
@@ -58,7 +59,7 @@ end
 """
     gradient_rows(model, theta, X, Y)
 
-Gradients of -log p(y | x, theta) with respect to theta, one row per example: n x D.
+Returns the gradients of -log p(y | x, theta) with respect to theta, one row for each example: n x D.
 
 # Examples
 ```julia
@@ -78,7 +79,7 @@ end
 """
     jacobian(model, theta, X)
 
-Derivatives of the outputs with respect to theta: (n C) x D, the C outputs of an example in adjacent rows.
+Returns the derivatives of the outputs with respect to theta: (n C) x D, with the C outputs of an example in adjacent rows.
 
 # Examples
 ```julia
@@ -98,7 +99,7 @@ end
 """
     hessian(model, theta, X, Y)
 
-Hessian of -sum log p(y | x, theta) with respect to theta, D x D. Not for models of your own.
+Returns the Hessian of -sum log p(y | x, theta) with respect to theta, D x D. Custom models have no Hessian.
 
 # Examples
 ```julia
@@ -117,7 +118,7 @@ end
 """
     hessian_vector_product(model, theta, X, Y, V)
 
-The [`hessian`](@ref) times a vector, or times each column of V, without forming it.
+Returns the product of the [`hessian`](@ref) with a vector, or with each column of a matrix V, without the Hessian itself.
 
 # Examples
 ```julia

@@ -6,7 +6,7 @@
     fit(BayesianGLM, X, y; ...)
     fit(T, data::Dataset; ...)
 
-See [`BayesianMLP`](@ref), [`BayesianConv`](@ref) and [`BayesianGLM`](@ref).
+Creates and trains an estimator. The keywords are those of [`BayesianMLP`](@ref), [`BayesianConv`](@ref) and [`BayesianGLM`](@ref).
 
 # Examples
 ```julia
@@ -22,9 +22,13 @@ fit(::Type{T}, data::Dataset; progress = isinteractive(), settings...) where {T<
     fit!(m, X, y; epochs, progress = isinteractive())
     fit!(m, data::Dataset; epochs, progress = isinteractive())
 
-Trains an estimator, on arrays or on a [`Dataset`](@ref), which need not fit in memory: its targets are numbers, with a `likelihood` of
-classes their numbers from 0, and images are the rows that `image` says; a fitted one goes on from where it is, with the standardisation and classes that it has. `progress`:
-`true` for a line on stderr, or a function of the optimizer that may return `true` to stop.
+Trains an estimator on arrays or on a [`Dataset`](@ref), which need not fit in memory. A fitted estimator continues from its state, with
+its standardisation and its classes.
+
+- `epochs`: number of passes over the data
+- `progress`: `true` for a line on stderr, or a function of the optimizer; if it returns `true`, training stops
+
+The targets of a data set are numbers; labels are class numbers from 0, and need a `likelihood` of classes.
 
 # Examples
 ```julia

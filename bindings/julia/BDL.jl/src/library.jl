@@ -36,7 +36,7 @@ end
 """
     BDL.version()
 
-Version of libbdl, the library itself.
+Returns the version of the library libbdl.
 
 # Examples
 ```julia
@@ -48,7 +48,7 @@ version() = VersionNumber(LibBDL.bdl_version())
 """
     BDL.build_info()
 
-How libbdl was built and which BLAS answers in this process, for bug reports.
+Returns how libbdl was built, and which BLAS this process uses; please add it to bug reports.
 
 # Examples
 ```julia

@@ -3,8 +3,8 @@
 """
     networks()
 
-The published networks that the library knows by name: `(name, rows, columns, channels, outputs, doc, source)` of each, with
-the images and the number of classes that it was published for.
+Returns the published networks that libbdl knows by name: `(name, rows, columns, channels, outputs, doc, source)` of each, with the
+images and the number of classes that it was published for.
 
 # Examples
 ```julia
@@ -24,8 +24,8 @@ end
 """
     network_description(name; rows, columns, channels, outputs)
 
-The layers of a published network as text for [`Model`](@ref), which may be edited. Sizes that are not given are the published
-ones.
+Returns the layers of a published network as text for [`Model`](@ref), which you can edit. Sizes that you do not give are the published
+sizes.
 
 # Examples
 ```julia

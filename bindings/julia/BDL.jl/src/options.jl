@@ -36,9 +36,9 @@ end
 """
     estimator_default(name)
 
-A default of the estimators, the same in every language: `:hidden`, `:epochs`, `:samples`, `:input_rate`, `:hidden_rate`,
-`:seed`, `:image_epochs`, `:image_samples`, and what [`novelty`](@ref) goes by: `:novelty_rows`, `:novelty_stream_rows`,
-`:novelty_numbers`.
+Returns a default of the estimators, which is the same in every language: `:hidden`, `:epochs`, `:samples`, `:input_rate`,
+`:hidden_rate`, `:seed`, `:image_epochs`, `:image_samples`, and three numbers for [`novelty`](@ref): `:novelty_rows`,
+`:novelty_stream_rows` and `:novelty_numbers`.
 
 # Examples
 ```julia

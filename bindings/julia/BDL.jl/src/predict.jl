@@ -29,13 +29,13 @@ Once(model::Model, q::Posterior, method, samples, seed) =
 """
     Predictor(model, posterior; method = :monte_carlo, samples = 500, seed = 1)
 
-Predictions of one model and posterior by one method, again and again, a row at a time or many: [`predict`](@ref),
-[`predict_quantiles`](@ref), [`predict_interval`](@ref), [`predict_classes`](@ref), [`predict_log_density`](@ref),
-[`predict_draws`](@ref), [`predict_outputs`](@ref) and [`predict_leverage`](@ref) take it in place of model, posterior and keywords, with identical
+Prepares many predictions of one model and posterior. A predictor takes the place of model, posterior and keywords in
+[`predict`](@ref), [`predict_quantiles`](@ref), [`predict_interval`](@ref), [`predict_classes`](@ref),
+[`predict_log_density`](@ref), [`predict_draws`](@ref), [`predict_outputs`](@ref) and [`predict_leverage`](@ref), with identical
 results.
 
-It draws once and keeps its memory, so that predicting one row takes microseconds. It is a snapshot: training that goes on
-changes no prediction, only those of the next predictor. Tasks on several threads take one each.
+It generates the posterior samples once and keeps its memory, so that a prediction of a single row is fast. Later training does not
+change a predictor. Tasks on several threads need one predictor each.
 
 # Examples
 ```julia
@@ -65,8 +65,8 @@ end
 """
     Predictor(models, posteriors; method = :monte_carlo, samples = 500, seed = 1)
 
-A deep ensemble (Lakshminarayanan et al. 2017): as many models and posteriors, each trained with another seed. Predictions
-are those of their equal mixture. Member j draws with `seed + j - 1`; draws of y are those of each member in turn.
+Prepares predictions of a deep ensemble (Lakshminarayanan et al. 2017), given by its models and posteriors, each trained with another
+seed. The ensemble predicts the equal mixture. Member j uses `seed + j - 1`; samples of y come from the members in turn.
 
 # Examples
 ```julia
@@ -112,12 +112,14 @@ looks(p::Predictor, arrays...) = map(p.handle.keep === nothing ? look : look_ste
 """
     predict(model, posterior, X; method = :monte_carlo, samples = 500, seed = 1)
 
-Mean of y and the two kinds of variance, `(mean, epistemic_variance, noise_variance)`, each n x C: from not knowing the
-parameters, and from the likelihood; their sum is the variance of y. For `:categorical`, y is the one-hot vector.
+Returns the mean of y and two variances, `(mean, epistemic_variance, noise_variance)`, each n x C. The epistemic variance comes from
+the uncertainty of the parameters, the noise variance from the likelihood; the variance of y is their sum. For `:categorical`, y is a
+vector with a 1 at the class.
 
-Methods: `:monte_carlo` (draws of q), `:plug_in` (its mean only), `:quadrature` (exact, generalised linear models with
-one output), `:linearized` (closed forms), `:linearized_monte_carlo`, `:local_monte_carlo`
-(noise of each example's own, of low-rank-moment posteriors).
+- `method`: `:monte_carlo` (the default; averages over samples of the posterior), `:plug_in` (the posterior mean only), `:quadrature`
+  (exact, for generalised linear models with one output), `:linearized` (closed forms for the linearised model),
+  `:linearized_monte_carlo`, or `:local_monte_carlo` (for low-rank-moment posteriors)
+- `samples`, `seed`: number and seed of the samples
 
 # Examples
 ```julia
@@ -140,7 +142,7 @@ end
 """
     predict_quantiles(model, posterior, X, levels; method, samples, seed)
 
-Quantiles of y, noise included, at K levels: n x K for one output, else n x C x K. Real numbers and counts.
+Returns quantiles of y, noise included, at K levels: n x K for one output, else n x C x K. It is for real numbers and counts.
 
 # Examples
 ```julia
@@ -163,7 +165,7 @@ end
 """
     predict_interval(model, posterior, X, probability = 0.9; method, samples, seed)
 
-Central intervals that hold y with that probability: `(lower, upper)`, each n x C.
+Returns central intervals `(lower, upper)`, each n x C, that contain y with the given probability.
 
 # Examples
 ```julia
@@ -184,8 +186,8 @@ end
 """
     predict_classes(model, posterior, X; method, samples, seed)
 
-`(probabilities, entropy, mutual_information)` of classes, in nats: probabilities are n x C, or P(y = 1) for
-`:bernoulli`; the mutual information is the part of the entropy that is due to not knowing the parameters.
+Returns `(probabilities, entropy, mutual_information)` for classes. `probabilities` is n x C, or P(y = 1) for `:bernoulli`. The mutual
+information is the part of the entropy that comes from the uncertainty of the parameters; both are in nats.
 
 # Examples
 ```julia
@@ -211,7 +213,7 @@ end
 """
     predict_log_density(model, posterior, X, Y; method, samples, seed)
 
-log p(y | x) of each example, jointly over its targets, in nats: a vector.
+Returns log p(y | x) of each example in nats, jointly over its targets: a vector.
 
 # Examples
 ```julia
@@ -231,7 +233,8 @@ end
 """
     predict_draws(model, posterior, X, samples = 500; method = :monte_carlo, seed = 1)
 
-Draws of y: n x samples for one target, else n x targets x samples. Draw k of every example comes from parameter draw k.
+Returns random samples of y: n x samples for one target, else n x targets x samples. Sample k of every example uses the same
+parameters.
 
 # Examples
 ```julia
@@ -252,7 +255,7 @@ end
 """
     predict_outputs(model, posterior, X)
 
-The law of the linearised model's outputs before the likelihood: `(mean, covariance)`, n x C and C x C x n.
+Returns the distribution of the linearised model's outputs before the likelihood: `(mean, covariance)`, n x C and C x C x n.
 
 # Examples
 ```julia
@@ -274,14 +277,15 @@ end
 """
     predict_leverage(model, posterior, X)
 
-The leverage of each row: the mean over the means of y (of classes, over the logits) of the variance of the linearised model's outputs,
-standardised. Over its mean on the training rows it says how unlike these a row is. `(leverage, left_out)`, two vectors: the
-second is what it would be without the row, if it is of the training data.
+Returns the leverages of rows, `(leverage, left_out)`, two vectors. The leverage is the variance of the linearised model's outputs in
+units of the noise; a row with a large leverage is unlike the training data. `left_out` is the leverage that a row of the training data
+would have without itself.
 
 # Examples
 ```julia
 known = predict_leverage(model, q, X)
-predict_leverage(model, q, 10 .* X).leverage ./ mean(known.leverage)
+far = predict_leverage(model, q, 10 .* X).leverage ./ mean(known.leverage)
+minimum(far)
 ```
 """
 predict_leverage(model::Model, q::Posterior, X) = predict_leverage(Once(model, q, :linearized, 0, 0), X)
