@@ -20,6 +20,8 @@ extensions = [
     "sphinx.ext.napoleon",
     "breathe",
     "run",
+    "r_reference",
+    "julia_reference",
     "formulas",
 ]
 exclude_patterns = ["_ext", "requirements.txt"]

@@ -77,6 +77,9 @@ ninputs(data::Dataset) = Int(LibBDL.bdl_dataset_inputs(alive(data)))
 ntargets(data::Dataset) = Int(LibBDL.bdl_dataset_targets(alive(data)))
 Base.length(data::Dataset) = nrows(data)
 
+describe(io::IO, data::Dataset) =
+    print(io, "Dataset($(nrows(data)) rows, $(ninputs(data)) inputs, $(ntargets(data)) targets)")
+
 """
     set_block!(data, rows, window = 1)
 

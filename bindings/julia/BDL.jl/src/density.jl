@@ -9,7 +9,7 @@ Returns the mean, a vector of D values.
 
 # Examples
 ```julia
-mean(q)
+mean(q)[1:3]
 ```
 """
 mean(q::Posterior) = filled(view -> LibBDL.bdl_posterior_mean(handle(q), view), row_of(q), look_row)
@@ -125,7 +125,7 @@ Returns log q(theta) in nats for a vector, or for each column of a D x n matrix.
 # Examples
 ```julia
 logpdf(q, mean(q))
-logpdf(q, rand(q, 10))  # 10 values
+logpdf(q, rand(q, 3; seed = 1))  # 3 values
 ```
 """
 logpdf(q::Posterior, theta::AbstractVector) = log_densities(q, look_row(theta))[1]

@@ -64,7 +64,7 @@ Returns the gradients of -log p(y | x, theta) with respect to theta, one row for
 # Examples
 ```julia
 G = gradient_rows(model, mean(q), X, y)
-vec(sum(G; dims = 1))  # gradient of -log p(y | X, theta)
+size(G)  # (77, 33); their sum is the gradient of -log p(y | X, theta)
 ```
 """
 function gradient_rows(model::Model, theta, X, Y)
@@ -83,7 +83,7 @@ Returns the derivatives of the outputs with respect to theta: (n C) x D, with th
 
 # Examples
 ```julia
-J = jacobian(model, mean(q), X)
+J = jacobian(model, mean(q), X[1:3, :])
 diag(J * cov(q) * J')  # variances of the linearised model's outputs
 ```
 """
@@ -103,7 +103,8 @@ Returns the Hessian of -sum log p(y | x, theta) with respect to theta, D x D. Cu
 
 # Examples
 ```julia
-eigvals(Symmetric(hessian(model, mean(q), X, y)))
+H = hessian(model, mean(q), X, y)
+size(H)
 ```
 """
 function hessian(model::Model, theta, X, Y)
@@ -120,9 +121,12 @@ end
 
 Returns the product of the [`hessian`](@ref) with a vector, or with each column of a matrix V, without the Hessian itself.
 
+Returns initial parameters of a network, a vector. Schemes are `:uniform_fan_in`, `:xavier` and `:he`.
+
 # Examples
 ```julia
-hessian_vector_product(model, mean(q), X, y, ones(nparameters(model)))
+theta = initialize(model; scheme = :he, seed = 2)
+length(theta)
 ```
 """
 function hessian_vector_product(model::Model, theta, X, Y, V::AbstractVecOrMat)

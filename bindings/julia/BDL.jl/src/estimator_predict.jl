@@ -19,9 +19,9 @@ where `std` is the standard deviation of y with the noise. You can ask for both.
 
 # Examples
 ```julia
-p = predict(m, X; interval = 0.9)
-p.lower, p.upper
-predict(classifier, X; kind = :prob)
+p = predict(m, Xtest[1:3, :]; interval = 0.9)
+hcat(p.mean, p.lower, p.upper)
+predict(classifier, Xtest[1:3, :]; kind = :prob)
 ```
 """
 function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Nothing} = nothing, std::Bool = false,
@@ -40,7 +40,8 @@ seed. The ensemble predicts the equal mixture; samples come from the members in 
 # Examples
 ```julia
 members = [fit(BayesianMLP, X, y; method = "laplace", seed = j, progress = false) for j in 1:3]
-predict(members, Xtest[1:3, :]; interval = 0.9)
+p = predict(members, Xtest[1:3, :]; interval = 0.9)
+hcat(p.mean, p.lower, p.upper)
 ```
 """
 function predict(members::AbstractVector{<:BayesianNetwork}, X; kind = nothing, interval::Union{Real,Nothing} = nothing,

@@ -55,7 +55,8 @@ trained and usable. Estimators can be copied (`deepcopy`) and serialized.
 # Examples
 ```julia
 network = fit(BayesianMLP, X, y; hidden = (20, 20), seed = 3, progress = false)
-predict(network, Xtest[1:3, :]; interval = 0.9)
+p = predict(network, Xtest[1:3, :]; interval = 0.9)
+hcat(p.mean, p.lower, p.upper)
 ```
 """
 const BayesianMLP = BayesianNetwork{:mlp}
@@ -193,7 +194,7 @@ Returns the classes of a classifier in the order of the columns of probabilities
 
 # Examples
 ```julia
-classes(classifier)  # [false, true]
+classes(classifier)
 ```
 """
 classes(m::BayesianNetwork) = (fitted(m); m.classes)

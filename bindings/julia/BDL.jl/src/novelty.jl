@@ -10,7 +10,7 @@ leverage of the training rows; the leverage is the variance of the prediction th
 
 # Examples
 ```julia
-novelty(m, 3 .* Xtest) .> novelty_limit(m)
+novelty(m, [Xtest[1:2, :]; 3 .* Xtest[1:2, :]]) .> novelty_limit(m)
 ```
 """
 novelty(m::BayesianNetwork, X) = novelty([m; m.others], X)

@@ -71,7 +71,7 @@ seed. The ensemble predicts the equal mixture. Member j uses `seed + j - 1`; sam
 # Examples
 ```julia
 ensemble = Predictor([model, copy(model)], [q, copy(q)]; samples = 100)
-predict(ensemble, X).epistemic_variance
+predict(ensemble, X[1:3, :]).epistemic_variance
 ```
 """
 function Predictor(models::AbstractVector{Model}, posteriors::AbstractVector{<:Posterior}; method = :monte_carlo,
@@ -123,8 +123,8 @@ vector with a 1 at the class.
 
 # Examples
 ```julia
-p = predict(model, q, X)
-sqrt.(p.epistemic_variance .+ p.noise_variance)  # standard deviations
+p = predict(model, q, X[1:3, :])
+sqrt.(p.epistemic_variance .+ p.noise_variance)  # standard deviations of y
 ```
 """
 predict(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = estimator_default(:samples),
@@ -146,7 +146,7 @@ Returns quantiles of y, noise included, at K levels: n x K for one output, else 
 
 # Examples
 ```julia
-predict_quantiles(model, q, X, [0.05, 0.5, 0.95])
+predict_quantiles(model, q, X[1:3, :], [0.05, 0.5, 0.95])
 ```
 """
 predict_quantiles(model::Model, q::Posterior, X, levels; method = :monte_carlo, samples::Integer = estimator_default(:samples),
@@ -169,7 +169,8 @@ Returns central intervals `(lower, upper)`, each n x C, that contain y with the 
 
 # Examples
 ```julia
-predict_interval(model, q, X, 0.5).lower
+interval = predict_interval(model, q, X[1:3, :], 0.5)
+hcat(interval.lower, interval.upper)
 ```
 """
 predict_interval(model::Model, q::Posterior, X, probability::Real = 0.9; method = :monte_carlo,
@@ -192,7 +193,7 @@ information is the part of the entropy that comes from the uncertainty of the pa
 # Examples
 ```julia
 logistic = Model((6, 1); likelihood = :bernoulli)
-predict_classes(logistic, Posterior(logistic), X).entropy
+predict_classes(logistic, Posterior(logistic), X[1:3, :]).probabilities
 ```
 """
 predict_classes(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = estimator_default(:samples),
@@ -217,7 +218,7 @@ Returns log p(y | x) of each example in nats, jointly over its targets: a vector
 
 # Examples
 ```julia
-sum(predict_log_density(model, q, X, y))
+predict_log_density(model, q, X[1:3, :], y[1:3])
 ```
 """
 predict_log_density(model::Model, q::Posterior, X, Y; method = :monte_carlo, samples::Integer = estimator_default(:samples),
@@ -259,7 +260,7 @@ Returns the distribution of the linearised model's outputs before the likelihood
 
 # Examples
 ```julia
-predict_outputs(model, q, X).covariance[1, 1, :]
+predict_outputs(model, q, X[1:3, :]).covariance[1, 1, :]
 ```
 """
 predict_outputs(model::Model, q::Posterior, X) = predict_outputs(Once(model, q, :linearized, 0, 0), X)

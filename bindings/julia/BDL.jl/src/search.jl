@@ -178,7 +178,7 @@ Returns the number of the fold, from 1, for each of n rows.
 
 # Examples
 ```julia
-left_out = findall(==(1), folds(search, size(X, 1)))
+folds(search, 5)
 ```
 """
 function folds(search::Search, n::Integer)

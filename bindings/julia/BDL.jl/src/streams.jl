@@ -63,7 +63,9 @@ Returns one-step-ahead scores since the start: `(count, log_density, error)`, me
 
 # Examples
 ```julia
-prequential(optimizer).log_density
+filter = Optimizer(model, Posterior(model; family = :full), "ekf", 1; prior_precision = 1)
+observe!(filter, X, y)
+prequential(filter)
 ```
 """
 function prequential(optimizer::Optimizer)
