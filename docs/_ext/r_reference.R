@@ -131,7 +131,8 @@ examples_of <- function(part, title) {
   code <- raw(part[is_kept])
   kept <- vapply(parts_of(part, "\\dontrun"), raw, "")
   blocks <- vapply(paragraphs(paste0("library(bdl)\n", trimws(code, whitespace = "[\n]"))), function(text) {
-    sprintf("```{run} r\n:alt: The plot that the example draws (%s)\n%s\n```", title, text)
+    draws <- if (grepl("plot", text)) paste0("\n:alt: The plot of the example: ", title)
+    paste0("```{run} r", draws, "\n", text, "\n```")
   }, "")
   if (length(kept)) {
     blocks <- c(blocks, "Code that needs more than one process, or another package:",

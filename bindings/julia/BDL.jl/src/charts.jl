@@ -8,7 +8,8 @@ shows its share of the data.
 
 # Examples
 ```julia
-draw_reliability("reliability.svg", [0.9 0.1; 0.8 0.2; 0.4 0.6], [0, 1, 1])
+curve = draw_reliability("reliability.svg", [0.9 0.1; 0.8 0.2; 0.4 0.6], [0, 1, 1])
+sum(curve.counts)
 ```
 """
 function draw_reliability(path::AbstractString, probabilities, y; bins::Integer = 10)
@@ -28,7 +29,9 @@ Draws histograms of the entropy of class probabilities, as shares of each group,
 
 # Examples
 ```julia
-draw_entropies("entropies.svg", "digits" => [0.9 0.1], "letters" => [0.5 0.5; 0.6 0.4]; bins = 5)
+digits, letters = [0.9 0.1], [0.5 0.5; 0.6 0.4]
+drawn = draw_entropies("entropies.svg", "digits" => digits, "letters" => letters; bins = 5)
+drawn[2].counts
 ```
 """
 function draw_entropies(path::AbstractString, groups::Pair...; bins::Integer = 15)

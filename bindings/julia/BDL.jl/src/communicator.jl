@@ -56,7 +56,8 @@ An exception in a function ends the call and reaches you unchanged; create a new
 
 # Examples
 ```julia
-alone = Communicator(message -> [message], (peer, message) -> error("no peer"); rank = 0, size = 1)
+no_peer(peer, message) = error("there is one process only")
+alone = Communicator(message -> [message], no_peer; rank = 0, size = 1)
 rank(alone), length(alone)  # (0, 1)
 fit!(set_communicator!(optimizer, alone), X, y; epochs = 1)
 ```
@@ -84,7 +85,8 @@ Returns what a [`Communicator`](@ref) has exchanged so far: `(calls, sent, recei
 
 # Examples
 ```julia
-alone = Communicator(message -> [message], (peer, message) -> error("no peer"); rank = 0, size = 1)
+no_peer(peer, message) = error("there is one process only")
+alone = Communicator(message -> [message], no_peer; rank = 0, size = 1)
 traffic(alone).received  # 0
 ```
 """

@@ -1,7 +1,8 @@
 # Predictions of estimators.
 
 """
-    predict(m, X; kind = nothing, interval = nothing, std = false, levels = (0.05, 0.5, 0.95), method = nothing,
+    predict(m, X; kind = nothing, interval = nothing, std = false,
+            levels = (0.05, 0.5, 0.95), method = nothing,
             samples = m.settings.samples, seed = 1)
 
 Returns predictions of an estimator; a vector if y was a vector. `kind` is
@@ -39,7 +40,8 @@ seed. The ensemble predicts the equal mixture; samples come from the members in 
 
 # Examples
 ```julia
-members = [fit(BayesianMLP, X, y; method = "laplace", seed = j, progress = false) for j in 1:3]
+member(seed) = fit(BayesianMLP, X, y; method = "laplace", seed, progress = false)
+members = [member(seed) for seed in 1:3]
 p = predict(members, Xtest[1:3, :]; interval = 0.9)
 hcat(p.mean, p.lower, p.upper)
 ```

@@ -17,9 +17,11 @@ mutable struct BayesianNetwork{Kind}
 end
 
 """
-    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, noise = :auto, rank = nothing, method = nothing,
-        posterior = nothing, prior = nothing, dropout = 0.1, epochs = 100, standardize = true, dtype = Float64, seed = 1, samples = 500,
-        members = 1, progress = isinteractive(), options...)
+    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto,
+        noise = :auto, rank = nothing, method = nothing, posterior = nothing,
+        prior = nothing, dropout = 0.1, epochs = 100, standardize = true,
+        dtype = Float64, seed = 1, samples = 500, members = 1,
+        progress = isinteractive(), options...)
     BayesianMLP(; the same keywords but progress)
 
 Fits a Bayesian neural network. X is n x d with an example in each row; y is a vector, or a matrix of several targets. Targets and
@@ -87,8 +89,10 @@ known_rates(rates) = length(rates) == 2 ? (Float64(first(rates)), Float64(last(r
     throw(InvalidArgumentError("dropout is $(brief(rates)); it must be a rate, or those of inputs and hidden units"))
 
 """
-    fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing, rank = nothing, posterior = nothing, prior = nothing,
-        epochs = 100, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
+    fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing,
+        rank = nothing, posterior = nothing, prior = nothing, epochs = 100,
+        standardize = true, dtype = Float64, seed = 1, samples = 500,
+        progress = isinteractive(), options...)
     BayesianGLM(; the same keywords but progress)
 
 Fits a Bayesian generalised linear model. The coefficients are in the units of your data: [`coef`](@ref), [`vcov`](@ref),
@@ -125,9 +129,11 @@ function BayesianNetwork{:glm}(; family = :gaussian, intercept::Bool = true, met
 end
 
 """
-    fit(BayesianConv, X, y; network = "lenet5", layout = :hwcn, image = nothing, likelihood = :auto, noise = :auto,
-        rank = nothing, method = nothing, posterior = nothing, prior = nothing, epochs = 40, standardize = true,
-        dtype = Float32, seed = 1, samples = 50, members = 1, progress = isinteractive(), options...)
+    fit(BayesianConv, X, y; network = "lenet5", layout = :hwcn, image = nothing,
+        likelihood = :auto, noise = :auto, rank = nothing, method = nothing,
+        posterior = nothing, prior = nothing, epochs = 40, standardize = true,
+        dtype = Float32, seed = 1, samples = 50, members = 1,
+        progress = isinteractive(), options...)
     BayesianConv(; the same keywords but progress)
 
 Fits a Bayesian neural network that is given by its layers, mostly for images. X is an array of size (rows, columns, channels, n), or
@@ -146,7 +152,8 @@ The other keywords are those of [`BayesianMLP`](@ref). Class numbers are numbers
 ```julia
 images = rand(UInt8, 8, 8, 100)
 bright = [sum(image) > 64 * 127 for image in eachslice(images; dims = 3)]
-conv = fit(BayesianConv, images, bright; network = "conv 4 3; relu; maxpool 2", epochs = 10, progress = false)
+conv = fit(BayesianConv, images, bright; network = "conv 4 3; relu; maxpool 2",
+           epochs = 10, progress = false)
 predict(conv, images[:, :, 1:3]; kind = :prob)
 ```
 """

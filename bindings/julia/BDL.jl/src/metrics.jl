@@ -88,7 +88,8 @@ confidence are NaN in an empty bin. [`draw_reliability`](@ref) draws the diagram
 
 # Examples
 ```julia
-calibration_curve([0.9 0.1; 0.8 0.2; 0.4 0.6], [0, 1, 1]; bins = 2).accuracy  # NaN, 0.667
+probabilities = [0.9 0.1; 0.8 0.2; 0.4 0.6]
+calibration_curve(probabilities, [0, 1, 1]; bins = 2).accuracy  # NaN, 0.667
 ```
 """
 function calibration_curve(probabilities, y; bins::Integer = 15)

@@ -1,5 +1,6 @@
 """
-    Model(sizes; activation = :relu, likelihood = :gaussian, bias = true, dtype = Float64)
+    Model(sizes; activation = :relu, likelihood = :gaussian, bias = true,
+          dtype = Float64)
 
 Creates a fully connected network, or a generalised linear model if `sizes` has two numbers. `sizes` are the numbers of inputs, of
 units in each hidden layer, and of outputs.
@@ -191,7 +192,7 @@ lie row by row: `permutedims(reshape(theta[b.range], reverse(b.size)))` is the w
 
 # Examples
 ```julia
-[b.name for b in blocks(Model((6, 50, 1)))]  # ["layer0.weight", "layer0.bias", "layer1.weight", "layer1.bias"]
+[b.name => b.range for b in blocks(Model((6, 50, 1)))]
 ```
 """
 function blocks(model::Model)

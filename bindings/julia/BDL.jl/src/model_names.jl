@@ -33,7 +33,8 @@ when the model was saved, in whatever language: `String`, `Int`, `Float64` or `B
 
 # Examples
 ```julia
-sign_model = set_names!(Model((2, 1); likelihood = :bernoulli); classes = [false, true])
+sign_model = Model((2, 1); likelihood = :bernoulli)
+set_names!(sign_model; classes = [false, true])
 save("sign.safetensors", sign_model)
 class_labels(load("sign.safetensors").model)  # false and true
 ```

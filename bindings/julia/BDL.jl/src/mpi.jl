@@ -25,7 +25,7 @@ program. `timeout` is the longest time to wait for a message, in seconds; 0 wait
 
 # Examples
 ```julia
-train_together(optimizer) = set_communicator!(optimizer, mpi_world(timeout = 60))
+together!(optimizer) = set_communicator!(optimizer, mpi_world(timeout = 60))
 ```
 """
 function mpi_world(; timeout::Real = 0)
@@ -44,8 +44,10 @@ Returns a [`Communicator`](@ref) of the processes of an MPI communicator: of MPI
 
 # Examples
 ```julia
-# using MPI; MPI.Init(threadlevel = :serialized); train_together(optimizer, MPI.COMM_WORLD)
-train_together(optimizer, comm) = set_communicator!(optimizer, mpi_of(comm; timeout = 60))
+# using MPI
+# MPI.Init(threadlevel = :serialized)
+# together!(optimizer, MPI.COMM_WORLD)
+together!(optimizer, comm) = set_communicator!(optimizer, mpi_of(comm))
 ```
 """
 function mpi_of(comm; timeout::Real = 0)

@@ -8,7 +8,7 @@ images and the number of classes that it was published for.
 
 # Examples
 ```julia
-[network.name for network in networks()]  # ["lenet5", "alexnet", "resnet18", "resnet18-cifar"]
+[network.name for network in networks()]
 ```
 """
 function networks()

@@ -12,7 +12,8 @@ option, and `optimizer[:name] = value` sets it.
 ```julia
 network = Model((6, 50, 1))
 posterior = Posterior(network; rank = 5)
-trainer = Optimizer(network, posterior, "slang-ggn", size(X, 1); learning_rate = 0.01, seed = 2)
+trainer = Optimizer(network, posterior, "slang-ggn", size(X, 1);
+                    learning_rate = 0.01, seed = 2)
 fit!(trainer, X, y; epochs = 10)
 ```
 """

@@ -1,6 +1,7 @@
 """
     Posterior(D; family = :low_rank, rank = min(5, D), dtype = Float64)
-    Posterior(model; family = :low_rank, rank = min(5, D), input_rate = 0, hidden_rate = 0.1)
+    Posterior(model; family = :low_rank, rank = min(5, D), input_rate = 0,
+              hidden_rate = 0.1)
 
 Creates a posterior q over D parameters, or over the parameters of a model. It is N(0, I) and uninitialised at first; training
 initialises it.
@@ -244,7 +245,7 @@ Returns all parts of a posterior as pairs of a name and an array: the mean, and 
 
 # Examples
 ```julia
-first.(tensors(Posterior((2, 1))))  # ["mean", "block0.precision", "block0.factor", "block1.precision", "block1.factor"]
+first.(tensors(Posterior((2, 1))))
 ```
 """
 function tensors(q::Posterior)

@@ -40,7 +40,8 @@ change a predictor. Tasks on several threads need one predictor each.
 # Examples
 ```julia
 predictor = Predictor(model, q; samples = 100)
-predict(predictor, X[1:1, :]).mean == predict(model, q, X[1:1, :]; samples = 100).mean  # true
+row = X[1:1, :]
+predict(predictor, row).mean == predict(model, q, row; samples = 100).mean  # true
 ```
 """
 struct Predictor <: Owner

@@ -1,5 +1,6 @@
 """
-    Search(optimizer; folds = 5, epochs = 100, method = :monte_carlo, samples = 100, seed = 1, parallel_trials = 1)
+    Search(optimizer; folds = 5, epochs = 100, method = :monte_carlo,
+           samples = 100, seed = 1, parallel_trials = 1)
 
 Creates a search of option values by cross-validation, at random and by Bayesian optimisation. The search copies the optimizer for each
 trial and does not change it. `parallel_trials` Bayesian trials are proposed and trained at the same time. A search without ranges
@@ -102,7 +103,8 @@ model has one worker.
 
 # Examples
 ```julia
-run!(search, X, y; random = 1, bayesian = 1, progress = s -> println(length(s), " trials"))
+run!(search, X, y; random = 1, bayesian = 1,
+     progress = s -> println(length(s), " trials"))
 ```
 """
 function run!(search::Search, X, Y; random::Integer = 5, bayesian::Integer = 25, progress = nothing,

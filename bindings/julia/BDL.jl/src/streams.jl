@@ -8,7 +8,7 @@ from it; NaN for rows that were not used. A target that is `missing` or NaN mean
 
 # Examples
 ```julia
-online = Optimizer(model, Posterior(model; rank = 2), "lo-fi", 1; prior_precision = 10)
+online = Optimizer(model, Posterior(model; rank = 2), "lo-fi", 1)
 for i in axes(X, 1)
     observe!(online, X[i:i, :], y[i:i])
 end
@@ -63,9 +63,10 @@ Returns one-step-ahead scores since the start: `(count, log_density, error)`, me
 
 # Examples
 ```julia
-filter = Optimizer(model, Posterior(model; family = :full), "ekf", 1; prior_precision = 1)
-observe!(filter, X, y)
-prequential(filter)
+full = Posterior(model; family = :full)
+kalman = Optimizer(model, full, "ekf", 1; prior_precision = 1)
+observe!(kalman, X, y)
+prequential(kalman)
 ```
 """
 function prequential(optimizer::Optimizer)
@@ -94,7 +95,8 @@ text for each layer that names the estimator.
 
 # Examples
 ```julia
-tied = Optimizer(model, Posterior(model; family = :layerwise_low_rank_moment, rank = 0), "k-tied", 10)
+moments = Posterior(model; family = :layerwise_low_rank_moment, rank = 0)
+tied = Optimizer(model, moments, "k-tied", 10)
 noise(tied).is_exact  # true
 ```
 """
@@ -145,7 +147,10 @@ returns to libbdl's random numbers. A source is not saved with the optimizer.
 
 # Examples
 ```julia
-antithetic(kind, step, iteration, m, s, n) = (z = randn(length(m), n ÷ 2); m .+ s .* hcat(z, -z))
+function antithetic(kind, step, iteration, mean, std, n)
+    z = randn(length(mean), n ÷ 2)
+    return mean .+ std .* hcat(z, -z)
+end
 set_draws!(optimizer, antithetic)
 ```
 """

@@ -22,7 +22,8 @@ function cross_validate(m::BayesianNetwork, X, y; folds::Integer = 5, workers::U
 end
 
 """
-    tune!(m, X, y, ranges; random = 5, bayesian = 25, parallel_trials = 1, folds = 5, workers = nothing, progress = isinteractive())
+    tune!(m, X, y, ranges; random = 5, bayesian = 25, parallel_trials = 1,
+          folds = 5, workers = nothing, progress = isinteractive())
 
 Searches values of options by cross-validation ([`cross_validate`](@ref)), at random and by Bayesian optimisation, and fits the
 estimator again with the best values, which become its settings. Returns the trials, as [`trials`](@ref) does.

@@ -12,7 +12,8 @@ mutable struct UserModel
 end
 
 """
-    Model(outputs, gradients = nothing; inputs, parameters, noutputs = 1, likelihood = :gaussian, dtype = Float64)
+    Model(outputs, gradients = nothing; inputs, parameters, noutputs = 1,
+          likelihood = :gaussian, dtype = Float64)
 
 Creates a custom model from Julia functions, for example a simulator, an ODE or a network of another package.
 
@@ -25,7 +26,10 @@ The functions receive copies, which they may change. An exception in a function 
 # Examples
 ```julia
 decay(theta, X) = theta[1] .* exp.(-theta[2] .* X[:, 1])
-slopes(theta, X, G) = hcat(G .* exp.(-theta[2] .* X), -G .* X .* theta[1] .* exp.(-theta[2] .* X))
+function slopes(theta, X, G)
+    e = exp.(-theta[2] .* X)
+    return hcat(G .* e, -G .* X .* theta[1] .* e)
+end
 custom = Model(decay, slopes; inputs = 1, parameters = 2)
 evaluate(custom, [2.0, 1.0], [0.0, 1.0])
 ```

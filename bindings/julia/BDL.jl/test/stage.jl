@@ -24,7 +24,8 @@ m = fit(BayesianMLP, X, y; hidden = (10,), progress = false);
 # [network]
 
 # [classifier]
-classifier = fit(BayesianMLP, X, ifelse.(y .> 5, "high", "low"); hidden = (4,), progress = false);
+level = ifelse.(y .> 5, "high", "low")
+classifier = fit(BayesianMLP, X, level; hidden = (4,), progress = false);
 # [classifier]
 
 # [search]
