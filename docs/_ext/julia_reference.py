@@ -67,13 +67,12 @@ class Docstring:
         return re.match(r"(?:    .*\n)+", self.text)[0]
 
     @property
-    def title(self):
-        """Returns the name of a type, or the first call in the signature without keywords, defaults and comments."""
+    def call(self):
+        """Returns the first call in the signature, without keywords, defaults and comments."""
         first = self.signature.split("\n")[0].split("  #")[0].strip()
         call = re.sub(r"[;,] ?\.\.\.|;.*", "", first)
         call = re.sub(r" = [^,)]*|::\w+", "", call).rstrip(" ,")
-        call += ")" * (call.count("(") - call.count(")"))
-        return self.name if self.name[0].isupper() and not call.startswith(self.name) else call
+        return call + ")" * (call.count("(") - call.count(")"))
 
 
 def label(name):
@@ -88,13 +87,14 @@ def linked(text, known):
     return re.sub(r"\[`([^`]+)`\]\(@ref\)", link, text)
 
 
-def section(doc, known, seen):
+def section(doc, docs, known, seen):
     body, _, example = doc.text[len(doc.signature) :].partition("# Examples\n")
     signature = "\n".join(line[4:] for line in doc.signature.rstrip().split("\n"))
     anchor = "" if doc.name in seen else f"({label(doc.name)})=\n"
     seen.add(doc.name)
     code = re.search(r"```julia\n(.*?)\n?```", example, re.DOTALL)
-    parts = [f"{anchor}## {doc.title}", f"```julia\n{signature}\n```", linked(body.strip(), known).replace("$", "\\$")]
+    title = doc.name if [other.name for other in docs].count(doc.name) == 1 else doc.call
+    parts = [f"{anchor}## {title}", f"```julia\n{signature}\n```", linked(body.strip(), known).replace("$", "\\$")]
     if code:
         parts.append(f"```{{run}} julia\n{code[1]}\n```")
     return "\n\n".join(parts)
@@ -105,7 +105,7 @@ def page(topic, docs, known, seen):
     needs_data = any(re.search(r"\b(X|y|model|q|optimizer|m|search|classifier)\b", doc.text.partition("# Examples")[2]) for doc in docs)
     intro = "The examples below use these names:" if needs_data else "The examples begin with:"
     parts = [f"# {topic.title}", topic.summary, intro, f"```{{run}} julia\n{code if needs_data else 'using BDL'}\n```"]
-    parts += [section(doc, known, seen) for doc in docs]
+    parts += [section(doc, docs, known, seen) for doc in docs]
     return "\n\n".join(parts) + "\n"
 
 

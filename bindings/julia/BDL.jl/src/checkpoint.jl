@@ -84,7 +84,7 @@ loaded_bytes(bytes::Vector{UInt8}, wanted, user::Union{UserModel,Nothing}) =
         LibBDL.bdl_load_bytes(bytes, length(bytes), given, outs...)
     end
 
-"What an owner is serialized as: bytes, and the functions of a model that is the user's."
+"Returns the parts that an owner is serialized as: bytes, and the functions of a custom model."
 record(model::Model) = (saved_bytes(model, nothing, nothing), functions(model))
 record(q::Posterior) = (saved_bytes(nothing, q, nothing), nothing)
 record(optimizer::Optimizer) =

@@ -106,7 +106,7 @@ function coefnames(m::BayesianNetwork)
     return [string(head, name) for head in output_heads(m) for name in names]
 end
 
-"What names of coefficients begin with, for each output."
+"Returns the beginnings of the names of coefficients, one for each output."
 function output_heads(m)
     model = fitted(m).model
     heads = likelihood(model) === :categorical && m.classes !== nothing ? ["$class: " for class in m.classes] :

@@ -1,6 +1,6 @@
 # Ranks that train together: two functions that move bytes.
 
-"What the trampolines find: the user's functions and how many ranks there are."
+"The user's functions and the number of processes, which the trampolines read."
 mutable struct Moves
     all_gather::Any
     exchange::Any

@@ -1,6 +1,6 @@
 # Data that need not lie in memory: rows by number.
 
-"What the trampoline finds: the user's function."
+"The user's function, which the trampoline calls."
 mutable struct Reader
     read::Any
 end

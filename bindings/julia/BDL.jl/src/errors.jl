@@ -89,7 +89,7 @@ function numbers_from_0(numbers::AbstractVector{<:Integer}, most, what)
 end
 numbers_from_0(i, most, what) = throw(InvalidArgumentError("$what is $(brief(i)); it must be whole numbers"))
 
-"What is thrown where a closed handle is used."
+"Returns the error for a closed handle."
 closed(handle) = InvalidArgumentError(string(name_of(handle), " is closed"))
 
 "\"model\" for a `bdl_model`."

@@ -80,13 +80,13 @@ function rows_to_predict(m::BayesianNetwork, X)
     return example_rows(m, X)
 end
 
-"Of the estimator's predictions unless told: as suits method and model."
+"Returns the default method of predictions, which suits the method of training and the model."
 prediction_method(m::BayesianNetwork) = prediction_method(fitted(m))
 
 "Integrals have no draws, and those of a point are of the noise alone."
 drawing(method) = method in (:quadrature, :plug_in) ? :monte_carlo : method
 
-"As y was: a vector for one column."
+"Returns the values in the shape of y: a vector for one column."
 shaped(m::BayesianNetwork, A::AbstractMatrix) = m.vector && size(A, 2) == 1 ? vec(A) : A
 
 function predicted_mean(m, parts, how, interval, std)

@@ -1,6 +1,6 @@
 # Estimators: settings first, data later. Both are one type, whose parameter says what is made of the settings.
 
-"What `BayesianMLP`, `BayesianConv` and `BayesianGLM` are: settings and, once fitted, an optimizer with its model and posterior."
+"The type of `BayesianMLP`, `BayesianConv` and `BayesianGLM`: settings and, once fitted, an optimizer with its model and posterior."
 mutable struct BayesianNetwork{Kind}
     settings::NamedTuple
     optimizer::Union{Optimizer,Nothing}
@@ -83,7 +83,7 @@ function known_members(members, is_linear = false)
     return Int(members)
 end
 
-"Of inputs and hidden units."
+"Returns the dropout rates of inputs and hidden units."
 known_rates(rate::Real) = (Float64(estimator_default(:input_rate)), Float64(rate))
 known_rates(rates) = length(rates) == 2 ? (Float64(first(rates)), Float64(last(rates))) :
     throw(InvalidArgumentError("dropout is $(brief(rates)); it must be a rate, or those of inputs and hidden units"))

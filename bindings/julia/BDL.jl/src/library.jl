@@ -1,6 +1,6 @@
 # Finding and opening the shared library.
 
-"Where libbdl is: the preference \"libbdl\" of the active project, else ENV[\"BDL_LIBRARY\"], else the system's."
+"Returns the path of libbdl: the preference \"libbdl\" of the active project, else ENV[\"BDL_LIBRARY\"], else the system's."
 function library_path()
     if isdefined(Base, :get_preferences)  # since Julia 1.6
         path = get(Base.get_preferences(Base.PkgId(BDL).uuid), "libbdl", nothing)

@@ -97,7 +97,7 @@ function write_labels(model, labels)
     check(LibBDL.bdl_model_set_class_type(unused(handle(model)), type))
 end
 
-"What labels are, for checkpoints; `nothing` if they are of another type, or of several."
+"Returns the type of labels in checkpoints; `nothing` if they are of another type, or of several."
 function label_type(labels)
     all(label -> label isa Union{AbstractString,Symbol}, labels) && return LibBDL.BDL_CLASS_TEXT
     all(label -> label isa Bool, labels) && return LibBDL.BDL_CLASS_BOOLEAN

@@ -62,7 +62,7 @@ end
 no_leverages() = zeros(0, 2)
 leverages(m::BayesianNetwork, X) = hcat(predict_leverage(fitted(m).model, m.posterior, X)...)
 
-"Of the rows that are compared with: of an ensemble, the members' mean."
+"Returns the leverages of the rows to compare with; for an ensemble, the mean over its members."
 function known_leverages(members)
     isempty(members) && throw(InvalidArgumentError("novelty: there are no members"))
     foreach(check_has_covariance, members)

@@ -42,7 +42,7 @@ function trained(optimizer::Optimizer)
     return ranks === nothing ? (own..., model...) : (own..., model..., ranks)
 end
 
-"What the library calls back for an optimizer: a source of draws and a communicator, or nothing."
+"Returns the objects that the library calls back for an optimizer: a source of draws and a communicator, or nothing."
 function called_by(optimizer::Optimizer)
     keep = handle(optimizer).keep
     return keep isa Tuple && length(keep) == 4 ? (draws = keep[3], ranks = keep[4]) : (draws = nothing, ranks = nothing)

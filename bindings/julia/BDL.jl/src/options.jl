@@ -93,7 +93,7 @@ function get_option(h::bdl_optimizer, name::AbstractString)
     return read_out(out -> LibBDL.bdl_optimizer_get_double(h, name, out), Float64)
 end
 
-"What `options` returns: rows `(name, value, default, range, doc)`, shown as a table."
+"The result of `options`: rows `(name, value, default, range, doc)`, shown as a table."
 struct OptionTable <: AbstractVector{NamedTuple}
     rows::Vector{NamedTuple}
 end

@@ -1,7 +1,7 @@
 # Predictive distributions. All take the same first arguments and keywords, and may run concurrently; or a predictor
 # that was made of those.
 
-"What the shapes of predictions go by."
+"Facts of a model that determine the shapes of predictions."
 struct Facts
     likelihood::Symbol
     means::Int

@@ -81,7 +81,7 @@ function laplace!(optimizer::Optimizer, X, Y)
     return optimizer
 end
 
-"Of calls that end early on nothing but an interrupt."
+"Throws if a call was stopped, which only an interrupt does."
 uninterrupted(status) = status == LibBDL.BDL_STOPPED && throw(InterruptException())
 
 """

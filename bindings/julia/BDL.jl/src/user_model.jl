@@ -1,6 +1,6 @@
 # Models that are Julia functions.
 
-"What the trampolines find: the user's functions. It is held by every handle that uses the model."
+"The user's functions, which the trampolines call. Every handle that uses the model holds this object."
 mutable struct UserModel
     outputs::Any
     gradients::Any
