@@ -96,7 +96,7 @@ def section(doc, docs, known, seen):
     title = doc.name if [other.name for other in docs].count(doc.name) == 1 else doc.call
     parts = [f"{anchor}## {title}", f"```julia\n{signature}\n```", linked(body.strip(), known).replace("$", "\\$")]
     if code:
-        parts.append(f"```{{run}} julia\n{code[1]}\n```")
+        parts += [f"```{{run}} julia\n{paragraph}\n```" for paragraph in code[1].split("\n\n")]
     return "\n\n".join(parts)
 
 

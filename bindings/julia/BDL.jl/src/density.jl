@@ -35,7 +35,8 @@ Returns the covariance matrix, or a block of it for the given numbers of paramet
 
 # Examples
 ```julia
-size(cov(q, 1:10))   # (10, 10)
+size(cov(q, 1:10))  # (10, 10)
+
 cov(q, [1, 5], 3:4)  # 2 x 2
 ```
 """

@@ -22,6 +22,9 @@ where `std` is the standard deviation of y with the noise. You can ask for both.
 ```julia
 p = predict(m, Xtest[1:3, :]; interval = 0.9)
 hcat(p.mean, p.lower, p.upper)
+
+predict(classifier, Xtest[1:3, :])
+
 predict(classifier, Xtest[1:3, :]; kind = :prob)
 ```
 """
