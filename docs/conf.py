@@ -22,6 +22,8 @@ extensions = [
     "sphinx.ext.napoleon",
     "breathe",
     "run",
+    "r_reference",
+    "julia_reference",
     "formulas",
     "c_reference",
     "methods",

@@ -1,12 +1,20 @@
 """
-Approximate Bayesian deep learning with libbdl.
+Package BDL fits Bayesian neural networks and generalised linear models with libbdl. Every prediction comes with its uncertainty.
 
-- Estimators: [`BayesianMLP`](@ref), [`BayesianConv`](@ref), [`BayesianGLM`](@ref) with `fit`, `predict`, `score`.
-- Handles, for whoever wants each part: [`Model`](@ref), [`Posterior`](@ref), [`Optimizer`](@ref), [`Predictor`](@ref),
-  [`Search`](@ref).
+- Estimators: [`BayesianMLP`](@ref), [`BayesianConv`](@ref) and [`BayesianGLM`](@ref) with `fit`, `predict` and `score`
+- Handles, for programs that need each part: [`Model`](@ref), [`Posterior`](@ref), [`Optimizer`](@ref), [`Predictor`](@ref) and
+  [`Search`](@ref)
 
-Data are matrices with one example per row, in any memory order; strided arrays of `Float64`, `Float32`, `Int32` and `UInt8`
-are used where they lie, others are converted once. Draws of parameters are columns, as in Distributions.
+Data are matrices with one example in each row. BDL reads strided arrays of `Float64`, `Float32`, `Int32` and `UInt8` without a copy, in any
+memory order, and converts other arrays once. A vector of parameters is a column, as in Distributions.jl.
+
+# Examples
+```julia
+using BDL
+X, y = load_yacht()
+m = fit(BayesianMLP, X, y; progress = false)
+predict(m, X[1:3, :]; interval = 0.9)
+```
 """
 module BDL
 
@@ -41,6 +49,7 @@ export Dataset, set_block!, read_rows, target_range
 export Communicator, mpi_of, mpi_world, set_communicator!, traffic
 export save, load
 export networks, network_description
+export load_yacht
 export BayesianMLP, BayesianConv, BayesianGLM, fit, cross_validate, tune!, score, novelty, novelty_limit, learn_novelty!, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
 
 include("errors.jl")
@@ -83,6 +92,7 @@ include("novelty.jl")
 include("tuning.jl")
 include("coefficients.jl")
 include("show.jl")
+include("tables.jl")
 
 function __init__()
     open_library()

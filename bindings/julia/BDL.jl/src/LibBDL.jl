@@ -17,7 +17,7 @@ const header_version = v"0.2.0"
 "An object of the library, freed once: by its `bdl_..._free` or, at the latest, when nothing refers to it."
 abstract type Handle end
 
-"What may stand for a `bdl_matrix` or a `bdl_matrix_out` in a call and keeps the array alive during it."
+"Stands for a `bdl_matrix` or a `bdl_matrix_out` in a call, and keeps the array alive during the call."
 abstract type MatrixView end
 
 Base.cconvert(::Type{Ptr{T}}, handle::T) where {T<:Handle} = handle

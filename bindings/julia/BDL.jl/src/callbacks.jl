@@ -2,7 +2,7 @@
 # pointer to a function can be made of what exists already.)
 
 """
-What a handle keeps of the user's: an object whose address the library has, and the types of the user's functions in it.
+Keeps an object whose address the library has, and the types of the user's functions in it, alive for a handle.
 An object does not keep its type alive: Julia frees the types of a module that nothing names any more although there
 are objects of them left (JuliaLang/julia#28917). A type leads to its module and so to all that its functions need.
 """
@@ -30,7 +30,7 @@ function keep!(call::Call, error)
 end
 
 """
-What a callback's work returns; if it throws, the exception is kept and `failed` returned: none may leave a callback,
+Returns the result of a callback's work. If it throws, the exception is kept and `failed` returned: none may leave a callback,
 below which there are frames of C++. Interrupts are let in meanwhile.
 """
 function called_back(work, failed::Int32)
@@ -74,5 +74,5 @@ function report_progress()
     return called_back(() -> Int32(stops(call.progress()) ? 1 : 0), Int32(-1))
 end
 
-"Which answers of a progress function stop: everything else, `nothing` included, goes on."
+"True if the answer of a progress function stops training: only `true` does."
 stops(answer) = answer === true

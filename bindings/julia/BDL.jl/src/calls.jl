@@ -17,7 +17,7 @@ const ERRORS = Dict{Cint,Type}(
     LibBDL.BDL_ERROR_COMMUNICATION => CommunicationError,
 )
 
-"What the library says where a callback has failed."
+"The message of the library where a callback has failed."
 const CALLED_BACK = (LibBDL.BDL_ERROR_CALLBACK, LibBDL.BDL_ERROR_COMMUNICATION)
 
 "Raises what a short call, which asks nothing back, has failed with."

@@ -3,12 +3,13 @@
 """
     draw_reliability(path, probabilities, y; bins = 10)
 
-Writes a picture of [`calibration_curve`](@ref) to an SVG file and returns the curve; honest points are on the diagonal, and
-as large as their share of the data.
+Draws [`calibration_curve`](@ref) to an SVG file and returns the curve. Calibrated probabilities lie on the diagonal. The size of a point
+shows its share of the data.
 
 # Examples
 ```julia
-draw_reliability("reliability.svg", [0.9 0.1; 0.8 0.2; 0.4 0.6], [0, 1, 1])
+curve = draw_reliability("reliability.svg", [0.9 0.1; 0.8 0.2; 0.4 0.6], [0, 1, 1])
+sum(curve.counts)
 ```
 """
 function draw_reliability(path::AbstractString, probabilities, y; bins::Integer = 10)
@@ -24,11 +25,13 @@ end
 """
     draw_entropies(path, name => probabilities...; bins = 15)
 
-Writes histograms of the entropy of class probabilities, as shares of each group, to an SVG file, and returns them.
+Draws histograms of the entropy of class probabilities, as shares of each group, to an SVG file, and returns the histograms.
 
 # Examples
 ```julia
-draw_entropies("entropies.svg", "digits" => [0.9 0.1], "letters" => [0.5 0.5; 0.6 0.4]; bins = 5)
+digits, letters = [0.9 0.1], [0.5 0.5; 0.6 0.4]
+drawn = draw_entropies("entropies.svg", "digits" => digits, "letters" => letters; bins = 5)
+drawn[2].counts
 ```
 """
 function draw_entropies(path::AbstractString, groups::Pair...; bins::Integer = 15)
@@ -49,7 +52,7 @@ end
 """
     draw_roc(path, positive, negative)
 
-Writes a picture of [`roc_curve`](@ref) and its area to an SVG file and returns the curve.
+Draws [`roc_curve`](@ref) and its area to an SVG file and returns the curve.
 
 # Examples
 ```julia

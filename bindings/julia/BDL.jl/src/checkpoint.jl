@@ -9,9 +9,11 @@ raw(owner::Owner, ::Type{H}) where {H} = handle(owner)::H
     save(path, model)
     save(path, model, posterior)
 
-Writes a checkpoint, a safetensors file; an optimizer's has its model and posterior too. A failure leaves an older file
-intact. Functions of a model of your own cannot be saved. An estimator is saved as its optimizer, with the labels of its classes
-([`class_labels`](@ref)); `serialize` keeps its settings as well.
+Writes a file in the format safetensors, which every language with libbdl can read. The file of an optimizer includes its model and
+posterior. If writing fails, an older file stays intact. The functions of a custom model cannot be saved.
+
+An estimator is saved as its optimizer, with the labels of its classes ([`class_labels`](@ref)). Use `serialize` to keep its settings as
+well.
 
 # Examples
 ```julia
@@ -31,13 +33,14 @@ save_parts(path, model, q, optimizer) = check(LibBDL.bdl_save(path, raw(model, b
 """
     load(path; user_model = nothing)
 
-Reads a checkpoint: `(model, posterior, optimizer)`, `nothing` for what it does not hold. If its model is one of your own,
-give the same model again: the file's noise is put into it.
+Reads a file that [`save`](@ref) or another language wrote. Returns `(model, posterior, optimizer)`, with `nothing` for parts that the
+file does not hold. For a file with a custom model, pass the model; its noise is set from the file.
 
 # Examples
 ```julia
+save("yacht.safetensors", optimizer)
 parts = load("yacht.safetensors")
-predict(parts.model, parts.posterior, X)
+predict(parts.model, parts.posterior, X[1:3, :]).mean
 ```
 """
 function load(path::AbstractString; user_model::Union{Model,Nothing} = nothing)
@@ -81,7 +84,7 @@ loaded_bytes(bytes::Vector{UInt8}, wanted, user::Union{UserModel,Nothing}) =
         LibBDL.bdl_load_bytes(bytes, length(bytes), given, outs...)
     end
 
-"What an owner is serialized as: bytes, and the functions of a model that is the user's."
+"Returns the parts that an owner is serialized as: bytes, and the functions of a custom model."
 record(model::Model) = (saved_bytes(model, nothing, nothing), functions(model))
 record(q::Posterior) = (saved_bytes(nothing, q, nothing), nothing)
 record(optimizer::Optimizer) =

@@ -8,8 +8,9 @@ is_linear(::BayesianConv) = false
 """
     coef(m)
 
-Of a `BayesianGLM`, and of a `BayesianMLP` without hidden units, the posterior mean of the coefficients in the data's units: for
-each output the intercept, then the slopes ([`coefnames`](@ref)). Of other networks the posterior mean of the parameters.
+Returns the posterior mean of the coefficients in the units of the data, for a `BayesianGLM` and for a `BayesianMLP` without hidden
+units: for each output the intercept, then the slopes ([`coefnames`](@ref)). For other networks it returns the posterior mean of the
+parameters.
 
 # Examples
 ```julia
@@ -25,8 +26,8 @@ end
 """
     vcov(m)
 
-Posterior covariance of what [`coef`](@ref) returns. Methods that find a point, as "map" does, have none: then it is NaN, and a
-warning says so.
+Returns the posterior covariance matrix of [`coef`](@ref). Methods that find a single point, such as "map", have no covariance: the
+result is then NaN, with a warning.
 
 # Examples
 ```julia
@@ -38,7 +39,7 @@ vcov(m::BayesianNetwork) = (warn_of_point(m); covariance(m))
 """
     stderror(m)
 
-Posterior standard deviations of what [`coef`](@ref) returns; NaN where [`vcov`](@ref) is.
+Returns the posterior standard deviations of [`coef`](@ref). They are NaN if [`vcov`](@ref) is NaN.
 
 # Examples
 ```julia
@@ -50,8 +51,8 @@ stderror(m::BayesianNetwork) = (warn_of_point(m); deviations(m))
 """
     confint(m; level = 0.95)
 
-Central posterior intervals of what [`coef`](@ref) returns: lower and upper limits, a matrix of two columns; NaN where
-[`vcov`](@ref) is.
+Returns central posterior intervals of [`coef`](@ref), a matrix with the lower and the upper limits. They are NaN if [`vcov`](@ref) is
+NaN.
 
 # Examples
 ```julia
@@ -90,9 +91,9 @@ end
 """
     coefnames(m)
 
-Names of what [`coef`](@ref) returns. Of linear models "(Intercept)", "x1", ..., with the output or the class ahead where there are
-several; the noise of family `:heteroscedastic` follows, with "log noise precision". Of networks "layer0.weight[2,1]", the
-weight of the first layer's second output and first input, and so on.
+Returns the names of the coefficients that [`coef`](@ref) returns. Linear models have "(Intercept)", "x1" and so on, with the output or
+the class in front if there are several; family `:heteroscedastic` adds "log noise precision". Networks have names such as
+"layer0.weight[2,1]": the weight of the second output and the first input of the first layer.
 
 # Examples
 ```julia
@@ -105,7 +106,7 @@ function coefnames(m::BayesianNetwork)
     return [string(head, name) for head in output_heads(m) for name in names]
 end
 
-"What names of coefficients begin with, for each output."
+"Returns the beginnings of the names of coefficients, one for each output."
 function output_heads(m)
     model = fitted(m).model
     heads = likelihood(model) === :categorical && m.classes !== nothing ? ["$class: " for class in m.classes] :

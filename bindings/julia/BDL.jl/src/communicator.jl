@@ -1,6 +1,6 @@
 # Ranks that train together: two functions that move bytes.
 
-"What the trampolines find: the user's functions and how many ranks there are."
+"The user's functions and the number of processes, which the trampolines read."
 mutable struct Moves
     all_gather::Any
     exchange::Any
@@ -44,19 +44,20 @@ end
 """
     Communicator(all_gather, exchange; rank, size)
 
-The ranks of a program for [`set_communicator!`](@ref), by two functions that move bytes (`Vector{UInt8}`), over MPI, sockets or
-whatever connects them. This is rank `rank` of `size`, counted from 0, as in MPI.
+Connects the processes of a program for [`set_communicator!`](@ref), by two functions that exchange bytes (`Vector{UInt8}`), for example
+over MPI or sockets. `rank` is the number of this process, from 0 as in MPI, and `size` the number of processes.
 
-- `all_gather(message)` returns the messages of all ranks in their order, this one's among them. All ranks call it at the
-  same time, and their messages may differ in length.
-- `exchange(peer, message)` returns the message of rank `peer`, which calls it at the same time and gets this one.
+- `all_gather(message)` returns the messages of all processes in their order. All processes call it at the same time. The messages
+  may differ in length.
+- `exchange(peer, message)` sends a message to process `peer` and returns the message of that process.
 
-An exception in either ends the call in progress and comes out unchanged; the communicator is of no use then.
-`rank(ranks)` and `length(ranks)` say which rank this is, of how many.
+An exception in a function ends the call and reaches you unchanged; create a new communicator after it. `rank(communicator)` and
+`length(communicator)` return the number of this process and the number of processes.
 
 # Examples
 ```julia
-alone = Communicator(message -> [message], (peer, message) -> error("there is no peer"); rank = 0, size = 1)
+no_peer(peer, message) = error("there is one process only")
+alone = Communicator(message -> [message], no_peer; rank = 0, size = 1)
 rank(alone), length(alone)  # (0, 1)
 fit!(set_communicator!(optimizer, alone), X, y; epochs = 1)
 ```
@@ -80,11 +81,12 @@ Base.length(ranks::Communicator) = Int(read_out(out -> LibBDL.bdl_communicator_s
 """
     traffic(ranks)
 
-What a [`Communicator`](@ref) has done so far: `(calls, sent, received, seconds)`, sent and received in bytes.
+Returns what a [`Communicator`](@ref) has exchanged so far: `(calls, sent, received, seconds)`, sent and received in bytes.
 
 # Examples
 ```julia
-alone = Communicator(message -> [message], (peer, message) -> error("there is no peer"); rank = 0, size = 1)
+no_peer(peer, message) = error("there is one process only")
+alone = Communicator(message -> [message], no_peer; rank = 0, size = 1)
 traffic(alone).received  # 0
 ```
 """
@@ -97,9 +99,10 @@ end
 """
     set_communicator!(optimizer, ranks)
 
-From now on [`fit!`](@ref), [`step!`](@ref) and [`laplace!`](@ref) are calls that all ranks make together, on optimizers and data that are the same; each
-reads only its own part of the rows, and all end with the same posterior, whatever their number. `progress` is called on
-rank 0. Where one rank fails, the others raise [`PeerError`](@ref). `nothing`: alone again. Copies are alone.
+Lets several processes train together. All processes then call [`fit!`](@ref), [`step!`](@ref) and [`laplace!`](@ref) at the same time,
+on equal optimizers and equal data; each reads only its part of the rows. All end with identical posteriors. Only process 0 calls the
+progress function. If one process fails, the others raise [`PeerError`](@ref). `nothing` returns to training with one process. Copies
+of an optimizer have no communicator.
 
 # Examples
 ```julia

@@ -1,6 +1,6 @@
 # Data that need not lie in memory: rows by number.
 
-"What the trampoline finds: the user's function."
+"The user's function, which the trampoline calls."
 mutable struct Reader
     read::Any
 end
@@ -23,15 +23,16 @@ end
     Dataset(; npy = ("x.npy", "y.npy"))
     Dataset(; safetensors = "data.safetensors", x = "x", y = "y")
 
-Rows in place of X and Y in [`fit`](@ref), [`fit!`](@ref), [`laplace!`](@ref), [`elbo`](@ref), [`start_noise!`](@ref) and [`standardize!`](@ref): of matrices
-(memory-mapped ones too), of a function, of NumPy's files, or of two tensors of a safetensors file. Files are mapped and not
-read; only minibatches are held in memory. Values are checked when they are read. Files have floating-point numbers, integers or truth values of any
-width up to eight bytes: `.npy` in either byte order, safetensors F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8 or BOOL, beside other
-tensors of any type. Vectors are copied, as they could be resized:
-give mapped targets as a matrix of one column.
+Describes data that need not fit in memory. A data set takes the place of X and Y in [`fit`](@ref), [`fit!`](@ref),
+[`laplace!`](@ref), [`elbo`](@ref), [`start_noise!`](@ref) and [`standardize!`](@ref). Its rows come from matrices (also memory-mapped
+ones), from a function, from NumPy files, or from two tensors of a safetensors file.
 
-`read(rows)` returns the rows of these numbers (from 1 to n) as `(x, y)`, matrices or vectors, and the same ones whenever it is
-asked. An exception in it stops the fit and comes out unchanged.
+libbdl maps files and holds only minibatches in memory. It checks values when it reads them. Files contain floating-point numbers,
+integers or truth values of any width up to eight bytes. Vectors are copied, because they could be resized; give memory-mapped targets
+as a matrix with one column.
+
+`read(rows)` returns the rows with these numbers (from 1 to n) as `(x, y)`, and the same values each time. An exception in it stops
+training and reaches you unchanged.
 
 # Examples
 ```julia
@@ -76,11 +77,14 @@ ninputs(data::Dataset) = Int(LibBDL.bdl_dataset_inputs(alive(data)))
 ntargets(data::Dataset) = Int(LibBDL.bdl_dataset_targets(alive(data)))
 Base.length(data::Dataset) = nrows(data)
 
+describe(io::IO, data::Dataset) =
+    print(io, "Dataset($(nrows(data)) rows, $(ninputs(data)) inputs, $(ntargets(data)) targets)")
+
 """
     set_block!(data, rows, window = 1)
 
-For sources that are quick in order only: an epoch takes blocks of so many rows in random order, and shuffles the rows of
-`window` blocks at a time. 0 rows: all rows are shuffled.
+Makes an epoch go through blocks of consecutive rows, for sources that are fast only in order. The blocks come in random order, and
+`window` blocks at a time are shuffled together. 0 rows return to shuffling all rows.
 
 # Examples
 ```julia
@@ -95,11 +99,12 @@ end
 """
     read_rows(data, rows)
 
-These rows (from 1) as `(x, y)`, for predictions and metrics part by part; y is `nothing` where there is none.
+Returns rows, by their numbers from 1, as `(x, y)`; y is `nothing` if the data set has no targets.
 
 # Examples
 ```julia
-first_inputs, first_targets = read_rows(Dataset(X, y), 1:10)
+some_inputs, some_targets = read_rows(Dataset(X, y), 1:3)
+some_targets
 ```
 """
 function read_rows(data::Dataset, rows)
@@ -115,7 +120,7 @@ end
 """
     target_range(data)
 
-The smallest and the largest number of each column of y, two vectors, from one pass over it.
+Returns the smallest and the largest number in each column of y, two vectors. It reads all rows once.
 
 # Examples
 ```julia

@@ -5,11 +5,11 @@ row_of(q::Posterior) = Vector{dtype(q)}(undef, length(q))
 """
     mean(posterior)
 
-The mean, a vector of D values.
+Returns the mean, a vector of D values.
 
 # Examples
 ```julia
-mean(q)
+mean(q)[1:3]
 ```
 """
 mean(q::Posterior) = filled(view -> LibBDL.bdl_posterior_mean(handle(q), view), row_of(q), look_row)
@@ -17,7 +17,7 @@ mean(q::Posterior) = filled(view -> LibBDL.bdl_posterior_mean(handle(q), view), 
 """
     var(posterior)
 
-The marginal variances, diag(Sigma); `std(posterior)` are their roots.
+Returns the marginal variances, the diagonal of the covariance matrix; `std(posterior)` returns their square roots.
 
 # Examples
 ```julia
@@ -31,12 +31,13 @@ std(q::Posterior) = sqrt.(var(q))
     cov(posterior)
     cov(posterior, rows, columns = rows)
 
-The covariance Sigma, or a block of it given by parameter numbers from 1.
+Returns the covariance matrix, or a block of it for the given numbers of parameters, from 1.
 
 # Examples
 ```julia
-cov(q, 1:10)          # 10 x 10
-cov(q, [1, 5], 3:4)   # 2 x 2
+size(cov(q, 1:10))  # (10, 10)
+
+cov(q, [1, 5], 3:4)  # 2 x 2
 ```
 """
 cov(q::Posterior) = cov(q, 1:length(q))
@@ -51,12 +52,13 @@ end
 """
     low_rank(posterior)
 
-The parts `(U, d)` of a low-rank posterior, whose precision is U U' + diag(d).
+Returns the parts `(U, d)` of a low-rank posterior, whose precision matrix is U U' + diag(d).
 
 # Examples
 ```julia
 parts = low_rank(q)
-parts.U * parts.U' + Diagonal(parts.d)  # the precision
+precision = parts.U * parts.U' + Diagonal(parts.d)
+size(precision)
 ```
 """
 function low_rank(q::Posterior)
@@ -68,11 +70,11 @@ end
 """
     precision_diagonal(posterior)
 
-diag(Sigma^-1), a vector.
+Returns the diagonal of the precision matrix, a vector.
 
 # Examples
 ```julia
-precision_diagonal(q) .* var(q)  # at least 1 each
+all(precision_diagonal(q) .* var(q) .>= 0.999)  # true
 ```
 """
 precision_diagonal(q::Posterior) =
@@ -81,11 +83,11 @@ precision_diagonal(q::Posterior) =
 """
     solve(posterior, v)
 
-Sigma times a vector, or times each column of a matrix.
+Returns the product of the covariance matrix with a vector, or with each column of a matrix, without the covariance matrix itself.
 
 # Examples
 ```julia
-solve(q, ones(length(q)))  # cov(q) * ones(length(q)), without forming cov(q)
+solve(q, ones(length(q))) ≈ cov(q) * ones(length(q))  # true
 ```
 """
 function solve(q::Posterior, v::AbstractVecOrMat)
@@ -98,8 +100,8 @@ end
     rand([rng], posterior; seed = rand(rng, UInt64))
     rand([rng], posterior, n; seed = rand(rng, UInt64), first = 0)
 
-One draw, or n as the columns of a D x n matrix. Draw k depends on the seed and `first + k` only, so draws can be made
-in any number of calls.
+Returns one sample, a vector, or n samples as the columns of a D x n matrix. Sample k depends only on the seed and on `first + k`, so
+several calls can generate parts of one sequence.
 
 # Examples
 ```julia
@@ -119,12 +121,12 @@ Base.rand(q::Posterior; keywords...) = rand(Random.default_rng(), q; keywords...
 """
     logpdf(posterior, theta)
 
-log q(theta) in nats of a vector, or of each column of a D x n matrix.
+Returns log q(theta) in nats for a vector, or for each column of a D x n matrix.
 
 # Examples
 ```julia
 logpdf(q, mean(q))
-logpdf(q, rand(q, 10))  # 10 values
+logpdf(q, rand(q, 3; seed = 1))  # 3 values
 ```
 """
 logpdf(q::Posterior, theta::AbstractVector) = log_densities(q, look_row(theta))[1]
@@ -138,7 +140,7 @@ end
 """
     logdetcov(posterior)
 
-log det Sigma in nats.
+Returns the log determinant of the covariance matrix, in nats.
 
 # Examples
 ```julia
@@ -150,7 +152,7 @@ logdetcov(q::Posterior) = read_out(out -> LibBDL.bdl_posterior_log_det_covarianc
 """
     entropy(posterior)
 
-Differential entropy in nats.
+Returns the differential entropy in nats.
 
 # Examples
 ```julia
@@ -163,8 +165,8 @@ entropy(q::Posterior) = read_out(out -> LibBDL.bdl_posterior_entropy(handle(q), 
     kldivergence(q, p)
     kldivergence(q, precision)
 
-KL(q, p) in nats of two posteriors, of any families, or of a posterior and the prior N(0, 1 / precision), with one
-precision or D.
+Returns the Kullback-Leibler divergence KL(q, p) in nats. `p` is a posterior of any family, or a prior N(0, 1 / precision) given by one
+precision or by D precisions.
 
 # Examples
 ```julia

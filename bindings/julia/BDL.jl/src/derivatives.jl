@@ -3,11 +3,12 @@
 """
     initialize(model; scheme = :uniform_fan_in, seed = 1)
 
-Initial parameters of a network, a vector. Schemes: `:uniform_fan_in`, `:xavier`, `:he`.
+Returns initial parameters of a network, a vector. Schemes are `:uniform_fan_in`, `:xavier` and `:he`.
 
 # Examples
 ```julia
 theta = initialize(model; scheme = :he, seed = 2)
+length(theta)
 ```
 """
 function initialize(model::Model; scheme = :uniform_fan_in, seed::Integer = 1)
@@ -19,12 +20,12 @@ end
 """
     evaluate(model, theta, X)
 
-Outputs f(x; theta) of each row of X: n x C.
+Returns the outputs f(x; theta) for each row of X: n x C.
 
 # Examples
 ```julia
-model = Model((2, 1))
-evaluate(model, [1.0, 2.0, 0.5], [1.0 1.0; 0.0 1.0])  # [3.5; 2.5]
+line = Model((2, 1))
+evaluate(line, [1.0, 2.0, 0.5], [1.0 1.0; 0.0 1.0])  # [3.5; 2.5]
 ```
 """
 function evaluate(model::Model, theta, X)
@@ -39,7 +40,7 @@ end
 """
     log_likelihoods(model, theta, X, Y)
 
-log p(y | x, theta) of each example in nats, normalising constants included: a vector.
+Returns log p(y | x, theta) of each example in nats, a vector. Normalising constants are included.
 
 # Examples
 ```julia
@@ -58,12 +59,12 @@ end
 """
     gradient_rows(model, theta, X, Y)
 
-Gradients of -log p(y | x, theta) with respect to theta, one row per example: n x D.
+Returns the gradients of -log p(y | x, theta) with respect to theta, one row for each example: n x D.
 
 # Examples
 ```julia
 G = gradient_rows(model, mean(q), X, y)
-vec(sum(G; dims = 1))  # gradient of -log p(y | X, theta)
+size(G)  # (77, 33); their sum is the gradient of -log p(y | X, theta)
 ```
 """
 function gradient_rows(model::Model, theta, X, Y)
@@ -78,11 +79,11 @@ end
 """
     jacobian(model, theta, X)
 
-Derivatives of the outputs with respect to theta: (n C) x D, the C outputs of an example in adjacent rows.
+Returns the derivatives of the outputs with respect to theta: (n C) x D, with the C outputs of an example in adjacent rows.
 
 # Examples
 ```julia
-J = jacobian(model, mean(q), X)
+J = jacobian(model, mean(q), X[1:3, :])
 diag(J * cov(q) * J')  # variances of the linearised model's outputs
 ```
 """
@@ -98,11 +99,12 @@ end
 """
     hessian(model, theta, X, Y)
 
-Hessian of -sum log p(y | x, theta) with respect to theta, D x D. Not for models of your own.
+Returns the Hessian of -sum log p(y | x, theta) with respect to theta, D x D. Custom models have no Hessian.
 
 # Examples
 ```julia
-eigvals(Symmetric(hessian(model, mean(q), X, y)))
+H = hessian(model, mean(q), X, y)
+size(H)
 ```
 """
 function hessian(model::Model, theta, X, Y)
@@ -117,11 +119,14 @@ end
 """
     hessian_vector_product(model, theta, X, Y, V)
 
-The [`hessian`](@ref) times a vector, or times each column of V, without forming it.
+Returns the product of the [`hessian`](@ref) with a vector, or with each column of a matrix V, without the Hessian itself.
+
+Returns initial parameters of a network, a vector. Schemes are `:uniform_fan_in`, `:xavier` and `:he`.
 
 # Examples
 ```julia
-hessian_vector_product(model, mean(q), X, y, ones(nparameters(model)))
+theta = initialize(model; scheme = :he, seed = 2)
+length(theta)
 ```
 """
 function hessian_vector_product(model::Model, theta, X, Y, V::AbstractVecOrMat)

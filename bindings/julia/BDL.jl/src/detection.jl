@@ -3,7 +3,7 @@
 """
     entropies(probabilities)
 
-Entropy of each row of class probabilities, in nats: a vector. Rows are n x K, or n values P(y = 1).
+Returns the entropy of each row of class probabilities in nats, a vector. `probabilities` is n x K, or n values P(y = 1).
 
 # Examples
 ```julia
@@ -18,7 +18,7 @@ end
 """
     entropy_histogram(probabilities; bins = 15)
 
-`(counts, edges)`: numbers of rows by entropy, in equal-width bins over [0, log K].
+Returns `(counts, edges)`: numbers of rows by their entropy, in bins of equal width between 0 and log K.
 
 # Examples
 ```julia
@@ -34,7 +34,8 @@ end
 """
     auroc(positive, negative)
 
-P(a positive has a higher score than a negative), equal scores counting half: the area under the ROC curve.
+Returns the area under the ROC curve: the probability that a positive example has a higher score than a negative one. Equal scores count
+half.
 
 # Examples
 ```julia
@@ -47,7 +48,7 @@ auroc(positive, negative) =
 """
     aupr(positive, negative)
 
-Average precision of scores, a higher one of which says positive.
+Returns the area under the precision-recall curve (the average precision) of scores, where a higher score means more positive.
 
 # Examples
 ```julia
@@ -59,7 +60,7 @@ aupr(positive, negative) = read_out(out -> LibBDL.bdl_metric_aupr(look(positive)
 """
     fpr(positive, negative, tpr = 0.95)
 
-`(fpr, threshold)`: the false positive rate at the largest threshold that a share `tpr` of the positives reaches.
+Returns `(fpr, threshold)`: the false positive rate at the largest threshold that at least a share `tpr` of the positives reaches.
 
 # Examples
 ```julia
@@ -75,7 +76,7 @@ end
 """
     detection_error(positive, negative)
 
-The least mean of both error rates over all thresholds.
+Returns the smallest mean of the two error rates over all thresholds.
 
 # Examples
 ```julia
@@ -88,7 +89,7 @@ detection_error(positive, negative) =
 """
     roc_curve(positive, negative)
 
-`(fpr, tpr, threshold)` from (0, 0) to (1, 1), a point for each distinct score. [`draw_roc`](@ref) draws it.
+Returns `(fpr, tpr, threshold)` from (0, 0) to (1, 1), with a point for each distinct score. [`draw_roc`](@ref) draws it.
 
 # Examples
 ```julia
@@ -105,8 +106,8 @@ end
 """
     auroc_correct(probabilities, y; score = :confidence)
 
-Whether certainty tells right predictions from wrong ones: their AUROC. `score` is `:confidence`, the largest probability,
-or `:entropy`, minus the entropy.
+Returns the area under the ROC curve of certainty for right against wrong predictions: 1 if every right prediction is more certain than
+every wrong one, 0.5 for guessing. `score` is `:confidence` (the largest probability) or `:entropy` (minus the entropy).
 
 # Examples
 ```julia
@@ -119,8 +120,8 @@ auroc_correct(probabilities, y; score = :confidence) = read_out(
 """
     out_of_distribution(inside, outside; score = :confidence)
 
-How well certainty tells class probabilities of the training distribution, the positives, from those of other data:
-`(auroc, aupr, aupr_out, fpr95, threshold, detection_error, entropy_inside, entropy_outside)`.
+Returns scores that compare class probabilities for data like the training data (`inside`, the positives) with those for other data
+(`outside`): `(auroc, aupr, aupr_out, fpr95, threshold, detection_error, entropy_inside, entropy_outside)`.
 
 # Examples
 ```julia
@@ -137,8 +138,8 @@ end
 """
     fit_temperature(logits, y)
 
-The temperature in [1/1000, 1000] that makes softmax(logits / T) most likely on validation data; log probabilities serve as
-logits.
+Returns the temperature T between 1/1000 and 1000 for which softmax(logits / T) gives validation data the highest likelihood. Log
+probabilities can serve as logits.
 
 # Examples
 ```julia
@@ -150,7 +151,7 @@ fit_temperature(logits, y) = read_out(out -> LibBDL.bdl_temperature_fit(look(log
 """
     apply_temperature(logits, temperature)
 
-log softmax(logits / temperature), row by row.
+Returns log softmax(logits / temperature), row by row.
 
 # Examples
 ```julia

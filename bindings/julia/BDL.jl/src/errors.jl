@@ -1,30 +1,57 @@
 """
-What every failure of libbdl is raised as: a subtype for each status. `message` says function, argument, what was given
-and what was expected.
+    BDLError
+
+The supertype of all errors of libbdl, with a subtype for each kind of error. The field `message` names the function, the argument, the
+value and what was expected.
+
+# Examples
+```julia
+try
+    Posterior(3; rank = 5)
+catch error
+    error isa BDLError && println(error.message)
+end
+```
 """
 abstract type BDLError <: Exception end
 
-for (name, meaning) in (
-    (:InvalidArgumentError, "An argument is out of range, contradictory, closed or in use by a call in progress."),
-    (:ShapeError, "An array has the wrong number of rows or columns, or type."),
-    (:NotFiniteError, "Input data contain NaN or infinity; the message says where."),
-    (:LabelError, "A target is not valid for the likelihood."),
-    (:UnknownOptionError, "No option has that name; the message offers the nearest."),
-    (:UnsupportedError, "The model, posterior or optimizer does not offer this operation."),
-    (:AllocationError, "libbdl could not allocate memory."),
-    (:FileError, "A file could not be opened, read or written."),
-    (:FormatError, "A file or a sequence of bytes is not a valid checkpoint."),
-    (:DivergedError, "Training met a value that is not finite; the step was not taken."),
-    (:CallbackError, "A callback reported failure. Exceptions of Julia functions come out themselves instead."),
-    (:InternalError, "A defect in libbdl; please report it."),
-    (:PeerError, "Another rank failed in a call that all ranks make together."),
-    (:CommunicationError, "Ranks have lost each other."),
+# The name of an error, its meaning, and an example that returns or throws one.
+for (name, meaning, example) in (
+    (:InvalidArgumentError, "An argument is out of range, contradicts another one, is closed, or is in use by a call in progress.",
+        "try Posterior(3; rank = 5) catch error; error end"),
+    (:ShapeError, "An array has a wrong number of rows or columns, or a wrong type.",
+        "try rmse([1, 2], [1, 2, 3]) catch error; error end"),
+    (:NotFiniteError, "Data contain NaN or infinity; the message names the place.",
+        "try fit(BayesianGLM, [1.0, NaN, 3.0], [1.0, 2.0, 3.0]) catch error; error end"),
+    (:LabelError, "A target is not valid for the likelihood.",
+        "try fit(BayesianGLM, [1.0, 2.0], [-1, 2]; family = :poisson) catch error; error end"),
+    (:UnknownOptionError, "No option has this name; the message contains the most similar name.",
+        "try set_text!(Optimizer(Model((1, 1)), Posterior(2), 10), \"sample=4\") catch error; error end"),
+    (:UnsupportedError, "The model, posterior or optimizer does not support this operation.",
+        "try Posterior(3; family = :kronecker) catch error; error end"),
+    (:AllocationError, "libbdl could not allocate memory.",
+        "AllocationError <: BDLError"),
+    (:FileError, "A file cannot be opened, read or written.",
+        "try load(\"missing.safetensors\") catch error; error isa FileError end"),
+    (:FormatError, "A file, or a sequence of bytes, is not a valid checkpoint.",
+        "write(\"text.safetensors\", \"text\");\ntry load(\"text.safetensors\") catch error; error end"),
+    (:DivergedError, "Training met a value that is not finite. libbdl did not take the step.",
+        "DivergedError <: BDLError"),
+    (:CallbackError, "A callback reported an error. Exceptions in Julia functions reach you unchanged instead.",
+        "CallbackError <: BDLError"),
+    (:InternalError, "libbdl has a defect; please report it.",
+        "InternalError <: BDLError"),
+    (:PeerError, "Another process failed in a call that all processes make together.",
+        "PeerError <: BDLError"),
+    (:CommunicationError, "The connection between processes is lost.",
+        "CommunicationError <: BDLError"),
 )
+    text = "    $name\n\n$meaning\n\n# Examples\n```julia\n$example\n```\n"
     @eval begin
         struct $name <: BDLError
             message::String
         end
-        @doc $meaning $name
+        @doc $text $name
     end
 end
 
@@ -62,7 +89,7 @@ function numbers_from_0(numbers::AbstractVector{<:Integer}, most, what)
 end
 numbers_from_0(i, most, what) = throw(InvalidArgumentError("$what is $(brief(i)); it must be whole numbers"))
 
-"What is thrown where a closed handle is used."
+"Returns the error for a closed handle."
 closed(handle) = InvalidArgumentError(string(name_of(handle), " is closed"))
 
 "\"model\" for a `bdl_model`."

@@ -6,7 +6,7 @@
     fit(BayesianGLM, X, y; ...)
     fit(T, data::Dataset; ...)
 
-See [`BayesianMLP`](@ref), [`BayesianConv`](@ref) and [`BayesianGLM`](@ref).
+Creates and trains an estimator. The keywords are those of [`BayesianMLP`](@ref), [`BayesianConv`](@ref) and [`BayesianGLM`](@ref).
 
 # Examples
 ```julia
@@ -22,9 +22,13 @@ fit(::Type{T}, data::Dataset; progress = isinteractive(), settings...) where {T<
     fit!(m, X, y; epochs, progress = isinteractive())
     fit!(m, data::Dataset; epochs, progress = isinteractive())
 
-Trains an estimator, on arrays or on a [`Dataset`](@ref), which need not fit in memory: its targets are numbers, with a `likelihood` of
-classes their numbers from 0, and images are the rows that `image` says; a fitted one goes on from where it is, with the standardisation and classes that it has. `progress`:
-`true` for a line on stderr, or a function of the optimizer that may return `true` to stop.
+Trains an estimator on arrays or on a [`Dataset`](@ref), which need not fit in memory. A fitted estimator continues from its state, with
+its standardisation and its classes.
+
+- `epochs`: number of passes over the data
+- `progress`: `true` for a line on stderr, or a function of the optimizer; if it returns `true`, training stops
+
+The targets of a data set are numbers; labels are class numbers from 0, and need a `likelihood` of classes.
 
 # Examples
 ```julia
@@ -95,7 +99,7 @@ function check_epochs(m, optimizer, epochs)
     return nothing
 end
 
-"What has learned nothing must not tie the next fit to these data. `learn` returns arrays that it has learned, or nothing."
+"Trains by `learn`, which returns the arrays that it has learned from, or nothing. An estimator without a step forgets the data again."
 function learning(learn, m::BayesianNetwork, fresh)
     optimizer = m.optimizer
     warn_of_baseline(method(optimizer))
@@ -118,7 +122,7 @@ function learn!(optimizer, data::Dataset, epochs, progress)
     end
 end
 
-"By epochs; methods for streams see each row once, in order."
+"Trains by epochs; a method for streams sees each row once, in order."
 function learn!(optimizer, X, targets, epochs, progress)
     describe_method(method(optimizer)).stream && return observe!(optimizer, X, targets)
     shown(report -> fit!(optimizer, X, targets; epochs = epochs, progress = report), progress)
@@ -193,7 +197,7 @@ end
 learns_scales(model, n, s) = !(s.prior isa BayesianNetwork) &&
     describe_method(suggest_training(model, n; method = s.method, family = s.posterior).method).stream
 
-"The same for a data set, whose targets are numbers."
+"Creates model, posterior and optimizer for a data set, whose targets are numbers."
 function build!(m::BayesianNetwork, data::Dataset)
     s = m.settings
     word = s.likelihood === :auto ? :gaussian : s.likelihood
@@ -278,7 +282,7 @@ posterior_of(prior::BayesianNetwork) = prior.posterior
 posterior_of(other) =
     throw(InvalidArgumentError("prior is a $(typeof(other)); it must be a Posterior or a fitted estimator"))
 
-"By the data, or as the estimator whose posterior is the prior: parameters mean the same in both."
+"Standardises by the data, or as the estimator whose posterior is the prior: parameters mean the same in both."
 standardize_as!(model, prior, data...) = standardize!(model, data...)
 function standardize_as!(model, prior::BayesianNetwork, data...)
     of = standardization(prior.model)

@@ -1,28 +1,31 @@
 # Predictions of estimators.
 
 """
-    predict(m, X; kind = nothing, interval = nothing, std = false, levels = (0.05, 0.5, 0.95), method = nothing,
+    predict(m, X; kind = nothing, interval = nothing, std = false,
+            levels = (0.05, 0.5, 0.95), method = nothing,
             samples = m.settings.samples, seed = 1)
 
-Predictions of an estimator, a vector where y was one. `kind` is
+Returns predictions of an estimator; a vector if y was a vector. `kind` is
 
-- `:mean`, the default for numbers: E[y | x]; the rate of counts, the probability of a second class or of each class
+- `:mean`, the default for numbers: the mean of y (for counts the rate, for classes their probabilities)
 - `:class`, the default for classes: the most probable label
 - `:prob`: the probability of each class, n x K in the order of [`classes`](@ref)
 - `:quantile`: quantiles of y at `levels`, n x K
-- `:draws`: `samples` draws of y, n x samples (class numbers from 0 for classes)
+- `:draws`: random samples of y, n x samples (for classes their numbers from 0)
 
-`method` of networks suits the one that they were trained by ([`describe_method`](@ref)): `:linearized`
-for "laplace" and methods for streams, else `:monte_carlo`. For a GLM it is exact where there is one output or Gaussian noise.
+`interval = 0.9` returns `(mean, lower, upper)`: a new y lies in the interval with this probability. `std = true` returns `(mean, std)`,
+where `std` is the standard deviation of y with the noise. You can ask for both.
 
-With `interval = 0.9`: `(mean, lower, upper)`, which holds y with that probability, noise included. With `std = true`:
-`(mean, std)`, or all four; the standard deviation of y, noise included.
+`method` is one of those of `predict(model, posterior, X)`. By default it suits the model and the method of training.
 
 # Examples
 ```julia
-p = predict(m, X; interval = 0.9)
-p.lower, p.upper
-predict(classifier, X; kind = :prob)
+p = predict(m, Xtest[1:3, :]; interval = 0.9)
+hcat(p.mean, p.lower, p.upper)
+
+predict(classifier, Xtest[1:3, :])
+
+predict(classifier, Xtest[1:3, :]; kind = :prob)
 ```
 """
 function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Nothing} = nothing, std::Bool = false,
@@ -35,13 +38,15 @@ end
 """
     predict(members, X; the same keywords)
 
-Of a deep ensemble (Lakshminarayanan et al. 2017): a vector of fitted estimators of the same data, each with another seed.
-Predictions are those of their equal mixture; `:draws` are those of each member in turn.
+Returns predictions of a deep ensemble (Lakshminarayanan et al. 2017): a vector of fitted estimators of the same data, each with another
+seed. The ensemble predicts the equal mixture; samples come from the members in turn.
 
 # Examples
 ```julia
-members = [fit(BayesianMLP, X, y; method = "laplace", seed = j) for j in 1:5]
-predict(members, X; interval = 0.9)
+member(seed) = fit(BayesianMLP, X, y; method = "laplace", seed, progress = false)
+members = [member(seed) for seed in 1:3]
+p = predict(members, Xtest[1:3, :]; interval = 0.9)
+hcat(p.mean, p.lower, p.upper)
 ```
 """
 function predict(members::AbstractVector{<:BayesianNetwork}, X; kind = nothing, interval::Union{Real,Nothing} = nothing,
@@ -78,13 +83,13 @@ function rows_to_predict(m::BayesianNetwork, X)
     return example_rows(m, X)
 end
 
-"Of the estimator's predictions unless told: as suits method and model."
+"Returns the default method of predictions, which suits the method of training and the model."
 prediction_method(m::BayesianNetwork) = prediction_method(fitted(m))
 
 "Integrals have no draws, and those of a point are of the noise alone."
 drawing(method) = method in (:quadrature, :plug_in) ? :monte_carlo : method
 
-"As y was: a vector for one column."
+"Returns the values in the shape of y: a vector for one column."
 shaped(m::BayesianNetwork, A::AbstractMatrix) = m.vector && size(A, 2) == 1 ? vec(A) : A
 
 function predicted_mean(m, parts, how, interval, std)
@@ -110,8 +115,8 @@ end
 """
     score(m, X, y)
 
-Of numbers the coefficient of determination R^2 of the predicted means, averaged over targets; of classes the fraction
-predicted right.
+Returns the coefficient of determination R^2 of the predicted means, averaged over the targets. For classes it returns the share of
+right predictions.
 
 # Examples
 ```julia
@@ -134,8 +139,8 @@ r2(prediction, y) = 1 - sum(abs2, y .- prediction) / sum(abs2, y .- mean(y))
     loglikelihood(m, X, y)
     loglikelihood(m)
 
-The log predictive density of data, summed over its rows, in nats. Without data: the expected log likelihood of what it
-was fitted to, as training has estimated it.
+Returns the log predictive density of data, summed over the rows, in nats. Without data it returns the expected log likelihood of the
+training data, as training has estimated it.
 
 # Examples
 ```julia

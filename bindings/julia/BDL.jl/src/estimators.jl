@@ -1,6 +1,6 @@
 # Estimators: settings first, data later. Both are one type, whose parameter says what is made of the settings.
 
-"What `BayesianMLP`, `BayesianConv` and `BayesianGLM` are: settings and, once fitted, an optimizer with its model and posterior."
+"The type of `BayesianMLP`, `BayesianConv` and `BayesianGLM`: settings and, once fitted, an optimizer with its model and posterior."
 mutable struct BayesianNetwork{Kind}
     settings::NamedTuple
     optimizer::Union{Optimizer,Nothing}
@@ -17,45 +17,48 @@ mutable struct BayesianNetwork{Kind}
 end
 
 """
-    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto, noise = :auto, rank = nothing, method = nothing,
-        posterior = nothing, prior = nothing, dropout = 0.1, epochs = 100, standardize = true, dtype = Float64, seed = 1, samples = 500,
-        members = 1, progress = isinteractive(), options...)
+    fit(BayesianMLP, X, y; hidden = (50,), activation = :relu, likelihood = :auto,
+        noise = :auto, rank = nothing, method = nothing, posterior = nothing,
+        prior = nothing, dropout = 0.1, epochs = 100, standardize = true,
+        dtype = Float64, seed = 1, samples = 500, members = 1,
+        progress = isinteractive(), options...)
     BayesianMLP(; the same keywords but progress)
 
-A Bayesian neural network. X is n x d, one example per row; y is a vector, or a matrix of several targets. Targets and
-predictions are in their own units: with `standardize` the network sees standardised ones.
+Fits a Bayesian neural network. X is n x d with an example in each row; y is a vector, or a matrix of several targets. Targets and
+predictions are in the units of your data; with `standardize` the model standardises them internally.
 
-- `likelihood`: `:gaussian`, `:bernoulli`, `:categorical`, `:poisson`; `:auto` takes real numbers, integers included, as
-  `:gaussian`, and labels (`Bool`, strings, symbols, ...) as `:bernoulli` if there are two, else `:categorical`
-- `noise`: of real numbers, `:gaussian` (equal everywhere), `:heteroscedastic` (Gaussian with a variance that the network
-  learns as a function of the inputs) or `:student_t` (learned degrees of freedom, for outliers); `:auto` is `:heteroscedastic` with
-  hidden units, but `:student_t`, with a warning, if a target is more than 1000 robust standard deviations from the median, and
-  `:gaussian` for linear models, methods for streams, dropout, batch norm, a whole network from `input` on, and
-  where options fix the noise; with a `prior` as that has it
-- `method`: one of [`training_methods`](@ref); by default "slang", and "slang-ggn" for counts and numbers of images
-  ([`suggest_training`](@ref)). Those for streams see each row once, in order, also block by block in calls of `fit!`
-- `hidden`: widths of the hidden layers, or one number
-- `rank`: of the posterior's precision, 5 unless it is given; `posterior` names another family ([`describe_method`](@ref)) than
-  the first that the method is for. A rank is refused for families without one
-- `dropout`: of a dropout posterior, the rate of hidden units, or those of inputs and hidden units; refused for others
-- `prior`: another estimator, whose posterior (mean and whole precision) and standardisation are used, or a
-  `Posterior`
-- `samples`: posterior draws of each prediction
-- `members`: number of fits, with the seeds seed, seed + 1, ..., over which predictions average. The first is `m` itself, the
-  others are `m.others`; what is of one posterior is the first's, and [`save`](@ref) is refused
-- `options...`: of the [`Optimizer`](@ref), such as `learning_rate`
+- `hidden`: numbers of units in the hidden layers, or one number
+- `activation`: the activation after each hidden layer, see [`Model`](@ref)
+- `likelihood`: `:gaussian`, `:bernoulli`, `:categorical` or `:poisson`; `:auto` takes numbers as `:gaussian`, two labels (`Bool`,
+  strings, symbols ...) as `:bernoulli` and more labels as `:categorical`
+- `noise`: for numbers, `:gaussian` (the same variance everywhere), `:heteroscedastic` (the network learns the variance as a function of
+  the inputs) or `:student_t` (heavy tails, for outliers). `:auto` is `:heteroscedastic`; `:student_t`, with a warning, if a target
+  is more than 1000 robust standard deviations from the median; and `:gaussian` for linear models, methods for streams, dropout, batch
+  norm, and if options fix the noise
+- `method`: one of [`training_methods`](@ref); the default is "slang", and "slang-ggn" for counts and for numbers predicted from images
+  ([`suggest_training`](@ref)). A method for streams uses each row once, in order
+- `rank`, `posterior`: the rank and the family of the posterior; the default suits the method, for "slang" `:low_rank` with rank 5
+  ([`describe_method`](@ref)). Families without a rank refuse one
+- `prior`: another estimator or a [`Posterior`](@ref), whose mean and precision matrix become the prior
+- `dropout`: for `posterior = :dropout`, the rate of hidden units, or the rates of inputs and hidden units
+- `epochs`: number of passes over the data
+- `seed`: seed of training
+- `samples`: number of posterior samples for a prediction by Monte Carlo
+- `members`: number of networks in a deep ensemble, with the seeds `seed`, `seed + 1` ... Predictions average over them. The first is `m`
+  itself, the others are in `m.others`. Functions of one posterior use the first; [`save`](@ref) is an error
+- `options...`: options of the [`Optimizer`](@ref), such as `learning_rate`
 
-Without hidden units, `hidden = ()`, it is a generalised linear model, with defaults and coefficients ([`coef`](@ref)) of
-[`BayesianGLM`](@ref).
+With `hidden = ()` it is a generalised linear model with the defaults and coefficients of [`BayesianGLM`](@ref).
 
-Then [`predict`](@ref), [`score`](@ref), [`loglikelihood`](@ref), `fit!` to continue, `rand(m.posterior, n)`; the parts
-are `m.model`, `m.posterior`, `m.optimizer`. Made without data, `fit!(BayesianMLP(), X, y)` trains it: after Ctrl-C it is
-partly trained and usable. It can be serialized and copied (`deepcopy`).
+Then call [`predict`](@ref), [`score`](@ref) or [`loglikelihood`](@ref), or [`fit!`](@ref) to continue. The parts are `m.model`,
+`m.posterior` and `m.optimizer`. `fit!(BayesianMLP(), X, y)` trains an estimator that was created without data; after Ctrl-C it is partly
+trained and usable. Estimators can be copied (`deepcopy`) and serialized.
 
 # Examples
 ```julia
-m = fit(BayesianMLP, X, y; hidden = (50, 50), seed = 3)
-predict(m, Xnew; interval = 0.9)
+network = fit(BayesianMLP, X, y; hidden = (20, 20), seed = 3, progress = false)
+p = predict(network, Xtest[1:3, :]; interval = 0.9)
+hcat(p.mean, p.lower, p.upper)
 ```
 """
 const BayesianMLP = BayesianNetwork{:mlp}
@@ -80,29 +83,37 @@ function known_members(members, is_linear = false)
     return Int(members)
 end
 
-"Of inputs and hidden units."
+"Returns the dropout rates of inputs and hidden units."
 known_rates(rate::Real) = (Float64(estimator_default(:input_rate)), Float64(rate))
 known_rates(rates) = length(rates) == 2 ? (Float64(first(rates)), Float64(last(rates))) :
     throw(InvalidArgumentError("dropout is $(brief(rates)); it must be a rate, or those of inputs and hidden units"))
 
 """
-    fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing, rank = nothing, posterior = nothing, prior = nothing,
-        epochs = 100, standardize = true, dtype = Float64, seed = 1, samples = 500, progress = isinteractive(), options...)
+    fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing,
+        rank = nothing, posterior = nothing, prior = nothing, epochs = 100,
+        standardize = true, dtype = Float64, seed = 1, samples = 500,
+        progress = isinteractive(), options...)
     BayesianGLM(; the same keywords but progress)
 
-A Bayesian generalised linear model with family `:gaussian`, `:bernoulli` (logistic), `:categorical` (multinomial),
-`:poisson`, `:heteroscedastic` (the noise has coefficients of its own) or `:student_t`. By default the best posterior with full covariance is found exactly ("exact-full"), for one output, up to 1000
-parameters and up to 2^25 numbers in X; else it is learned by steps, of "slang-exact-hess" for one output and "slang-ggn"
-for more, with full covariance up to 200 parameters and rank 10 for more. The prior of the coefficients is N(0, 1) (of standardised
-inputs, and targets if Gaussian), option `prior_precision` changes it; that of the intercept is wide. Predictions are
-exact for one output.
+Fits a Bayesian generalised linear model. The coefficients are in the units of your data: [`coef`](@ref), [`vcov`](@ref),
+[`stderror`](@ref), [`confint`](@ref).
 
-[`coef`](@ref), [`vcov`](@ref), [`stderror`](@ref), [`confint`](@ref) are in the data's units, the intercept first.
+- `family`: `:gaussian`, `:bernoulli` (logistic), `:categorical` (multinomial), `:poisson`, `:heteroscedastic` (the log noise precision has
+  coefficients, too) or `:student_t`
+- `intercept`: whether the model has an intercept
+- `options...`: options of the [`Optimizer`](@ref); `prior_precision` is the precision of the prior of the coefficients, 1 by default for
+  standardised inputs and Gaussian targets. The prior of the intercept is nearly flat
+
+The other keywords are those of [`BayesianMLP`](@ref). By default libbdl finds the best posterior with a full covariance directly
+("exact-full"), for one output, up to 1000 parameters and up to 2^25 numbers in X. Otherwise it trains in steps, by "slang-exact-hess" for
+one output and "slang-ggn" for several, with a full covariance up to 200 parameters and rank 10 beyond. Predictions are exact for one
+output.
 
 # Examples
 ```julia
-m = fit(BayesianGLM, X, counts; family = :poisson)
-hcat(coef(m), stderror(m))
+counts = round.(Int, y)
+rates = fit(BayesianGLM, X, counts; family = :poisson, progress = false)
+hcat(coef(rates), stderror(rates))
 ```
 """
 const BayesianGLM = BayesianNetwork{:glm}
@@ -118,30 +129,32 @@ function BayesianNetwork{:glm}(; family = :gaussian, intercept::Bool = true, met
 end
 
 """
-    fit(BayesianConv, X, y; network = "lenet5", layout = :hwcn, image = nothing, likelihood = :auto, noise = :auto,
-        rank = nothing, method = nothing, posterior = nothing, prior = nothing, epochs = 40, standardize = true,
-        dtype = Float32, seed = 1, samples = 50, members = 1, progress = isinteractive(), options...)
+    fit(BayesianConv, X, y; network = "lenet5", layout = :hwcn, image = nothing,
+        likelihood = :auto, noise = :auto, rank = nothing, method = nothing,
+        posterior = nothing, prior = nothing, epochs = 40, standardize = true,
+        dtype = Float32, seed = 1, samples = 50, members = 1,
+        progress = isinteractive(), options...)
     BayesianConv(; the same keywords but progress)
 
-A Bayesian neural network that is given by its layers, of images above all. X is an array of size (rows, columns, channels, n),
-or (rows, columns, n) of images of one channel. With `layout = :whcn` it is (columns, rows, channels, n), as Flux has it, which
-is read without a copy. Bytes (`UInt8`) are read as they are: they become numbers a minibatch at a time.
+Fits a Bayesian neural network that is given by its layers, mostly for images. X is an array of size (rows, columns, channels, n), or
+(rows, columns, n) for images with one channel. With `layout = :whcn` it is (columns, rows, channels, n), as in Flux.jl, which libbdl
+reads without a copy. Bytes (`UInt8`) stay bytes in memory.
 
-- `network`: the name of a published network ([`networks`](@ref)); or the layers between the images and the outputs,
-  `"conv 16 3; relu; maxpool 2; dense 64; relu"`; or a whole description, from `input` on ([`network_description`](@ref))
-- `image`: `(rows, columns, channels)`, where X is a matrix whose rows are images, channel by channel and row by row; without
-  it a matrix holds features
-- `standardize`: of images, one mean and one scale for each channel
+- `network`: the name of a published network ([`networks`](@ref)); or the layers between inputs and outputs,
+  `"conv 16 3; relu; maxpool 2; dense 64; relu"`; or a whole description that begins with `input` ([`network_description`](@ref))
+- `image`: `(rows, columns, channels)` if X is a matrix whose rows are images, channel by channel and row by row; a matrix without
+  `image` holds features
+- `standardize`: images have one mean and one scale for each channel
 
-The other keywords are those of [`BayesianMLP`](@ref). Class numbers are numbers, so `likelihood = :categorical` makes them
-classes.
+The other keywords are those of [`BayesianMLP`](@ref). Class numbers are numbers: use `likelihood = :categorical` for them.
 
 # Examples
 ```julia
 images = rand(UInt8, 8, 8, 100)
 bright = [sum(image) > 64 * 127 for image in eachslice(images; dims = 3)]
-m = fit(BayesianConv, images, bright; network = "conv 4 3; relu; maxpool 2", epochs = 5, progress = false)
-predict(m, images; kind = :prob)
+conv = fit(BayesianConv, images, bright; network = "conv 4 3; relu; maxpool 2",
+           epochs = 10, progress = false)
+predict(conv, images[:, :, 1:3]; kind = :prob)
 ```
 """
 const BayesianConv = BayesianNetwork{:conv}
@@ -184,11 +197,11 @@ end
 """
     classes(m)
 
-The classes of a classification in the order of the columns of probabilities; `nothing` for other models.
+Returns the classes of a classifier in the order of the columns of probabilities, or `nothing` for other models.
 
 # Examples
 ```julia
-classes(fit(BayesianGLM, X, y .> 0; family = :bernoulli, progress = false))  # [false, true]
+classes(classifier)
 ```
 """
 classes(m::BayesianNetwork) = (fitted(m); m.classes)
@@ -196,7 +209,7 @@ classes(m::BayesianNetwork) = (fitted(m); m.classes)
 """
     nobs(m)
 
-Number of examples that it was last fitted to.
+Returns the number of examples of the last fit.
 
 # Examples
 ```julia
@@ -208,7 +221,7 @@ nobs(m::BayesianNetwork) = (fitted(m); m.observations)
 """
     dof(m)
 
-Number of its parameters.
+Returns the number of parameters.
 
 # Examples
 ```julia

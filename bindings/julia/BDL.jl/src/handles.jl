@@ -41,14 +41,14 @@ end
     close(handle)
 
 Frees a [`Model`](@ref), [`Posterior`](@ref), [`Optimizer`](@ref), [`Predictor`](@ref), [`Search`](@ref), [`Dataset`](@ref) or
-[`Communicator`](@ref) now instead of when it is garbage collected. Using it later raises [`InvalidArgumentError`](@ref); closing it again is
-fine. An optimizer keeps what it needs of its closed model, posterior and communicator.
+[`Communicator`](@ref) at once, before the garbage collector does. Using it later raises [`InvalidArgumentError`](@ref); closing it again
+has no effect. An optimizer keeps what it needs of its closed model, posterior and communicator.
 
 # Examples
 ```julia
-q = LowRankPosterior(100, 5)
-close(q)
-isopen(q)  # false
+closed = LowRankPosterior(100, 5)
+close(closed)
+isopen(closed)  # false
 ```
 """
 function Base.close(owner::Owner)

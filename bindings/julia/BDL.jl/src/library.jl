@@ -42,7 +42,7 @@ end
 """
     BDL.version()
 
-Version of libbdl, the library itself.
+Returns the version of the library libbdl.
 
 # Examples
 ```julia
@@ -54,7 +54,7 @@ version() = VersionNumber(LibBDL.bdl_version())
 """
     BDL.build_info()
 
-How libbdl was built and which BLAS answers in this process, for bug reports.
+Returns how libbdl was built, and which BLAS this process uses; please add it to bug reports.
 
 # Examples
 ```julia

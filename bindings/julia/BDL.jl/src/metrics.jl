@@ -3,7 +3,7 @@
 """
     rmse(mean, y)
 
-Root mean squared error over all entries.
+Returns the root mean squared error over all entries, in the unit of y.
 
 # Examples
 ```julia
@@ -15,7 +15,7 @@ rmse(mean, y) = read_out(out -> LibBDL.bdl_metric_rmse(look(mean), look(y), out)
 """
     log_predictive_density(log_density)
 
-`(mean, standard_error)` in nats per example, of what [`predict_log_density`](@ref) returns.
+Returns `(mean, standard_error)` of log densities such as [`predict_log_density`](@ref) returns them, in nats for each example.
 
 # Examples
 ```julia
@@ -31,7 +31,7 @@ end
 """
     accuracy(probabilities, y)
 
-Fraction of examples whose most probable class is the label: probabilities n x K, or n values P(y = 1); y are class
+Returns the share of examples whose most probable class is the label. `probabilities` is n x K, or n values P(y = 1); `y` holds class
 numbers from 0.
 
 # Examples
@@ -45,7 +45,7 @@ accuracy(probabilities, y) =
 """
     brier(probabilities, y)
 
-Brier score, in [0, 2]; arguments as for [`accuracy`](@ref).
+Returns the Brier score, between 0 and 2; lower is better. The arguments are those of [`accuracy`](@ref).
 
 # Examples
 ```julia
@@ -57,7 +57,7 @@ brier(probabilities, y) = read_out(out -> LibBDL.bdl_metric_brier(look(probabili
 """
     nll(probabilities, y)
 
-Mean of -log p of the labels, in nats; arguments as for [`accuracy`](@ref).
+Returns the mean of -log p of the labels, in nats; lower is better. The arguments are those of [`accuracy`](@ref).
 
 # Examples
 ```julia
@@ -69,8 +69,8 @@ nll(probabilities, y) = read_out(out -> LibBDL.bdl_metric_nll(look(probabilities
 """
     ece(probabilities, y; bins = 15)
 
-Expected calibration error of the most probable class over bins ((b - 1) / bins, b / bins] of its probability, in [0, 1];
-arguments as for [`accuracy`](@ref).
+Returns the expected calibration error of the most probable class, between 0 and 1, from bins of equal width; lower is better. The
+arguments are those of [`accuracy`](@ref).
 
 # Examples
 ```julia
@@ -83,12 +83,13 @@ ece(probabilities, y; bins::Integer = 15) =
 """
     calibration_curve(probabilities, y; bins = 15)
 
-The reliability diagram that [`ece`](@ref) sums up: for each bin `(counts, accuracy, confidence)`, of which the last two are
-NaN where it is empty. [`draw_reliability`](@ref) draws it.
+Returns the data of a reliability diagram: `(counts, accuracy, confidence)` for each bin of the largest probability. Accuracy and
+confidence are NaN in an empty bin. [`draw_reliability`](@ref) draws the diagram.
 
 # Examples
 ```julia
-calibration_curve([0.9 0.1; 0.8 0.2; 0.4 0.6], [0, 1, 1]; bins = 2).accuracy  # NaN, 0.667
+probabilities = [0.9 0.1; 0.8 0.2; 0.4 0.6]
+calibration_curve(probabilities, [0, 1, 1]; bins = 2).accuracy  # NaN, 0.667
 ```
 """
 function calibration_curve(probabilities, y; bins::Integer = 15)
@@ -104,7 +105,7 @@ end
 """
     coverage(lower, upper, y)
 
-Fraction of entries of y inside their intervals.
+Returns the share of the entries of y that are inside their intervals.
 
 # Examples
 ```julia
@@ -118,7 +119,7 @@ coverage(lower, upper, y) =
 """
     crps(draws, y)
 
-Continuous ranked probability score of n x S draws of n targets, in units of y; lower is better.
+Returns the continuous ranked probability score of n x S samples for n targets, in the unit of y; lower is better.
 
 # Examples
 ```julia

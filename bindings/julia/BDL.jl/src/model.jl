@@ -1,20 +1,25 @@
 """
-    Model(sizes; activation = :relu, likelihood = :gaussian, bias = true, dtype = Float64)
+    Model(sizes; activation = :relu, likelihood = :gaussian, bias = true,
+          dtype = Float64)
 
-A multilayer perceptron: `sizes` are the widths of its layers, inputs and outputs included; two of them are a
-generalised linear model. Activations: `:identity`, `:relu`, `:leaky_relu`, `:elu`, `:gelu`, `:tanh`, `:sigmoid`,
-`:softplus`, `:swish`. Likelihoods: `:gaussian`, `:bernoulli` (targets 0 or 1, outputs are logits), `:categorical` (one
-column of class numbers 0 to C - 1), `:poisson` (counts, outputs are log rates), `:heteroscedastic` (real
-numbers; two outputs per target: the means, then the log noise precisions).
+Creates a fully connected network, or a generalised linear model if `sizes` has two numbers. `sizes` are the numbers of inputs, of
+units in each hidden layer, and of outputs.
 
-Parameters form one vector: layer by layer the weight matrix, row by row, and then the bias ([`blocks`](@ref)).
+- `activation`: `:identity`, `:relu`, `:leaky_relu`, `:elu`, `:gelu`, `:tanh`, `:sigmoid`, `:softplus` or `:swish`
+- `likelihood`: `:gaussian`; `:bernoulli` (targets are 0 or 1, outputs are logits); `:categorical` (one column of class numbers
+  from 0 to C - 1); `:poisson` (targets are counts, outputs are log rates); `:heteroscedastic` (real numbers with two outputs
+  for each target: the mean, and the log precision of the noise); or `:student_t` (real numbers with outliers)
+- `bias`: whether layers have biases
+- `dtype`: the arithmetic, `Float64` or `Float32`
 
-See also [`Model(outputs, gradients)`](@ref) for models of your own.
+The parameters form one vector. For each layer it holds the weight matrix, row by row, and then the bias ([`blocks`](@ref)).
+
+See also [`Model(outputs, gradients)`](@ref) for custom models.
 
 # Examples
 ```julia
-model = Model((6, 50, 1); activation = :tanh)
-nparameters(model)  # 401
+network = Model((6, 50, 1); activation = :tanh)
+nparameters(network)  # 401
 ```
 """
 struct Model <: Owner
@@ -33,14 +38,14 @@ end
 """
     Model(description::AbstractString; likelihood = :gaussian, dtype = Float64)
 
-A network of layers in sequence, one a line: `input 6`, `dense 50`, `relu`, `dropout 0.1`, `batchnorm`, `residual` ...
-`shortcut` ... `end`; of images `input 3 32 32`, `conv 16 5`, `maxpool 2` ... (docs/reference/networks.md). [`network_description`](@ref)
-has published ones.
+Creates a network from a description of its layers, one in each line or separated by semicolons. Layers for tables are `input 6`,
+`dense 50`, `relu`, `dropout 0.1`, `batchnorm`, and `residual` ... `shortcut` ... `end`. Layers for images are for example
+`input 3 32 32` (channels, rows, columns), `conv 16 5` and `maxpool 2`. [`network_description`](@ref) returns published networks.
 
 # Examples
 ```julia
-model = Model("input 6; dense 20; tanh; residual; dense 20; tanh; end; dense 1")
-nparameters(model)  # 581
+residual = Model("input 6; dense 20; tanh; residual; dense 20; tanh; end; dense 1")
+nparameters(residual)  # 581
 ```
 """
 function Model(description::AbstractString; likelihood = :gaussian, dtype = Float64)
@@ -52,14 +57,14 @@ end
 """
     copy(model)
 
-An independent copy, with the same layers, noise and standardisation; `deepcopy` is the same. The copy of a model of
-your own calls the same functions.
+Returns an independent copy with the same layers, noise and standardisation; `deepcopy` does the same. The copy of a custom model
+calls the same functions.
 
 # Examples
 ```julia
 before = copy(model)
-standardize!(model, X, y)
-standardization(before).input_mean  # zeros
+set_noise!(model; sd = 0.5)
+noise_precision(before) == noise_precision(model)  # false
 ```
 """
 function Base.copy(model::Model)
@@ -70,7 +75,7 @@ end
 """
     description(model)
 
-The layers, as `Model(description)` reads them; an error for a model of your own.
+Returns the layers as text, which `Model(description)` reads. A custom model has no description and throws an error.
 
 # Examples
 ```julia
@@ -92,7 +97,7 @@ end
 """
     nparameters(model)
 
-Number of parameters D.
+Returns D, the number of parameters.
 
 # Examples
 ```julia
@@ -104,7 +109,7 @@ nparameters(model::Model) = Int(LibBDL.bdl_model_parameters(alive(model)))
 """
     ninputs(model)
 
-Columns of X.
+Returns the number of columns of X.
 
 # Examples
 ```julia
@@ -116,7 +121,7 @@ ninputs(model::Model) = Int(LibBDL.bdl_model_inputs(alive(model)))
 """
     noutputs(model)
 
-Number of outputs C of the model's function.
+Returns C, the number of outputs of the model's function.
 
 # Examples
 ```julia
@@ -128,7 +133,8 @@ noutputs(model::Model) = Int(LibBDL.bdl_model_outputs(alive(model)))
 """
     ntargets(model)
 
-Columns of Y that the likelihood expects: 1 for `:categorical`, else C.
+Returns the number of columns of Y that the likelihood expects: 1 for `:categorical`, half of the outputs for `:heteroscedastic`,
+else C.
 
 # Examples
 ```julia
@@ -144,7 +150,7 @@ nmeans(model::Model) = likelihood(model) === :heteroscedastic ? ntargets(model) 
     dtype(model)
     dtype(posterior)
 
-`Float64` or `Float32`: the arithmetic, and the element type of results.
+Returns `Float64` or `Float32`: the arithmetic, and the element type of results.
 
 # Examples
 ```julia
@@ -156,7 +162,7 @@ dtype(model::Model) = dtype_of(LibBDL.bdl_model_dtype(alive(model)))
 """
     likelihood(model)
 
-`:gaussian`, `:bernoulli`, `:categorical`, `:poisson` or `:heteroscedastic`.
+Returns `:gaussian`, `:bernoulli`, `:categorical`, `:poisson`, `:heteroscedastic` or `:student_t`.
 
 # Examples
 ```julia
@@ -168,7 +174,8 @@ likelihood(model::Model) = symbol(LIKELIHOODS, LibBDL.bdl_model_likelihood(alive
 """
     activation(model)
 
-The activation as a symbol, `:identity` if there is none; `nothing` if the network has several, and for a model of your own.
+Returns the activation as a symbol, `:identity` if there is none. The result is `nothing` for networks with several activations
+and for custom models.
 
 # Examples
 ```julia
@@ -180,12 +187,12 @@ activation(model::Model) = symbol(ACTIVATIONS, LibBDL.bdl_model_activation(alive
 """
     blocks(model)
 
-Where the weights and biases are in the vector of parameters: `(name, range, size)` of each block. The values of a block
+Returns where the weights and biases are in the vector of parameters: `(name, range, size)` of each block. The values of a block
 lie row by row: `permutedims(reshape(theta[b.range], reverse(b.size)))` is the weight matrix.
 
 # Examples
 ```julia
-[b.name for b in blocks(Model((6, 50, 1)))]  # ["layer0.weight", "layer0.bias", "layer1.weight", "layer1.bias"]
+[b.name => b.range for b in blocks(Model((6, 50, 1)))]
 ```
 """
 function blocks(model::Model)

@@ -3,11 +3,12 @@
 """
     input_names(model)
 
-Names of the columns of X, which are saved with the model; `nothing` if there are none ([`set_names!`](@ref)).
+Returns the names of the columns of X, which are saved with the model, or `nothing` if there are none ([`set_names!`](@ref)).
 
 # Examples
 ```julia
-input_names(set_names!(Model((2, 1)); inputs = ["length", "width"]))
+named = set_names!(Model((2, 1)); inputs = ["length", "width"])
+input_names(named)
 ```
 """
 input_names(model::Model) = read_names(model, LibBDL.BDL_INPUT, ninputs(model))
@@ -15,7 +16,7 @@ input_names(model::Model) = read_names(model, LibBDL.BDL_INPUT, ninputs(model))
 """
     target_names(model)
 
-Names of the columns of y, or `nothing`.
+Returns the names of the columns of y, or `nothing`.
 
 # Examples
 ```julia
@@ -27,13 +28,15 @@ target_names(model::Model) = read_names(model, LibBDL.BDL_TARGET, ntargets(model
 """
     class_labels(model)
 
-Labels of the classes by their numbers: `String`s, `Int`s, `Float64`s or `Bool`s, as they were when the model was saved, by
-whatever language; `nothing` if there are none.
+Returns the labels of the classes in the order of their numbers, or `nothing` if there are none. The labels have the type that they had
+when the model was saved, in whatever language: `String`, `Int`, `Float64` or `Bool`.
 
 # Examples
 ```julia
-save("sign.safetensors", classifier)              # an estimator fitted to y .> 0
-class_labels(load("sign.safetensors").model)      # false and true
+sign_model = Model((2, 1); likelihood = :bernoulli)
+set_names!(sign_model; classes = [false, true])
+save("sign.safetensors", sign_model)
+class_labels(load("sign.safetensors").model)  # false and true
 ```
 """
 function class_labels(model::Model)
@@ -48,8 +51,8 @@ end
 """
     set_names!(model; inputs, targets, classes)
 
-Gives the columns of X and y and the classes names; `nothing` takes them away, and what is not given stays. Estimators that are
-saved have their classes: text, symbols, whole or real numbers, or truth values.
+Names the columns of X and y, and the classes. `nothing` removes names, and names that you do not give stay. Labels of classes are
+text, symbols, whole or real numbers, or truth values. Estimators set the labels when they are saved.
 
 # Examples
 ```julia
@@ -94,7 +97,7 @@ function write_labels(model, labels)
     check(LibBDL.bdl_model_set_class_type(unused(handle(model)), type))
 end
 
-"What labels are, for checkpoints; `nothing` if they are of another type, or of several."
+"Returns the type of labels in checkpoints; `nothing` if they are of another type, or of several."
 function label_type(labels)
     all(label -> label isa Union{AbstractString,Symbol}, labels) && return LibBDL.BDL_CLASS_TEXT
     all(label -> label isa Bool, labels) && return LibBDL.BDL_CLASS_BOOLEAN

@@ -19,11 +19,14 @@ end
 """
     mpi_world(; timeout = 0)
 
-A [`Communicator`](@ref) of all ranks that the launcher has started, as `mpirun -n 4 julia program.jl` does, by the library
-libbdl_mpi, which is built beside libbdl where an MPI is found. Starts MPI unless it runs, and ends it with the program. A
-message that does not come for `timeout` seconds is an error; 0 waits for ever.
+Returns a [`Communicator`](@ref) of all processes that the launcher has started, for example `mpirun -n 4 julia program.jl`. It needs the
+library libbdl_mpi, which is built with libbdl if the build finds an MPI. The function starts MPI if necessary, and ends it with the
+program. `timeout` is the longest time to wait for a message, in seconds; 0 waits for ever.
 
-    set_communicator!(optimizer, mpi_world(timeout = 60))
+# Examples
+```julia
+together!(optimizer) = set_communicator!(optimizer, mpi_world(timeout = 60))
+```
 """
 function mpi_world(; timeout::Real = 0)
     world = function_of_mpi(:bdl_communicator_world)
@@ -35,10 +38,17 @@ end
 """
     mpi_of(comm; timeout = 0)
 
-The same of a communicator of MPI.jl, or of anything that holds an `MPI_Comm` as `comm.val`. Its MPI must be that of libbdl_mpi
-(MPI.jl: `MPIPreferences.use_system_binary()`), and started with `MPI.Init(threadlevel = :serialized)` or after `mpi_world()`.
+Returns a [`Communicator`](@ref) of the processes of an MPI communicator: of MPI.jl, or any object that holds an `MPI_Comm` as
+`comm.val`. Both libraries must use the same MPI (MPI.jl: `MPIPreferences.use_system_binary()`), and MPI must be started with
+`MPI.Init(threadlevel = :serialized)` or by `mpi_world()`.
 
-    set_communicator!(optimizer, mpi_of(MPI.COMM_WORLD))
+# Examples
+```julia
+# using MPI
+# MPI.Init(threadlevel = :serialized)
+# together!(optimizer, MPI.COMM_WORLD)
+together!(optimizer, comm) = set_communicator!(optimizer, mpi_of(comm))
+```
 """
 function mpi_of(comm; timeout::Real = 0)
     of_handle, handle = function_of_mpi(:bdl_communicator_from_handle), Ref(comm.val)

@@ -3,12 +3,12 @@
 """
     networks()
 
-The published networks that the library knows by name: `(name, rows, columns, channels, outputs, doc, source)` of each, with
-the images and the number of classes that it was published for.
+Returns the published networks that libbdl knows by name: `(name, rows, columns, channels, outputs, doc, source)` of each, with the
+images and the number of classes that it was published for.
 
 # Examples
 ```julia
-[network.name for network in networks()]  # ["lenet5", "alexnet", "resnet18", "resnet18-cifar"]
+[network.name for network in networks()]
 ```
 """
 function networks()
@@ -24,8 +24,8 @@ end
 """
     network_description(name; rows, columns, channels, outputs)
 
-The layers of a published network as text for [`Model`](@ref), which may be edited. Sizes that are not given are the published
-ones.
+Returns the layers of a published network as text for [`Model`](@ref), which you can edit. Sizes that you do not give are the published
+sizes.
 
 # Examples
 ```julia
@@ -47,7 +47,7 @@ end
 "Rows, columns and channels."
 const ImageShape = NTuple{3,Int}
 
-"Of an array of images in the order `layout`, `:hwcn` or `:whcn`; of a matrix, what is said of its rows."
+"Returns the shape of images: of an array in the order `layout`, `:hwcn` or `:whcn`; of the rows of a matrix, `said`."
 image_shape(X::AbstractArray{<:Any,3}, layout, said) = image_shape(reshape(X, size(X, 1), size(X, 2), 1, :), layout, said)
 image_shape(X::AbstractArray{<:Any,4}, layout, said) =
     several_pixels(known_layout(layout) === :hwcn ? size(X)[1:3] : (size(X, 2), size(X, 1), size(X, 3)))
@@ -68,7 +68,7 @@ image_rows(X, layout) = X
 in_words(shape::ImageShape) = "images of $(shape[1]) x $(shape[2]) pixels and $(shape[3]) channels"
 in_words(::Nothing) = "features"
 
-"Of a network's input, `nothing` for features."
+"Returns the shape of a network's images, `nothing` for features."
 function image_shape(model::Model)
     sizes = parse.(Int, split(first(split(description(model), '\n')))[2:end])
     return length(sizes) == 3 ? (sizes[2], sizes[3], sizes[1]) : nothing

@@ -4,12 +4,13 @@
     novelty(m, X)
     novelty(members, X)
 
-How unlike the training rows each row is, a vector: its leverage, the variance that a mean has from not knowing the parameters, over
-that of the training rows on average. It grows where the data say little; [`novelty_limit`](@ref) says what is unusual.
+Returns for each row a score of how unlike the training rows it is, a vector. The score is the leverage of the row divided by the mean
+leverage of the training rows; the leverage is the variance of the prediction that comes from the posterior. Compare it with
+[`novelty_limit`](@ref).
 
 # Examples
 ```julia
-novelty(m, Xnew) .> novelty_limit(m)
+novelty(m, [Xtest[1:2, :]; 3 .* Xtest[1:2, :]]) .> novelty_limit(m)
 ```
 """
 novelty(m::BayesianNetwork, X) = novelty([m; m.others], X)
@@ -22,8 +23,7 @@ end
     novelty_limit(m; false_alarms = 0.05)
     novelty_limit(members; false_alarms = 0.05)
 
-The [`novelty`](@ref) that this share of the training rows would exceed had each been left out, and so about this share of new rows
-of the same kind.
+Returns a limit for [`novelty`](@ref). About a share `false_alarms` of new rows like the training rows has a score above the limit.
 
 # Examples
 ```julia
@@ -42,12 +42,12 @@ end
     learn_novelty!(m, X)
     learn_novelty!(m, data::Dataset)
 
-Takes rows of X as those that [`novelty`](@ref) compares with, as `fit` does by itself. Estimators of large networks, and fits that
-were interrupted, need it.
+Sets the rows that [`novelty`](@ref) compares with. `fit` does it by itself, except for large networks and after an interrupted fit.
 
 # Examples
 ```julia
-learn_novelty!(m, X)
+learn_novelty!(m, X);
+novelty(m, Xtest[1:2, :])
 ```
 """
 function learn_novelty!(m::BayesianNetwork, X)
@@ -62,7 +62,7 @@ end
 no_leverages() = zeros(0, 2)
 leverages(m::BayesianNetwork, X) = hcat(predict_leverage(fitted(m).model, m.posterior, X)...)
 
-"Of the rows that are compared with: of an ensemble, the members' mean."
+"Returns the leverages of the rows to compare with; for an ensemble, the mean over its members."
 function known_leverages(members)
     isempty(members) && throw(InvalidArgumentError("novelty: there are no members"))
     foreach(check_has_covariance, members)

@@ -1,18 +1,20 @@
 """
     Optimizer(model, posterior, method = "slang-ggn", n; options...)
 
-Learns a posterior: it changes `posterior` and the model's noise. `n` is the number of examples in the whole data set,
-which weighs the likelihood against the prior (streams have no use for it). Methods: [`training_methods`](@ref);
-options: [`options`](@ref), by keyword. `model` may be `nothing` if only [`step_rows!`](@ref) will be used.
+Creates an optimizer, which trains a posterior by a method. Training changes `posterior` and the noise of the model. `n` is the number
+of examples in the whole data set; it weighs the likelihood against the prior. `model` may be `nothing` if you only use
+[`step_rows!`](@ref).
 
-`optimizer[:name]` reads an option, `optimizer[:name] = value` sets it.
+[`training_methods`](@ref) lists the methods, and [`options`](@ref) the options, which you give as keywords. `optimizer[:name]` reads an
+option, and `optimizer[:name] = value` sets it.
 
 # Examples
 ```julia
-model = Model((6, 50, 1))
-q = Posterior(model; rank = 5)
-optimizer = Optimizer(model, q, "slang-ggn", size(X, 1); learning_rate = 0.01, seed = 2)
-fit!(optimizer, X, y; epochs = 100)
+network = Model((6, 50, 1))
+posterior = Posterior(network; rank = 5)
+trainer = Optimizer(network, posterior, "slang-ggn", size(X, 1);
+                    learning_rate = 0.01, seed = 2)
+fit!(trainer, X, y; epochs = 10)
 ```
 """
 struct Optimizer <: Owner
@@ -40,7 +42,7 @@ function trained(optimizer::Optimizer)
     return ranks === nothing ? (own..., model...) : (own..., model..., ranks)
 end
 
-"What the library calls back for an optimizer: a source of draws and a communicator, or nothing."
+"Returns the objects that the library calls back for an optimizer: a source of draws and a communicator, or nothing."
 function called_by(optimizer::Optimizer)
     keep = handle(optimizer).keep
     return keep isa Tuple && length(keep) == 4 ? (draws = keep[3], ranks = keep[4]) : (draws = nothing, ranks = nothing)
@@ -54,7 +56,7 @@ end
 """
     training_methods()
 
-Names of all methods that an [`Optimizer`](@ref) knows.
+Returns the names of all methods that an [`Optimizer`](@ref) can use.
 
 # Examples
 ```julia
@@ -66,10 +68,14 @@ training_methods() = String[LibBDL.bdl_method_name(i - 1) for i in 1:LibBDL.bdl_
 """
     describe_method(name)
 
-What a method is for: `(name, families, stream, exact, prediction, doc, source, baseline, caution)`. `families` are the posteriors that it learns, the
-one to take without a wish first (`:diagonal` is a low-rank one of rank 0); `stream`: it takes one observation after the
-other, each once; `exact`: `fit!` goes to the optimum by itself; `prediction`: how networks that it has trained predict best;
-`baseline`: it is its paper's, there to compare with, and its first fit says the `caution`.
+Returns a description of a method: `(name, families, stream, exact, prediction, doc, source, baseline, caution)`.
+
+- `families`: the posteriors that the method can learn; the first is the default (`:diagonal` is `:low_rank` with rank 0)
+- `stream`: true if the method learns from one observation after the other and uses each once
+- `exact`: true if `fit!` finds the optimum by itself
+- `prediction`: the default way to predict with a network that the method has trained
+- `doc` and `source`: what the method does, and the paper that it comes from
+- `baseline`: true if the method is for comparisons with a paper; its first fit then shows the warning `caution`
 
 # Examples
 ```julia
@@ -90,8 +96,8 @@ end
 """
     suggest_training(model, n; in_blocks = false, method = nothing, family = nothing)
 
-What the estimators train a model with for `n` examples, where you name a method, a family, both or neither:
-`(method, family, rank, options)`, the last for [`set_text!`](@ref).
+Returns how the estimators train a model with `n` examples: `(method, family, rank, options)`. You can fix the method, the family of
+the posterior, both or neither. Pass `options` to [`set_text!`](@ref).
 
 # Examples
 ```julia
@@ -110,9 +116,9 @@ end
 """
     suggest_noise(optimizer; in_blocks = false, prior = nothing, y = nothing)
 
-The noise of a regression that the estimators take, from an optimizer of the model with Gaussian noise: `:heteroscedastic` if fits
-learn scales by the evidence, else `:gaussian`; `:student_t` in place of `:heteroscedastic` if a target of `y` is more than 1000 robust
-standard deviations from the median. A `prior`, a `Posterior`, says by its number of parameters of which it is.
+Returns the noise that the estimators take for a regression, from an optimizer of a model with Gaussian noise: `:heteroscedastic` or
+`:gaussian`. It is `:student_t` in place of `:heteroscedastic` if a target of `y` is more than 1000 robust standard deviations from the
+median. If the fit has a `prior`, pass that [`Posterior`](@ref).
 
 # Examples
 ```julia
@@ -140,7 +146,7 @@ end
 """
     suggest_method(model, posterior; stream = false)
 
-The method to take where you have no wish of your own: in batches, or for a stream.
+Returns the method that libbdl suggests for a model and a posterior, for training on a data set or, with `stream = true`, on a stream.
 
 # Examples
 ```julia
@@ -153,7 +159,7 @@ suggest_method(model::Model, q::Posterior; stream::Bool = false) =
 """
     method(optimizer)
 
-Name of its method.
+Returns the name of the method.
 
 # Examples
 ```julia
@@ -165,7 +171,7 @@ method(optimizer::Optimizer) = LibBDL.bdl_optimizer_method(alive(optimizer))
 """
     data_size(optimizer)
 
-N, the number of examples in the whole data set.
+Returns the number of examples in the whole data set.
 
 # Examples
 ```julia
@@ -177,13 +183,13 @@ data_size(optimizer::Optimizer) = Int(LibBDL.bdl_optimizer_data_size(alive(optim
 """
     options(optimizer)
 
-All options: rows `(name, value, default, range, doc)`, printed as a table with a star at values that differ from the
-default.
+Returns all options as rows `(name, value, default, range, doc)`. Julia prints them as a table with a star at values that differ from
+the default.
 
 # Examples
 ```julia
-options(optimizer)
 optimizer[:learning_rate] = 0.01
+first(options(optimizer))
 ```
 """
 options(optimizer::Optimizer) = OptionTable([
@@ -198,7 +204,7 @@ Base.setindex!(optimizer::Optimizer, value, name::Union{Symbol,AbstractString}) 
 """
     set!(optimizer; options...)
 
-Sets options by keyword: all or, on an error, none.
+Sets options by keyword. On an error no option changes.
 
 # Examples
 ```julia
@@ -211,7 +217,7 @@ set!(optimizer::Optimizer; options...) =
 """
     set_text!(optimizer, text)
 
-The same from text.
+Sets options from text. On an error no option changes.
 
 # Examples
 ```julia
@@ -227,7 +233,7 @@ end
     start_noise!(optimizer, Y)
     start_noise!(optimizer, data::Dataset)
 
-Lets training start from a noise of each target's own, for its variance in `Y` or in a [`Dataset`](@ref).
+Sets the noise that training begins with, from the variance of each target in `Y` or in a [`Dataset`](@ref).
 
 # Examples
 ```julia
@@ -244,13 +250,13 @@ end
     set_prior!(optimizer, precision)
     set_prior!(optimizer, posterior)
 
-Fixes the prior, and stops learning it: N(0, 1 / precision), one precision or one per parameter; or a posterior, of other
-data say, with its mean and whole precision.
+Sets the prior, which training then does not learn: N(0, 1 / precision), with one precision or one for each parameter; or a posterior
+of the same model, for example from other data, with its mean and whole precision matrix.
 
 # Examples
 ```julia
 set_prior!(optimizer, 10)
-set_prior!(optimizer, q)  # of the same model, learned from other data
+set_prior!(optimizer, copy(q))
 ```
 """
 function set_prior!(optimizer::Optimizer, prior::Posterior)
@@ -266,7 +272,7 @@ end
 """
     prior(optimizer)
 
-The present, possibly learned, prior precision of every parameter.
+Returns the present prior precision of every parameter, learned or given.
 
 # Examples
 ```julia
@@ -279,7 +285,8 @@ prior(optimizer::Optimizer) =
 """
     initialize!(optimizer)
 
-Starts again: initial mean, precision and scales, step 0. Training does this by itself when the posterior is blank.
+Restarts training: initial mean, precision and scales, and step 0. Training calls `initialize!` by itself if the posterior is
+uninitialised.
 
 # Examples
 ```julia
@@ -296,8 +303,8 @@ end
 """
     memory(optimizer; minibatch = 0)
 
-Upper estimate of the bytes that the optimizer's arrays will take, at most a quarter above what is used but for some kilobytes,
-before anything is allocated; minibatch 0: as the option says.
+Returns an upper estimate of the bytes that training will need, before anything is allocated. The estimate is at most a quarter too
+high, apart from some kilobytes. `minibatch = 0` means the size that the option gives.
 
 # Examples
 ```julia

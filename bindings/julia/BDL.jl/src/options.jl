@@ -36,9 +36,9 @@ end
 """
     estimator_default(name)
 
-A default of the estimators, the same in every language: `:hidden`, `:epochs`, `:samples`, `:input_rate`, `:hidden_rate`,
-`:seed`, `:image_epochs`, `:image_samples`, and what [`novelty`](@ref) goes by: `:novelty_rows`, `:novelty_stream_rows`,
-`:novelty_numbers`.
+Returns a default of the estimators, which is the same in every language: `:hidden`, `:epochs`, `:samples`, `:input_rate`,
+`:hidden_rate`, `:seed`, `:image_epochs`, `:image_samples`, and three numbers for [`novelty`](@ref): `:novelty_rows`,
+`:novelty_stream_rows` and `:novelty_numbers`.
 
 # Examples
 ```julia
@@ -93,7 +93,7 @@ function get_option(h::bdl_optimizer, name::AbstractString)
     return read_out(out -> LibBDL.bdl_optimizer_get_double(h, name, out), Float64)
 end
 
-"What `options` returns: rows `(name, value, default, range, doc)`, shown as a table."
+"The result of `options`: rows `(name, value, default, range, doc)`, shown as a table."
 struct OptionTable <: AbstractVector{NamedTuple}
     rows::Vector{NamedTuple}
 end

@@ -1,23 +1,28 @@
 """
     Posterior(D; family = :low_rank, rank = min(5, D), dtype = Float64)
-    Posterior(model; family = :low_rank, rank = min(5, D), input_rate = 0, hidden_rate = 0.1)
+    Posterior(model; family = :low_rank, rank = min(5, D), input_rate = 0,
+              hidden_rate = 0.1)
 
-A Gaussian posterior q over D parameters, or over those of a model, N(0, I) at first and blank: training initialises it.
+Creates a posterior q over D parameters, or over the parameters of a model. It is N(0, I) and uninitialised at first; training
+initialises it.
 
-- `:low_rank`: precision U U' + diag(d) with U of `rank` columns; rank 0 is diagonal
-- `:full`: dense precision; `:full_moment`, `:diagonal_moment`: steps change the covariance instead
-- `:layerwise_full`: dense precision within each layer of the model, or within blocks, whose sizes are then given for D
-- `:low_rank_moment`: covariance W W' + diag(s) with W of `rank` columns; `:layerwise_low_rank_moment`: one within each layer
-  of the model
-- `:kronecker`: a Kronecker-factored precision within each dense layer and convolution of the model
-- `:dropout`: no Gaussian, but a network's weights under random masks of its units; it needs the model
+- `:low_rank`: the precision matrix is U U' + diag(d), where U has `rank` columns; rank 0 means independent parameters
+- `:full`: a full precision matrix
+- `:full_moment`, `:diagonal_moment`: a full covariance matrix, or variances; training changes the covariance instead of the
+  precision
+- `:layerwise_full`: a full precision matrix for each layer of the model, or for each block of parameters (then give the sizes of the
+  blocks in place of D)
+- `:low_rank_moment`: the covariance matrix is W W' + diag(s), where W has `rank` columns; `:layerwise_low_rank_moment`: such a
+  covariance for each layer of the model
+- `:kronecker`: a Kronecker-factored precision for each dense layer and convolution of the model
+- `:dropout`: no Gaussian, but the weights of a network under random masks of its units; it needs the model
 
-In Julia a vector of parameters is a column: `rand(q, n)` is D x n, as in Distributions.
+In Julia a vector of parameters is a column: `rand(q, n)` is D x n, as in Distributions.jl.
 
 # Examples
 ```julia
-q = Posterior(Model((6, 50, 1)); rank = 5)
-length(mean(q)), size(rand(q, 10))  # (401, (401, 10))
+posterior = Posterior(Model((6, 50, 1)); rank = 5)
+length(mean(posterior)), size(rand(posterior, 10))  # (401, (401, 10))
 ```
 """
 struct Posterior <: Owner
@@ -68,7 +73,7 @@ end
 """
     LowRankPosterior(D, L; dtype = Float64)
 
-A [`Posterior`](@ref) of family `:low_rank` and rank L.
+Creates a [`Posterior`](@ref) of family `:low_rank` and rank L.
 
 # Examples
 ```julia
@@ -83,7 +88,7 @@ dtype(q::Posterior) = dtype_of(LibBDL.bdl_posterior_dtype(alive(q)))
 """
     rank(posterior)
 
-Rank L of a low-rank posterior, D of a full one, 0 of others.
+Returns the rank L of a low-rank posterior, D of a full one, and 0 of other families.
 
 # Examples
 ```julia
@@ -95,7 +100,7 @@ rank(q::Posterior) = Int(LibBDL.bdl_posterior_rank(alive(q)))
 """
     family(posterior)
 
-`:low_rank`, `:full`, `:full_moment`, `:diagonal_moment`, `:layerwise_full`, `:low_rank_moment`,
+Returns the family of a posterior: `:low_rank`, `:full`, `:full_moment`, `:diagonal_moment`, `:layerwise_full`, `:low_rank_moment`,
 `:layerwise_low_rank_moment`, `:kronecker` or `:dropout`.
 
 # Examples
@@ -108,7 +113,7 @@ family(q::Posterior) = symbol(FAMILIES, LibBDL.bdl_posterior_family(alive(q)))
 """
     isblank(posterior)
 
-Whether neither you nor training has touched it: an optimizer will initialise it.
+Returns true if neither you nor training has changed the posterior. An optimizer initialises such a posterior.
 
 # Examples
 ```julia
@@ -120,8 +125,8 @@ isblank(q::Posterior) = LibBDL.bdl_posterior_is_blank(alive(q)) != 0
 """
     has_covariance(posterior)
 
-Whether there is a covariance. A mode has none: training by "map" or "sgd" finds a mean and nothing else. What asks for the
-covariance then throws an `UnsupportedError`.
+Returns true if the posterior has a covariance. Training by "map" or "sgd" finds a single point, which has no covariance. Functions of
+the covariance then throw an [`UnsupportedError`](@ref).
 
 # Examples
 ```julia
@@ -133,7 +138,7 @@ has_covariance(q::Posterior) = LibBDL.bdl_posterior_has_covariance(alive(q)) != 
 """
     dropout_rates(posterior)
 
-The rates `(input, hidden)` of a dropout posterior.
+Returns the rates `(input, hidden)` of a dropout posterior.
 
 # Examples
 ```julia
@@ -148,24 +153,32 @@ end
 
 """
     as_full(posterior)
-    as_diagonal(posterior)
 
-The same Gaussian in full moment parameters; independent parameters with the same means and variances.
+Returns a Gaussian posterior with the same mean and the same covariance matrix, of family `:full_moment`.
 
 # Examples
 ```julia
-as_diagonal(q)
+family(as_full(q))  # :full_moment
 ```
 """
 as_full(q::Posterior) = Posterior(create(out -> LibBDL.bdl_posterior_as_full(handle(q), out), bdl_posterior))
 
-"The same means and variances without covariances: see [`as_full`](@ref)."
+"""
+    as_diagonal(posterior)
+
+Returns a posterior with the same means and variances and without covariances.
+
+# Examples
+```julia
+var(as_diagonal(q)) ≈ var(q)  # true
+```
+"""
 as_diagonal(q::Posterior) = Posterior(create(out -> LibBDL.bdl_posterior_as_diagonal(handle(q), out), bdl_posterior))
 
 """
     copy(posterior)
 
-An independent copy; `deepcopy` is the same. Optimizers, with their model and posterior, can be copied too.
+Returns an independent copy; `deepcopy` does the same. You can also copy optimizers, together with their model and posterior.
 
 # Examples
 ```julia
@@ -183,12 +196,12 @@ Base.copy(q::Posterior) = Posterior(create(out -> LibBDL.bdl_posterior_copy(hand
     set!(posterior; mean, variance)              # :diagonal_moment
     set!(posterior; mean)                        # :dropout, layerwise ones (see set_tensors!)
 
-Sets the Gaussian; each family has its own arguments. `low_rank` (D x L) may be left out: U = 0.
+Sets the mean and the covariance; each family has its own keywords. `low_rank` (D x L) is 0 if you leave it out.
 
 # Examples
 ```julia
-q = set!(LowRankPosterior(3, 0); mean = [1, 2, 3], diagonal = [4, 4, 4])
-std(q)  # [0.5, 0.5, 0.5]
+given = set!(LowRankPosterior(3, 0); mean = [1, 2, 3], diagonal = [4, 4, 4])
+std(given)  # [0.5, 0.5, 0.5]
 ```
 """
 function set!(q::Posterior; mean, parts...)
@@ -228,11 +241,11 @@ end
 """
     tensors(posterior)
 
-All that a posterior consists of, by name: the mean, and its family's vectors and matrices.
+Returns all parts of a posterior as pairs of a name and an array: the mean, and the vectors and matrices of its family.
 
 # Examples
 ```julia
-first.(tensors(Posterior((2, 1))))  # ["mean", "block0.precision", "block0.factor", "block1.precision", "block1.factor"]
+first.(tensors(Posterior((2, 1))))
 ```
 """
 function tensors(q::Posterior)
@@ -248,14 +261,14 @@ end
 """
     set_tensors!(posterior, tensors)
 
-Sets tensors, pairs of a name and an array, all or, on an error, none. Those that are not named stay; a factor follows from
-its matrix and may be left out.
+Sets parts of a posterior, pairs of a name and an array. On an error nothing changes. Parts that are not named stay; the factor of a
+matrix follows from the matrix and can be left out.
 
 # Examples
 ```julia
-q = Posterior((2, 1))
-set_tensors!(q, ["mean" => [1, 2, 3], "block1.precision" => fill(4, 1, 1)])
-std(q)  # [1.0, 1.0, 0.5]
+blockwise = Posterior((2, 1))
+set_tensors!(blockwise, ["mean" => [1, 2, 3], "block1.precision" => fill(4, 1, 1)])
+std(blockwise)  # [1.0, 1.0, 0.5]
 ```
 """
 function set_tensors!(q::Posterior, tensors)
@@ -276,13 +289,13 @@ pairs_of(tensors) = ((name, values) for (name, values) in tensors)
 """
     update!(posterior, rows; scale = 1, learning_rate, curvature_rate, prior_precision = 1)
 
-One natural-gradient step from gradient rows of -log p (n x D, one per example), without a model. `scale` is N / n for n
-rows out of a data set of N; `prior_precision` is one number or D.
+Takes one natural-gradient step from rows of gradients of -log p (n x D, one for each example), without a model. `scale` is N / n for n
+rows of a data set with N rows; `prior_precision` is one number, or one for each parameter.
 
 # Examples
 ```julia
-q = LowRankPosterior(10, 2)
-update!(q, randn(5, 10); learning_rate = 0.1, curvature_rate = 0.1)
+direct = LowRankPosterior(10, 2)
+update!(direct, randn(5, 10); learning_rate = 0.1, curvature_rate = 0.1)
 ```
 """
 function update!(q::Posterior, rows; scale::Real = 1, learning_rate::Real, curvature_rate::Real, prior_precision = 1)

@@ -1,7 +1,7 @@
 # Predictive distributions. All take the same first arguments and keywords, and may run concurrently; or a predictor
 # that was made of those.
 
-"What the shapes of predictions go by."
+"Facts of a model that determine the shapes of predictions."
 struct Facts
     likelihood::Symbol
     means::Int
@@ -29,18 +29,19 @@ Once(model::Model, q::Posterior, method, samples, seed) =
 """
     Predictor(model, posterior; method = :monte_carlo, samples = 500, seed = 1)
 
-Predictions of one model and posterior by one method, again and again, a row at a time or many: [`predict`](@ref),
-[`predict_quantiles`](@ref), [`predict_interval`](@ref), [`predict_classes`](@ref), [`predict_log_density`](@ref),
-[`predict_draws`](@ref), [`predict_outputs`](@ref) and [`predict_leverage`](@ref) take it in place of model, posterior and keywords, with identical
+Prepares many predictions of one model and posterior. A predictor takes the place of model, posterior and keywords in
+[`predict`](@ref), [`predict_quantiles`](@ref), [`predict_interval`](@ref), [`predict_classes`](@ref),
+[`predict_log_density`](@ref), [`predict_draws`](@ref), [`predict_outputs`](@ref) and [`predict_leverage`](@ref), with identical
 results.
 
-It draws once and keeps its memory, so that predicting one row takes microseconds. It is a snapshot: training that goes on
-changes no prediction, only those of the next predictor. Tasks on several threads take one each.
+It generates the posterior samples once and keeps its memory, so that a prediction of a single row is fast. Later training does not
+change a predictor. Tasks on several threads need one predictor each.
 
 # Examples
 ```julia
 predictor = Predictor(model, q; samples = 100)
-predict(predictor, X[1:1, :]).mean == predict(model, q, X[1:1, :]; samples = 100).mean  # true
+row = X[1:1, :]
+predict(predictor, row).mean == predict(model, q, row; samples = 100).mean  # true
 ```
 """
 struct Predictor <: Owner
@@ -65,13 +66,13 @@ end
 """
     Predictor(models, posteriors; method = :monte_carlo, samples = 500, seed = 1)
 
-A deep ensemble (Lakshminarayanan et al. 2017): as many models and posteriors, each trained with another seed. Predictions
-are those of their equal mixture. Member j draws with `seed + j - 1`; draws of y are those of each member in turn.
+Prepares predictions of a deep ensemble (Lakshminarayanan et al. 2017), given by its models and posteriors, each trained with another
+seed. The ensemble predicts the equal mixture. Member j uses `seed + j - 1`; samples of y come from the members in turn.
 
 # Examples
 ```julia
 ensemble = Predictor([model, copy(model)], [q, copy(q)]; samples = 100)
-predict(ensemble, X).epistemic_variance
+predict(ensemble, X[1:3, :]).epistemic_variance
 ```
 """
 function Predictor(models::AbstractVector{Model}, posteriors::AbstractVector{<:Posterior}; method = :monte_carlo,
@@ -112,17 +113,19 @@ looks(p::Predictor, arrays...) = map(p.handle.keep === nothing ? look : look_ste
 """
     predict(model, posterior, X; method = :monte_carlo, samples = 500, seed = 1)
 
-Mean of y and the two kinds of variance, `(mean, epistemic_variance, noise_variance)`, each n x C: from not knowing the
-parameters, and from the likelihood; their sum is the variance of y. For `:categorical`, y is the one-hot vector.
+Returns the mean of y and two variances, `(mean, epistemic_variance, noise_variance)`, each n x C. The epistemic variance comes from
+the uncertainty of the parameters, the noise variance from the likelihood; the variance of y is their sum. For `:categorical`, y is a
+vector with a 1 at the class.
 
-Methods: `:monte_carlo` (draws of q), `:plug_in` (its mean only), `:quadrature` (exact, generalised linear models with
-one output), `:linearized` (closed forms), `:linearized_monte_carlo`, `:local_monte_carlo`
-(noise of each example's own, of low-rank-moment posteriors).
+- `method`: `:monte_carlo` (the default; averages over samples of the posterior), `:plug_in` (the posterior mean only), `:quadrature`
+  (exact, for generalised linear models with one output), `:linearized` (closed forms for the linearised model),
+  `:linearized_monte_carlo`, or `:local_monte_carlo` (for low-rank-moment posteriors)
+- `samples`, `seed`: number and seed of the samples
 
 # Examples
 ```julia
-p = predict(model, q, X)
-sqrt.(p.epistemic_variance .+ p.noise_variance)  # standard deviations
+p = predict(model, q, X[1:3, :])
+sqrt.(p.epistemic_variance .+ p.noise_variance)  # standard deviations of y
 ```
 """
 predict(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = estimator_default(:samples),
@@ -140,11 +143,11 @@ end
 """
     predict_quantiles(model, posterior, X, levels; method, samples, seed)
 
-Quantiles of y, noise included, at K levels: n x K for one output, else n x C x K. Real numbers and counts.
+Returns quantiles of y, noise included, at K levels: n x K for one output, else n x C x K. It is for real numbers and counts.
 
 # Examples
 ```julia
-predict_quantiles(model, q, X, [0.05, 0.5, 0.95])
+predict_quantiles(model, q, X[1:3, :], [0.05, 0.5, 0.95])
 ```
 """
 predict_quantiles(model::Model, q::Posterior, X, levels; method = :monte_carlo, samples::Integer = estimator_default(:samples),
@@ -163,11 +166,12 @@ end
 """
     predict_interval(model, posterior, X, probability = 0.9; method, samples, seed)
 
-Central intervals that hold y with that probability: `(lower, upper)`, each n x C.
+Returns central intervals `(lower, upper)`, each n x C, that contain y with the given probability.
 
 # Examples
 ```julia
-predict_interval(model, q, X, 0.5).lower
+interval = predict_interval(model, q, X[1:3, :], 0.5)
+hcat(interval.lower, interval.upper)
 ```
 """
 predict_interval(model::Model, q::Posterior, X, probability::Real = 0.9; method = :monte_carlo,
@@ -184,13 +188,13 @@ end
 """
     predict_classes(model, posterior, X; method, samples, seed)
 
-`(probabilities, entropy, mutual_information)` of classes, in nats: probabilities are n x C, or P(y = 1) for
-`:bernoulli`; the mutual information is the part of the entropy that is due to not knowing the parameters.
+Returns `(probabilities, entropy, mutual_information)` for classes. `probabilities` is n x C, or P(y = 1) for `:bernoulli`. The mutual
+information is the part of the entropy that comes from the uncertainty of the parameters; both are in nats.
 
 # Examples
 ```julia
 logistic = Model((6, 1); likelihood = :bernoulli)
-predict_classes(logistic, Posterior(logistic), X).entropy
+predict_classes(logistic, Posterior(logistic), X[1:3, :]).probabilities
 ```
 """
 predict_classes(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer = estimator_default(:samples),
@@ -211,11 +215,11 @@ end
 """
     predict_log_density(model, posterior, X, Y; method, samples, seed)
 
-log p(y | x) of each example, jointly over its targets, in nats: a vector.
+Returns log p(y | x) of each example in nats, jointly over its targets: a vector.
 
 # Examples
 ```julia
-sum(predict_log_density(model, q, X, y))
+predict_log_density(model, q, X[1:3, :], y[1:3])
 ```
 """
 predict_log_density(model::Model, q::Posterior, X, Y; method = :monte_carlo, samples::Integer = estimator_default(:samples),
@@ -231,7 +235,8 @@ end
 """
     predict_draws(model, posterior, X, samples = 500; method = :monte_carlo, seed = 1)
 
-Draws of y: n x samples for one target, else n x targets x samples. Draw k of every example comes from parameter draw k.
+Returns random samples of y: n x samples for one target, else n x targets x samples. Sample k of every example uses the same
+parameters.
 
 # Examples
 ```julia
@@ -252,11 +257,11 @@ end
 """
     predict_outputs(model, posterior, X)
 
-The law of the linearised model's outputs before the likelihood: `(mean, covariance)`, n x C and C x C x n.
+Returns the distribution of the linearised model's outputs before the likelihood: `(mean, covariance)`, n x C and C x C x n.
 
 # Examples
 ```julia
-predict_outputs(model, q, X).covariance[1, 1, :]
+predict_outputs(model, q, X[1:3, :]).covariance[1, 1, :]
 ```
 """
 predict_outputs(model::Model, q::Posterior, X) = predict_outputs(Once(model, q, :linearized, 0, 0), X)
@@ -274,14 +279,15 @@ end
 """
     predict_leverage(model, posterior, X)
 
-The leverage of each row: the mean over the means of y (of classes, over the logits) of the variance of the linearised model's outputs,
-standardised. Over its mean on the training rows it says how unlike these a row is. `(leverage, left_out)`, two vectors: the
-second is what it would be without the row, if it is of the training data.
+Returns the leverages of rows, `(leverage, left_out)`, two vectors. The leverage is the variance of the linearised model's outputs in
+units of the noise; a row with a large leverage is unlike the training data. `left_out` is the leverage that a row of the training data
+would have without itself.
 
 # Examples
 ```julia
 known = predict_leverage(model, q, X)
-predict_leverage(model, q, 10 .* X).leverage ./ mean(known.leverage)
+far = predict_leverage(model, q, 10 .* X).leverage ./ mean(known.leverage)
+minimum(far)
 ```
 """
 predict_leverage(model::Model, q::Posterior, X) = predict_leverage(Once(model, q, :linearized, 0, 0), X)

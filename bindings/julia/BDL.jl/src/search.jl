@@ -1,18 +1,20 @@
 """
-    Search(optimizer; folds = 5, epochs = 100, method = :monte_carlo, samples = 100, seed = 1, parallel_trials = 1)
+    Search(optimizer; folds = 5, epochs = 100, method = :monte_carlo,
+           samples = 100, seed = 1, parallel_trials = 1)
 
-A search of option values by cross-validation: at random, then by Bayesian optimisation. The optimizer is a prototype,
-which is copied and never changed. What is searched should not be learned as well (options `learn_prior`,
-`learn_noise`). `parallel_trials` Bayesian trials are proposed from the same scores, to be trained at the same time. Without
-ranges the one trial, at random, scores the prototype's own options.
+Creates a search of option values by cross-validation, at random and by Bayesian optimisation. The search copies the optimizer for each
+trial and does not change it. `parallel_trials` Bayesian trials are proposed and trained at the same time. A search without ranges
+scores the optimizer's own options.
+
+libbdl learns the noise and the prior by default. Set option `learn_prior` or `learn_noise` to 0 to search such a value instead.
 
 # Examples
 ```julia
-search = Search(optimizer; epochs = 40)
-vary!(search, :learning_rate, 0.005, 0.1; scale = :log)
-vary!(search, :curvature, ["mc-ef", "mc-ggn"])
-run!(search, X, y; random = 5, bayesian = 10)
-apply!(search, best(search).trial, optimizer)
+tuning = Search(optimizer; folds = 2, epochs = 5)
+vary!(tuning, :learning_rate, 0.005, 0.1; scale = :log)
+vary!(tuning, :curvature, ["mc-ef", "mc-ggn"])
+run!(tuning, X, y; random = 2, bayesian = 1)
+apply!(tuning, best(tuning).trial, optimizer)
 ```
 """
 struct Search <: Owner
@@ -41,8 +43,8 @@ end
 """
     set_communicator!(search, ranks)
 
-From now on [`run!`](@ref) is a call that all ranks make together, on the same data; the folds of the trials are dealt to the ranks, and all
-end with the same trials, whatever their number. `progress` is called on rank 0. `nothing`: alone again.
+Lets several processes search together. All processes then call [`run!`](@ref) at the same time on equal data; the folds are distributed,
+and all end with identical trials. Only process 0 calls the progress function. `nothing` returns to a search with one process.
 
 # Examples
 ```julia
@@ -61,14 +63,14 @@ end
     vary!(search, option, low, high; scale = :linear)
     vary!(search, option, words)
 
-Varies a real or whole-numbered option between limits, evenly or (`scale = :log`) by its logarithm, or a choice among
-words. Ranges come before the first trial.
+Varies an option in a search: a number between two limits, evenly or (`scale = :log`) evenly on the log scale, or a choice among words.
+Call it before the first trial.
 
 # Examples
 ```julia
-search = Search(optimizer; folds = 3)
-vary!(search, :learning_rate, 0.005, 0.1; scale = :log)
-vary!(search, :schedule, ["cosine", "power"])
+ranges = Search(optimizer; folds = 3)
+vary!(ranges, :learning_rate, 0.005, 0.1; scale = :log)
+vary!(ranges, :schedule, ["cosine", "power"])
 ```
 """
 function vary!(search::Search, option::Union{Symbol,AbstractString}, low::Real, high::Real; scale = :linear)
@@ -93,15 +95,16 @@ end
 """
     run!(search, X, Y; random = 5, bayesian = 25, progress = nothing, workers = nothing)
 
-Adds trials. `progress` is called with the search after each; if it returns `true`, the run ends there.
-Ctrl-C raises `InterruptException`. Trials are kept in each case: run what is missing.
+Adds trials to a search. libbdl calls `progress` with the search after each trial, and stops if it returns `true`. Ctrl-C raises
+`InterruptException`. Complete trials are kept in each case.
 
-`workers` threads train the folds, from now on; results do not depend on them. At first they are as many as option `threads` of the
-prototype says. A model of your own has one.
+`workers` threads train the folds; the results do not depend on this number. The default is the number in option `threads`. A custom
+model has one worker.
 
 # Examples
 ```julia
-run!(search, X, y; random = 3, bayesian = 1, progress = s -> println(last(trials(s))))
+run!(search, X, y; random = 1, bayesian = 1,
+     progress = s -> println(length(s), " trials"))
 ```
 """
 function run!(search::Search, X, Y; random::Integer = 5, bayesian::Integer = 25, progress = nothing,
@@ -122,8 +125,8 @@ Base.length(search::Search) = Int(LibBDL.bdl_search_trial_count(alive(search)))
 """
     trials(search)
 
-What was tried and how it went: `(trial, values, score, standard_error, message)` of each; the score is the mean log
-predictive density of the rows left out, NaN with a message where a trial failed.
+Returns the trials: `(trial, values, score, standard_error, message)` of each. The score is the mean log predictive density of the rows
+that were left out, in nats. A trial that failed has the score NaN and a message.
 
 # Examples
 ```julia
@@ -145,7 +148,7 @@ end
 """
     best(search)
 
-The trial with the highest score.
+Returns the trial with the highest score.
 
 # Examples
 ```julia
@@ -157,7 +160,7 @@ best(search::Search) = trial(search, 1 + read_out(out -> LibBDL.bdl_search_best(
 """
     apply!(search, trial, optimizer)
 
-Sets an optimizer's options to the values of a trial, given by its number.
+Sets the options of an optimizer to the values of a trial, given by its number.
 
 # Examples
 ```julia
@@ -173,11 +176,11 @@ end
 """
     folds(search, n)
 
-The fold, from 1, that each of n rows is in.
+Returns the number of the fold, from 1, for each of n rows.
 
 # Examples
 ```julia
-left_out = findall(==(1), folds(search, size(X, 1)))
+folds(search, 5)
 ```
 """
 function folds(search::Search, n::Integer)

@@ -70,7 +70,7 @@ function show_coefficients(io, m)
     end
 end
 
-"Of a point and of dropout there are none."
+"Returns the standard deviations, or nothing for a point and for dropout."
 deviations_or_none(m) = is_point(m) || family(m.posterior) === :dropout ? nothing : deviations(m)
 
 rounded(x) = string(round(x; sigdigits = 5))

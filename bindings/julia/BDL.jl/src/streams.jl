@@ -3,15 +3,16 @@
 """
     observe!(optimizer, X, Y)
 
-Observes the rows in their order, option `block` of them at a time, and returns the log density of each row before it
-was used, in nats (NaN for rows that were not used). Missing targets are `missing` or NaN.
+Learns from rows in their order, option `block` of them at a time. Returns the log density of each row, in nats, before libbdl learned
+from it; NaN for rows that were not used. A target that is `missing` or NaN means that nothing was observed.
 
 # Examples
 ```julia
-optimizer = Optimizer(model, q, "lo-fi", 1; prior_precision = 10)
-for (x, y) in stream
-    score = observe!(optimizer, x', [y])[1]
+online = Optimizer(model, Posterior(model; rank = 2), "lo-fi", 1)
+for i in axes(X, 1)
+    observe!(online, X[i:i, :], y[i:i])
 end
+prequential(online).count
 ```
 """
 function observe!(optimizer::Optimizer, X, Y)
@@ -26,7 +27,7 @@ end
 """
     forecast!(optimizer, steps)
 
-Moves time on without observations. The next [`observe!`](@ref) belongs to that time; 0 steps: to that of the last.
+Moves time on by some steps without observations. The next [`observe!`](@ref) belongs to that time.
 
 # Examples
 ```julia
@@ -42,8 +43,8 @@ end
 """
     set_process_noise!(optimizer, variance)
 
-Variance of the parameters' drift per step of time: one number, one per parameter, or `nothing` for option
-`process_noise` again.
+Sets the variance of the parameters' drift per step of time: one number, or one for each parameter. `nothing` returns to option
+`process_noise`.
 
 # Examples
 ```julia
@@ -58,11 +59,14 @@ end
 """
     prequential(optimizer)
 
-One-step-ahead scores since initialisation: `(count, log_density, error)`, means over the rows observed.
+Returns one-step-ahead scores since the start: `(count, log_density, error)`, means over the observed rows.
 
 # Examples
 ```julia
-prequential(optimizer).log_density
+full = Posterior(model; family = :full)
+kalman = Optimizer(model, full, "ekf", 1; prior_precision = 1)
+observe!(kalman, X, y)
+prequential(kalman)
 ```
 """
 function prequential(optimizer::Optimizer)
@@ -74,7 +78,7 @@ end
 """
     guarded_steps(optimizer)
 
-Number of steps in which option `guard` held something back.
+Returns the number of steps that the divergence guard (option `guard`) limited.
 
 # Examples
 ```julia
@@ -86,11 +90,13 @@ guarded_steps(optimizer::Optimizer) = Int(LibBDL.bdl_optimizer_guarded_steps(ali
 """
     noise(optimizer)
 
-How training makes the noise of a low-rank-moment posterior: `(is_exact, text)`, a line for each layer.
+Returns `(is_exact, text)`: whether the noise of training with a low-rank-moment posterior is exact in every layer, and one line of
+text for each layer that names the estimator.
 
 # Examples
 ```julia
-tied = Optimizer(model, Posterior(model; family = :layerwise_low_rank_moment, rank = 0), "k-tied", 10)
+moments = Posterior(model; family = :layerwise_low_rank_moment, rank = 0)
+tied = Optimizer(model, moments, "k-tied", 10)
 noise(tied).is_exact  # true
 ```
 """
@@ -103,7 +109,7 @@ end
 """
     shortened_steps(optimizer)
 
-Number of steps that were shortened to keep the posterior positive definite.
+Returns the number of steps that libbdl shortened to keep the posterior positive definite.
 
 # Examples
 ```julia
@@ -135,13 +141,16 @@ end
 """
     set_draws!(optimizer, source)
 
-Random draws of training from your own function in place of the library's streams: `source(kind, step, iteration, mean,
-std, n)` returns D x n values. `kind` is `:parameters` (draws of q, whose mean and standard deviations are given) or
-`:probes` (+-1). `nothing`: the library's streams again. A source is not saved with the optimizer.
+Replaces the random numbers of training by your own function. `source(kind, step, iteration, mean, std, n)` returns a D x n matrix.
+`kind` is `:parameters` (samples of q, whose mean and standard deviations are given) or `:probes` (random signs, +1 or -1). `nothing`
+returns to libbdl's random numbers. A source is not saved with the optimizer.
 
 # Examples
 ```julia
-antithetic(kind, step, iteration, m, s, n) = (z = randn(length(m), n ÷ 2); m .+ s .* hcat(z, -z))
+function antithetic(kind, step, iteration, mean, std, n)
+    z = randn(length(mean), n ÷ 2)
+    return mean .+ std .* hcat(z, -z)
+end
 set_draws!(optimizer, antithetic)
 ```
 """

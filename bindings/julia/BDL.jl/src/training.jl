@@ -4,16 +4,17 @@
     fit!(optimizer, X, Y; epochs = 100, progress = nothing)
     fit!(optimizer, data::Dataset; epochs = 1, progress = nothing)
 
-Trains on minibatches of the data: X is n x inputs, Y n x targets (a vector if that is 1). `epochs = 0` finishes an
-interrupted fit, with the results of one that was never interrupted.
+Trains on minibatches of the data. X is n x inputs, and Y is n x targets or a vector. `epochs` is the number of passes over the data.
+`epochs = 0` finishes an interrupted fit, with the same results as without the interruption.
 
-`progress` is called with the optimizer after every epoch (option `progress_every`). It may read the optimizer, its
-model and posterior; if it returns `true`, training ends there. An exception in it ends training and comes
-out unchanged. Ctrl-C raises `InterruptException`. In each case all is as after the last completed step.
+libbdl calls `progress` with the optimizer after every epoch (option `progress_every`). The function may read the optimizer, its model
+and its posterior. Training stops if it returns `true`. An exception in it ends training and reaches you unchanged. Ctrl-C raises
+`InterruptException`. In each case the optimizer has the state after its last complete step.
 
 # Examples
 ```julia
-fit!(optimizer, X, y; epochs = 100, progress = o -> println(running_elbo(o)))
+fit!(optimizer, X, y; epochs = 3,
+     progress = o -> println(round(running_elbo(o).elbo; digits = 1)))
 ```
 """
 function fit!(optimizer::Optimizer, X, Y; epochs::Integer = estimator_default(:epochs), progress = nothing)
@@ -28,7 +29,7 @@ end
 """
     step!(optimizer, X, Y)
 
-One step on your minibatch. It is taken whole or, on an error, not at all.
+Takes one step on a minibatch. On an error nothing changes.
 
 # Examples
 ```julia
@@ -46,7 +47,7 @@ end
 """
     step_rows!(optimizer, rows)
 
-One step from your own gradient rows of -log p (n x D).
+Takes one step from gradients of -log p that you have computed, an n x D matrix with a row for each example.
 
 # Examples
 ```julia
@@ -64,12 +65,12 @@ end
 """
     laplace!(optimizer, X, Y)
 
-Laplace's approximation around the present mean, which should be a mode.
+Computes Laplace's approximation around the present mean, which should be a mode.
 
 # Examples
 ```julia
-optimizer = Optimizer(model, Posterior(model), "laplace", size(X, 1))
-laplace!(fit!(optimizer, X, y), X, y)
+mode = Optimizer(model, Posterior(model), "laplace", size(X, 1))
+laplace!(fit!(mode, X, y), X, y)
 ```
 """
 function laplace!(optimizer::Optimizer, X, Y)
@@ -80,14 +81,14 @@ function laplace!(optimizer::Optimizer, X, Y)
     return optimizer
 end
 
-"Of calls that end early on nothing but an interrupt."
+"Throws if a call was stopped, which only an interrupt does."
 uninterrupted(status) = status == LibBDL.BDL_STOPPED && throw(InterruptException())
 
 """
     request_stop!(optimizer)
     request_stop!(search)
 
-Asks a running fit or search to end after its current step, from whatever thread or callback.
+Asks a running fit or search to end after its current step. You can call it from any thread or callback.
 
 # Examples
 ```julia
@@ -100,8 +101,8 @@ request_stop!(optimizer::Optimizer) = LibBDL.bdl_optimizer_request_stop(alive(op
 """
     elbo(optimizer, X, Y; samples = 100, seed = 1)
 
-The parts of the ELBO on given data: `(elbo, expected_log_likelihood, kl)`, for N examples. `samples = 0` is exact
-quadrature, for generalised linear models with one output.
+Returns the evidence lower bound and its two parts on given data: `(elbo, expected_log_likelihood, kl)`, in nats. The bound is the
+second number minus the third. `samples = 0` integrates exactly, for generalised linear models with one output.
 
 # Examples
 ```julia
@@ -119,7 +120,7 @@ end
 """
     running_elbo(optimizer)
 
-The same parts as training sees them: free of cost, but noisy.
+Returns the evidence lower bound and its parts as training has estimated them, without further computation. The values are noisy.
 
 # Examples
 ```julia
@@ -140,7 +141,7 @@ elbo_parts(log_likelihood, kl) = (elbo = log_likelihood - kl, expected_log_likel
 """
     progress(optimizer)
 
-Where training is: `(step, planned, epoch)`.
+Returns the state of training: `(step, planned, epoch)`.
 
 # Examples
 ```julia
@@ -156,8 +157,8 @@ end
 """
     diagnose(optimizer)
 
-Has training moved the posterior? `(mean_shift, precision_shift, message)`: below 0.1 a shift says no, and the message
-what to change; it is "" if both have moved.
+Checks whether training has moved the posterior. Returns `(mean_shift, precision_shift, message)`. A shift below 0.1 means that the mean
+or the precision is near its initial value; `message` then explains what to change. It is "" if both have moved.
 
 # Examples
 ```julia
@@ -173,8 +174,9 @@ end
 """
     diagnose(optimizer, X, Y)
 
-How much a network's answers for these rows differ: `(spread, message)`, the spread in standard deviations of the targets or as a
-probability. Below 0.01 they are all the same, and the message says what to change; else it is "".
+Checks whether the predictions for these rows differ from each other. Returns `(spread, message)`; the spread is in standard
+deviations of the targets, or a probability. Below 0.01 all predictions are nearly equal, and `message` explains what to change.
+Otherwise it is "".
 
 # Examples
 ```julia

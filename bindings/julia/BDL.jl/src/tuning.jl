@@ -3,9 +3,9 @@
 """
     cross_validate(m, X, y; folds = 5, workers = nothing)
 
-The mean log predictive density of rows that were left out, over `folds` trainings of an estimator with these settings, and its
-standard error: `(score, standard_error)`, in nats per row. The estimator stays as it is. `workers` threads train the folds
-(`nothing`: as many as BLAS uses); results do not depend on them. Data are standardised as [`fit!`](@ref) does, by all rows.
+Scores an estimator by cross-validation. Returns `(score, standard_error)`: the mean log predictive density of the rows that were left
+out, in nats for each row, and its standard error. The estimator does not change. `workers` threads train the folds (`nothing`: as many
+as BLAS uses); the results do not depend on this number. libbdl standardises by all rows, as [`fit!`](@ref) does.
 
 # Examples
 ```julia
@@ -22,19 +22,26 @@ function cross_validate(m::BayesianNetwork, X, y; folds::Integer = 5, workers::U
 end
 
 """
-    tune!(m, X, y, ranges; random = 5, bayesian = 25, parallel_trials = 1, folds = 5, workers = nothing, progress = isinteractive())
+    tune!(m, X, y, ranges; random = 5, bayesian = 25, parallel_trials = 1,
+          folds = 5, workers = nothing, progress = isinteractive())
 
-Searches values of options by cross-validation ([`cross_validate`](@ref)), at random and by Bayesian optimisation, and fits the estimator anew with
-the best, which become its own. `ranges` has for each option `(low, high)`, `(low, high, :log)`, or the words of a choice in a
-vector. Returns what was tried, as [`trials`](@ref) does. `workers` do not matter for the result; `parallel_trials`, the number of Bayesian trials
-that are proposed and trained together, does. What is searched should not be learned as well (options `learn_prior`, `learn_noise`).
-`progress`: `true`, or a function of the search after each trial that may return `true` to take the best so far.
+Searches values of options by cross-validation ([`cross_validate`](@ref)), at random and by Bayesian optimisation, and fits the
+estimator again with the best values, which become its settings. Returns the trials, as [`trials`](@ref) does.
+
+- `ranges`: for each option `(low, high)`, `(low, high, :log)`, or a vector with the words of a choice
+- `random`, `bayesian`: numbers of trials
+- `parallel_trials`: number of Bayesian trials that are proposed and trained at the same time
+- `workers`: number of threads; the results do not depend on it
+- `progress`: `true`, or a function of the search after each trial; if it returns `true`, the search ends
+
+libbdl learns the noise and the prior by default. Set option `learn_prior` or `learn_noise` to 0 to search such a value instead.
 
 # Examples
 ```julia
-m = BayesianMLP(; epochs = 20)
-tune!(m, X, y, (learning_rate = (0.005, 0.1, :log),); random = 2, bayesian = 1, folds = 3, workers = 2, progress = false)
-m.settings.options.learning_rate
+tuned = BayesianMLP(; epochs = 20)
+tune!(tuned, X, y, (learning_rate = (0.005, 0.1, :log),);
+      random = 2, bayesian = 1, folds = 3, workers = 2, progress = false)
+tuned.settings.options.learning_rate
 ```
 """
 function tune!(m::BayesianNetwork, X, y, ranges; random::Integer = 5, bayesian::Integer = 25, parallel_trials::Integer = 1,

@@ -3,9 +3,9 @@
 """
     set_noise!(model; precision, sd, covariance)
 
-Gaussian noise from one of: `precision` (one number or one per output), standard deviation `sd` likewise, or a full
-`covariance` between the outputs (C x C). Training learns precisions from there unless option `learn_noise` is 0, and
-never changes a covariance.
+Sets Gaussian noise from one of three keywords: `precision` (one number, or one for each output), the standard deviation `sd`
+likewise, or a full `covariance` between the outputs (C x C). Training learns precisions from these values on, unless option
+`learn_noise` is 0. Training never changes a covariance.
 
 # Examples
 ```julia
@@ -27,7 +27,7 @@ end
 """
     degrees_of_freedom(model)
 
-Of Student-t noise.
+Returns the degrees of freedom of Student-t noise.
 
 # Examples
 ```julia
@@ -43,7 +43,8 @@ end
 """
     set_degrees_of_freedom!(model, degrees)
 
-Of Student-t noise. Training learns them from there unless option `learn_degrees_of_freedom` is 0.
+Sets the degrees of freedom of Student-t noise. Training learns them from this value on, unless option
+`learn_degrees_of_freedom` is 0.
 
 # Examples
 ```julia
@@ -58,7 +59,7 @@ end
 """
     classes(model)
 
-Class numbers, from 0, that y is among, of a categorical model: all outputs, or those of [`set_classes!`](@ref).
+Returns the class numbers, from 0, that a categorical model can predict: all outputs, or those of [`set_classes!`](@ref).
 
 # Examples
 ```julia
@@ -74,8 +75,8 @@ end
 """
     set_classes!(model, numbers)
 
-Class numbers, from 0, that y is among, of a categorical model; `nothing`: all outputs. The others have probability 0 and
-no part in training: one output layer holds a head for each task of continual learning.
+Restricts a categorical model to some classes, given by their numbers from 0; `nothing` means all outputs. The other classes have
+probability 0 and take no part in training. In continual learning, one output layer can so hold the classes of several tasks.
 
 # Examples
 ```julia
@@ -90,7 +91,7 @@ end
 """
     noise_precision(model)
 
-Precision (1 / variance) of Gaussian noise: a vector of one shared value or one per output.
+Returns the precision (1 / variance) of Gaussian noise: a vector with one shared value, or with one value for each output.
 
 # Examples
 ```julia
@@ -108,7 +109,7 @@ end
 """
     noise_covariance(model)
 
-Covariance of Gaussian noise between the outputs, C x C.
+Returns the covariance of Gaussian noise between the outputs, C x C.
 
 # Examples
 ```julia
@@ -123,12 +124,13 @@ end
 """
     standardize!(model, X, Y = nothing)
 
-Standardises inside the model, by means and standard deviations of the columns of X and, for Gaussian targets, of Y:
-data, predictions and noise stay in their own units everywhere. To be done before training.
+Sets the standardisation inside the model to the means and standard deviations of the columns of X and, for Gaussian targets, of Y.
+Data, predictions and noise keep their units. Call it before training.
 
 # Examples
 ```julia
-model = standardize!(Model((6, 50, 1)), X, y)
+scaled = standardize!(Model((6, 50, 1)), X, y)
+standardization(scaled).target_mean == [mean(y)]
 ```
 """
 function standardize!(model::Model, X, Y = nothing)
@@ -139,7 +141,8 @@ end
 """
     set_standardization!(model; input_mean, input_scale, target_mean, target_scale)
 
-As [`standardize!`](@ref), with given values; 0 and 1 where they are not given.
+Sets the standardisation inside the model to given values, as [`standardize!`](@ref) does from data. Means that you do not give are
+0, and scales are 1.
 
 # Examples
 ```julia
@@ -156,7 +159,7 @@ end
 """
     standardization(model)
 
-Means and scales of inputs and targets inside the model: `(input_mean, input_scale, target_mean, target_scale)`.
+Returns the means and scales of inputs and targets inside the model: `(input_mean, input_scale, target_mean, target_scale)`.
 
 # Examples
 ```julia

@@ -1,6 +1,6 @@
 # Models that are Julia functions.
 
-"What the trampolines find: the user's functions. It is held by every handle that uses the model."
+"The user's functions, which the trampolines call. Every handle that uses the model holds this object."
 mutable struct UserModel
     outputs::Any
     gradients::Any
@@ -12,21 +12,26 @@ mutable struct UserModel
 end
 
 """
-    Model(outputs, gradients = nothing; inputs, parameters, noutputs = 1, likelihood = :gaussian, dtype = Float64)
+    Model(outputs, gradients = nothing; inputs, parameters, noutputs = 1,
+          likelihood = :gaussian, dtype = Float64)
 
-A model of your own: a simulator, an ODE, a network of another package.
+Creates a custom model from Julia functions, for example a simulator, an ODE or a network of another package.
 
-- `outputs(theta, X)` returns the outputs of each row of X: n x C, or a vector if C is 1.
-- `gradients(theta, X, G)` returns n x D: row i is the sum over outputs c of `G[i, c]` times the gradient of output c at
-  row i of X. Without it there are predictions, but no training.
+- `outputs(theta, X)` returns the outputs for each row of X: n x C, or a vector if C is 1.
+- `gradients(theta, X, G)` returns an n x D matrix: row i is the sum over outputs c of `G[i, c]` times the gradient of output c at
+  row i of X. Without gradients the model predicts but does not train.
 
-The arrays they get are copies of their own. An exception in either ends the call in progress and comes out unchanged.
+The functions receive copies, which they may change. An exception in a function ends the call and reaches you unchanged.
 
 # Examples
 ```julia
 decay(theta, X) = theta[1] .* exp.(-theta[2] .* X[:, 1])
-slopes(theta, X, G) = hcat(G .* exp.(-theta[2] .* X), -G .* X .* theta[1] .* exp.(-theta[2] .* X))
-model = Model(decay, slopes; inputs = 1, parameters = 2)
+function slopes(theta, X, G)
+    e = exp.(-theta[2] .* X)
+    return hcat(G .* e, -G .* X .* theta[1] .* e)
+end
+custom = Model(decay, slopes; inputs = 1, parameters = 2)
+evaluate(custom, [2.0, 1.0], [0.0, 1.0])
 ```
 """
 function Model(outputs, gradients; inputs::Integer, parameters::Integer, noutputs::Integer = 1,

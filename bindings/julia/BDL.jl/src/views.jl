@@ -79,7 +79,7 @@ look_row(A::AbstractMatrix) = look(A)
 look_row(a::AbstractVector) = swapped(look(a))
 look_row(other) = look(other)
 
-"What may be left out."
+"Returns a view, or no matrix for nothing."
 look_or_none(x) = x === nothing ? NO_MATRIX : look(x)
 look_row_or_none(x) = x === nothing ? NO_MATRIX : look_row(x)
 

@@ -78,3 +78,9 @@ end
     GC.gc()
     @test read_rows(kept, 1:100)[1] == SET_X
 end
+
+let data = Dataset(SET_X, SET_Y)
+    @test repr(data) == "Dataset(100 rows, 2 inputs, 1 targets)"
+    close(data)
+    @test repr(data) == "Dataset (closed)"
+end

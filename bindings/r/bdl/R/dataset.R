@@ -21,6 +21,5 @@ bdl_read_rows <- function(dataset, rows) {
   n <- length(rows)
   check_numbers(rows, bdl_dataset_rows(dataset), "rows")
   targets <- bdl_dataset_targets(dataset)
-  parts <- bdl_dataset_read(dataset, rows - 1, c(n, bdl_dataset_inputs(dataset)), if (targets > 0) c(n, targets))
-  if (targets > 0) parts else list(x = parts, y = NULL)
+  bdl_dataset_read(dataset, rows - 1, c(n, bdl_dataset_inputs(dataset)), if (targets > 0) c(n, targets))
 }

@@ -92,7 +92,8 @@ bdl_glm <- function(x, ...) {
   names(call)[names(call) == "x"] <- ""
   call$hidden <- quote(integer(0))
   fit <- eval(call, parent.frame())
-  fit$call[[1L]] <- quote(bdl)
+  fit$call[[1L]] <- quote(bdl_glm)
+  fit$call$hidden <- NULL
   fit
 }
 

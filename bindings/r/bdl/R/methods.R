@@ -53,8 +53,9 @@ degrees_of_freedom <- function(object) {
 summary.bdl <- function(object, level = 0.95, ...) {
   table <- NULL
   if (is_linear(object)) {
-    table <- cbind(Estimate = coef(object), `Std. Dev.` = sqrt(diag(covariance_of(object))),
-                   limits_of(object, level = level))
+    mean <- coef(object)
+    sd <- sqrt(diag(covariance_of(object)))
+    table <- cbind(Estimate = mean, `Std. Dev.` = sd, limits_of(object, level = level), `P(> 0)` = stats::pnorm(mean / sd))
   }
   structure(class = "summary.bdl", list(
     call = object$call, headline = headline(object), coefficients = table,
@@ -73,8 +74,10 @@ prior_table <- function(object) {
 print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", x$headline, "\n\n", sep = "")
   if (!is.null(x$coefficients)) {
-    cat("Coefficients (posterior means and standard deviations):\n")
-    print(x$coefficients, digits = digits)
+    cat("Coefficients (posterior means, standard deviations, limits, probability of being positive):\n")
+    table <- x$coefficients
+    table[, "P(> 0)"] <- round(table[, "P(> 0)"], 3)
+    print(table, digits = digits)
     if (!is.null(x$point)) cat("NaN: ", x$point, "\n", sep = "")
     cat("\n")
   }

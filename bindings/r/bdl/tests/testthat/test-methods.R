@@ -5,7 +5,23 @@ test_that("printing and summaries say what was fitted", {
   expect_output(print(summary(fit)), "effective parameters")
   linear <- bdl_glm(y ~ a + g, d, verbose = FALSE)
   expect_output(print(summary(linear)), "Std. Dev.")
-  expect_identical(rownames(summary(linear)$coefficients), c("(Intercept)", "a", "gv", "gw"))
+  table <- summary(linear, level = 0.9)$coefficients
+  expect_identical(dimnames(table), list(c("(Intercept)", "a", "gv", "gw"), c("Estimate", "Std. Dev.", "5 %", "95 %", "P(> 0)")))
+  expect_equal(table[, "P(> 0)"], pnorm(coef(linear) / sqrt(diag(vcov(linear)))))
+  expect_output(print(summary(linear)), "P(> 0)", fixed = TRUE)
+})
+
+test_that("a linear model's call is that of bdl_glm()", {
+  fit <- bdl_glm(dist ~ speed, cars, seed = 1)
+  expect_identical(fit$call, quote(bdl_glm(formula = dist ~ speed, data = cars, seed = 1)))
+  for (shown in list(fit, summary(fit))) {
+    expect_output(print(shown), "bdl_glm(formula = dist ~ speed, data = cars, seed = 1)", fixed = TRUE)
+  }
+  expect_identical(coef(update(fit, seed = 2)), coef(fit))
+  expect_identical(formula(update(fit, log(.) ~ .)), log(dist) ~ speed)
+  matrices <- bdl_glm(cbind(speed = cars$speed), cars$dist, seed = 1)
+  expect_identical(matrices$call[[1]], quote(bdl_glm))
+  expect_equal(coef(update(matrices)), coef(fit))
 })
 
 test_that("linear models have the coefficients of lm() and glm() in the data's units", {
