@@ -160,7 +160,8 @@ void moving_average(Options& options, const MethodContext& context) {
 /// Networks have their prior and noise by the evidence. One precision for all parameters suits classes: with
 /// one a layer, longer training makes predictions less sure than they should be
 /// (experiments/results/defaults.md).
-/// Heteroscedastic networks have one as well: their last layer would have two, which Kronecker factors refuse.
+/// Heteroscedastic networks have one as well: their last layer would have two, which Kronecker factors
+/// refuse.
 void laplace(Options& options, const MethodContext& context) {
   first_order<Rule::map, EstimateKind::lin_ef>(options, context);
   options.laplace = 1;
