@@ -35,7 +35,7 @@ typedef enum bdl_class_type {
 
 /**
  * Gives an input, a target or a class a name. The estimators of the other languages set and use names.
- * Since 0.2.
+ * Since 0.3.
  * @param model a model
  * @param what  BDL_INPUT, BDL_TARGET or BDL_CLASS
  * @param index number of the column, from 0; for a class, the number that y has for it
@@ -45,7 +45,7 @@ typedef enum bdl_class_type {
 BDL_API bdl_status bdl_model_set_name(bdl_model* model, bdl_named what, int64_t index, const char* name);
 
 /**
- * Reads a name. Since 0.2.
+ * Reads a name. Since 0.3.
  * @param model a model
  * @param what  BDL_INPUT, BDL_TARGET or BDL_CLASS
  * @param index number of the column or class, from 0
@@ -58,7 +58,7 @@ BDL_API bdl_status bdl_model_get_name(const bdl_model* model, bdl_named what, in
 
 /**
  * Sets the type of the class labels; a new model has BDL_CLASS_TEXT. The type is saved with the model.
- * Since 0.2.
+ * Since 0.3.
  * @param model a model with classes
  * @param type  a bdl_class_type
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a model without classes)
@@ -66,7 +66,7 @@ BDL_API bdl_status bdl_model_get_name(const bdl_model* model, bdl_named what, in
 BDL_API bdl_status bdl_model_set_class_type(bdl_model* model, bdl_class_type type);
 
 /**
- * Reads the type of the class labels. Since 0.2.
+ * Reads the type of the class labels. Since 0.3.
  * @param model a model with classes
  * @param type  receives a bdl_class_type
  * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a model without classes)

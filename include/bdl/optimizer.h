@@ -67,7 +67,7 @@ BDL_API bdl_status bdl_method_describe(const char* name, const char** families, 
 /**
  * Reads whether a method is a baseline of its paper, for comparisons. The intervals of a baseline by its
  * defaults do not hold what the scorecard (experiments/results/scorecard.md) asks for. Any out-pointer may
- * be NULL; strings are static. Since 0.2.
+ * be NULL; strings are static. Since 0.3.
  * @param name        name of a method; others return BDL_ERROR_INVALID_ARGUMENT
  * @param is_baseline receives 1 for a baseline
  * @param caution     receives a sentence that the packages of Python, R and Julia show before the first fit
@@ -136,7 +136,7 @@ BDL_API bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples
  * this optimizer learn scales by the evidence (option "scales"), which keeps the noise equal everywhere
  * unless the data contradict. Else it is BDL_GAUSSIAN: for streams, linear models, dropout posteriors,
  * layers that depend on the whole minibatch, and options that fix the noise. A heteroscedastic model has
- * twice the outputs, so call this function before you create the model that you train. Since 0.2.
+ * twice the outputs, so call this function before you create the model that you train. Since 0.3.
  *
  * BDL_STUDENT_T takes the place of BDL_HETEROSCEDASTIC if a target is more than 1000 robust standard
  * deviations from the median of its column: such a target would hide all others. A robust standard
@@ -285,7 +285,7 @@ BDL_API bdl_status bdl_option_describe(int64_t index, const char** name, bdl_opt
 /**
  * Returns which methods read the i-th option, as a static text that completes "is read by": "schedule
  * steps", "descents vogn, ivon and kfac". If you change an option that nothing reads, the call returns
- * BDL_ERROR_UNSUPPORTED, unless the value is the method's default. Since 0.2.
+ * BDL_ERROR_UNSUPPORTED, unless the value is the method's default. Since 0.3.
  * @param index 0 to bdl_option_count() - 1; "" for others
  */
 BDL_API const char* bdl_option_readers(int64_t index);
@@ -369,7 +369,7 @@ BDL_API bdl_status bdl_optimizer_laplace(bdl_optimizer* optimizer, bdl_matrix x,
  * Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) /
  * T + log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in
  * the posterior's family and the temperature T of option "kl_weight" (docs/theory/evidence.md). It needs no
- * data, and changes nothing. Any out-pointer may be NULL. Since 0.2.
+ * data, and changes nothing. Any out-pointer may be NULL. Since 0.3.
  *
  * Call bdl_optimizer_laplace(), or fit with option "laplace", first, and again after a change of the mean,
  * of a posterior that is the prior, or of ratios of noise precisions, and after loading a checkpoint; else
@@ -391,7 +391,7 @@ BDL_API bdl_status bdl_optimizer_evidence(const bdl_optimizer* optimizer, bdl_ma
  * Sets the precisions of the prior's groups, the noise, and the posterior's covariance to those at which
  * the evidence of bdl_optimizer_evidence() is greatest; the mean stays. There is at most one optimum,
  * because the evidence is concave in the logarithms of the precisions. A group that neither the data nor
- * the mean determine keeps its precision. On failure nothing has changed. Since 0.2.
+ * the mean determine keeps its precision. On failure nothing has changed. Since 0.3.
  * @param optimizer    an optimizer with a model. BDL_ERROR_UNSUPPORTED as for bdl_optimizer_evidence(), and
  *                     for "prior" if the prior is fixed, for "noise" unless it is Gaussian
  * @param of           "prior", "noise" (a common factor of its precisions) or "prior noise"
@@ -404,7 +404,7 @@ BDL_API bdl_status bdl_optimizer_maximize_evidence(bdl_optimizer* optimizer, con
 /**
  * Computes 1/2 g^T Sigma g nats for the gradient g of the loss at the mean and Laplace's Sigma: the
  * decrease of the loss that a Newton step would bring. Training that has found a mode under this prior has
- * a gap below 1. Since 0.2.
+ * a gap below 1. Since 0.3.
  * @param optimizer an optimizer with a Laplace approximation, as for bdl_optimizer_evidence()
  * @param x         n x inputs, which count as N examples
  * @param y         n x targets
@@ -584,7 +584,7 @@ BDL_API bdl_status bdl_optimizer_diagnose(const bdl_optimizer* optimizer, double
 /**
  * Checks whether a network with hidden units predicts the same for every row: at the posterior's mean and,
  * if the predictions of the method average over samples, also on average over 20 of them. Either
- * out-pointer may be NULL. Since 0.2.
+ * out-pointer may be NULL. Since 0.3.
  * @param optimizer an optimizer of a model
  * @param x         inputs, for example those of training; of more than 100 rows, 100 evenly spaced ones are
  *                  used

@@ -298,7 +298,7 @@ BDL_API bdl_status bdl_posterior_dropout_rates(const bdl_posterior* posterior, d
  * training has learned the mean only ("map", "sgd"). Functions of its covariance and of its density return
  * BDL_ERROR_UNSUPPORTED, predictions are those of the mean with the noise, and its tensors hold the numbers
  * of the start. Laplace's approximation, SWAG, steps of other methods and numbers that you set give a mode
- * a covariance. Since 0.2.
+ * a covariance. Since 0.3.
  */
 BDL_API int32_t bdl_posterior_has_covariance(const bdl_posterior* posterior);
 

@@ -250,7 +250,7 @@ BDL_API bdl_status bdl_predict_output_distribution(const bdl_model* model, const
  * classes), for standardised targets, by the posterior that BDL_LINEARIZED takes. Divided by its mean over
  * the training rows it is a score that is 1 on average over these rows, and larger where there are few
  * data. After methods that find a point, such as "map", the posterior has the covariance that it began
- * with, and leverages mean nothing. Since 0.2.
+ * with, and leverages mean nothing. Since 0.3.
  * @param model     as for bdl_predict()
  * @param posterior as for bdl_predict()
  * @param x         n x inputs
@@ -365,7 +365,7 @@ BDL_API bdl_status bdl_predictor_draws(bdl_predictor* predictor, bdl_matrix x, b
 BDL_API bdl_status bdl_predictor_output_distribution(bdl_predictor* predictor, bdl_matrix x,
                                                      bdl_matrix_out mean, bdl_matrix_out covariance);
 
-/** Computes leverages as bdl_predict_leverage() does, whatever the predictor's method. Since 0.2. */
+/** Computes leverages as bdl_predict_leverage() does, whatever the predictor's method. Since 0.3. */
 BDL_API bdl_status bdl_predictor_leverage(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out leverage,
                                           bdl_matrix_out left_out);
 

@@ -724,7 +724,7 @@ r''' "false", "true"'''
 def bdl_model_set_name(model, what, index, name):
     r"""
     Gives an input, a target or a class a name. The estimators of the other languages set and use names.
-    Since 0.2.
+    Since 0.3.
     :type model: bdl_model
     :param model: a model
     :type what: int
@@ -740,7 +740,7 @@ def bdl_model_set_name(model, what, index, name):
 
 def bdl_model_get_name(model, what, index):
     r"""
-    Reads a name. Since 0.2.
+    Reads a name. Since 0.3.
     :type model: bdl_model
     :param model: a model
     :type what: int
@@ -758,7 +758,7 @@ def bdl_model_get_name(model, what, index):
 def bdl_model_set_class_type(model, type):
     r"""
     Sets the type of the class labels; a new model has BDL_CLASS_TEXT. The type is saved with the model.
-    Since 0.2.
+    Since 0.3.
     :type model: bdl_model
     :param model: a model with classes
     :type type: int
@@ -770,7 +770,7 @@ def bdl_model_set_class_type(model, type):
 
 def bdl_model_get_class_type(model):
     r"""
-    Reads the type of the class labels. Since 0.2.
+    Reads the type of the class labels. Since 0.3.
     :type model: bdl_model
     :param model: a model with classes
     :type type: int32_t
@@ -1105,7 +1105,7 @@ def bdl_posterior_has_covariance(posterior):
     training has learned the mean only ("map", "sgd"). Functions of its covariance and of its density return
     BDL_ERROR_UNSUPPORTED, predictions are those of the mean with the noise, and its tensors hold the numbers
     of the start. Laplace's approximation, SWAG, steps of other methods and numbers that you set give a mode
-    a covariance. Since 0.2.
+    a covariance. Since 0.3.
     """
     return _lowlevel.bdl_posterior_has_covariance(posterior)
 
@@ -1373,7 +1373,7 @@ def bdl_method_standing(name):
     r"""
     Reads whether a method is a baseline of its paper, for comparisons. The intervals of a baseline by its
     defaults do not hold what the scorecard (experiments/results/scorecard.md) asks for. Any out-pointer may
-    be NULL; strings are static. Since 0.2.
+    be NULL; strings are static. Since 0.3.
     :type name: string
     :param name:        name of a method; others return BDL_ERROR_INVALID_ARGUMENT
     :type is_baseline: int32_t
@@ -1461,7 +1461,7 @@ def bdl_noise_suggest(optimizer, in_blocks, prior_parameters, y):
     this optimizer learn scales by the evidence (option "scales"), which keeps the noise equal everywhere
     unless the data contradict. Else it is BDL_GAUSSIAN: for streams, linear models, dropout posteriors,
     layers that depend on the whole minibatch, and options that fix the noise. A heteroscedastic model has
-    twice the outputs, so call this function before you create the model that you train. Since 0.2.
+    twice the outputs, so call this function before you create the model that you train. Since 0.3.
 
     BDL_STUDENT_T takes the place of BDL_HETEROSCEDASTIC if a target is more than 1000 robust standard
     deviations from the median of its column: such a target would hide all others. A robust standard
@@ -1657,7 +1657,7 @@ def bdl_option_readers(index):
     r"""
     Returns which methods read the i-th option, as a static text that completes "is read by": "schedule
     steps", "descents vogn, ivon and kfac". If you change an option that nothing reads, the call returns
-    BDL_ERROR_UNSUPPORTED, unless the value is the method's default. Since 0.2.
+    BDL_ERROR_UNSUPPORTED, unless the value is the method's default. Since 0.3.
     :type index: int64_t
     :param index: 0 to bdl_option_count() - 1; "" for others
     """
@@ -1760,7 +1760,7 @@ def bdl_optimizer_evidence(optimizer, prior_precision, noise_precision):
     Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) /
     T + log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in
     the posterior's family and the temperature T of option "kl_weight" (docs/theory/evidence.md). It needs no
-    data, and changes nothing. Any out-pointer may be NULL. Since 0.2.
+    data, and changes nothing. Any out-pointer may be NULL. Since 0.3.
 
     Call bdl_optimizer_laplace(), or fit with option "laplace", first, and again after a change of the mean,
     of a posterior that is the prior, or of ratios of noise precisions, and after loading a checkpoint; else
@@ -1787,7 +1787,7 @@ def bdl_optimizer_maximize_evidence(optimizer, of):
     Sets the precisions of the prior's groups, the noise, and the posterior's covariance to those at which
     the evidence of bdl_optimizer_evidence() is greatest; the mean stays. There is at most one optimum,
     because the evidence is concave in the logarithms of the precisions. A group that neither the data nor
-    the mean determine keeps its precision. On failure nothing has changed. Since 0.2.
+    the mean determine keeps its precision. On failure nothing has changed. Since 0.3.
     :type optimizer: bdl_optimizer
     :param optimizer:    an optimizer with a model. BDL_ERROR_UNSUPPORTED as for bdl_optimizer_evidence(), and
                             for "prior" if the prior is fixed, for "noise" unless it is Gaussian
@@ -1804,7 +1804,7 @@ def bdl_optimizer_mode_gap(optimizer, x, y):
     r"""
     Computes 1/2 g^T Sigma g nats for the gradient g of the loss at the mean and Laplace's Sigma: the
     decrease of the loss that a Newton step would bring. Training that has found a mode under this prior has
-    a gap below 1. Since 0.2.
+    a gap below 1. Since 0.3.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer with a Laplace approximation, as for bdl_optimizer_evidence()
     :type x: bdl_matrix
@@ -2020,7 +2020,7 @@ def bdl_optimizer_diagnose_answers(optimizer, x, y):
     r"""
     Checks whether a network with hidden units predicts the same for every row: at the posterior's mean and,
     if the predictions of the method average over samples, also on average over 20 of them. Either
-    out-pointer may be NULL. Since 0.2.
+    out-pointer may be NULL. Since 0.3.
     :type optimizer: bdl_optimizer
     :param optimizer: an optimizer of a model
     :type x: bdl_matrix
@@ -2565,7 +2565,7 @@ def bdl_predict_leverage(model, posterior, x, leverage, left_out):
     classes), for standardised targets, by the posterior that BDL_LINEARIZED takes. Divided by its mean over
     the training rows it is a score that is 1 on average over these rows, and larger where there are few
     data. After methods that find a point, such as "map", the posterior has the covariance that it began
-    with, and leverages mean nothing. Since 0.2.
+    with, and leverages mean nothing. Since 0.3.
     :type model: bdl_model
     :param model:     as for bdl_predict()
     :type posterior: bdl_posterior
@@ -2674,7 +2674,7 @@ def bdl_predictor_output_distribution(predictor, x, mean, covariance):
     return _lowlevel.bdl_predictor_output_distribution(predictor, x, mean, covariance)
 
 def bdl_predictor_leverage(predictor, x, leverage, left_out):
-    r""" Computes leverages as bdl_predict_leverage() does, whatever the predictor's method. Since 0.2."""
+    r""" Computes leverages as bdl_predict_leverage() does, whatever the predictor's method. Since 0.3."""
     return _lowlevel.bdl_predictor_leverage(predictor, x, leverage, left_out)
 
 def bdl_metric_rmse(mean, y):
@@ -3354,7 +3354,7 @@ def bdl_load_bytes(bytes, user_model, model, posterior, optimizer):
 
 def bdl_version():
     r"""
-    Returns the version of the library at run time, such as "0.2.0". BDL_VERSION_STRING is the version that
+    Returns the version of the library at run time, such as "0.3.0". BDL_VERSION_STRING is the version that
     the program was compiled with. The string is static. Since 0.1.
     """
     return _lowlevel.bdl_version()

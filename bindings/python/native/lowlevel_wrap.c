@@ -17521,7 +17521,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_set_name", _wrap_bdl_model_set_name, METH_VARARGS, "\n"
 		"Gives an input, a target or a class a name. The estimators of the other languages set and use names.\n"
-		"Since 0.2.\n"
+		"Since 0.3.\n"
 		":type model: bdl_model\n"
 		":param model: a model\n"
 		":type what: int\n"
@@ -17534,7 +17534,7 @@ static PyMethodDef SwigMethods[] = {
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a class of a model without classes)\n"
 		""},
 	 { "bdl_model_get_name", _wrap_bdl_model_get_name, METH_VARARGS, "\n"
-		"Reads a name. Since 0.2.\n"
+		"Reads a name. Since 0.3.\n"
 		":type model: bdl_model\n"
 		":param model: a model\n"
 		":type what: int\n"
@@ -17549,7 +17549,7 @@ static PyMethodDef SwigMethods[] = {
 		""},
 	 { "bdl_model_set_class_type", _wrap_bdl_model_set_class_type, METH_VARARGS, "\n"
 		"Sets the type of the class labels; a new model has BDL_CLASS_TEXT. The type is saved with the model.\n"
-		"Since 0.2.\n"
+		"Since 0.3.\n"
 		":type model: bdl_model\n"
 		":param model: a model with classes\n"
 		":type type: int\n"
@@ -17558,7 +17558,7 @@ static PyMethodDef SwigMethods[] = {
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_UNSUPPORTED (a model without classes)\n"
 		""},
 	 { "bdl_model_get_class_type", _wrap_bdl_model_get_class_type, METH_O, "\n"
-		"Reads the type of the class labels. Since 0.2.\n"
+		"Reads the type of the class labels. Since 0.3.\n"
 		":type model: bdl_model\n"
 		":param model: a model with classes\n"
 		":type type: int32_t\n"
@@ -17797,7 +17797,7 @@ static PyMethodDef SwigMethods[] = {
 		"training has learned the mean only (\"map\", \"sgd\"). Functions of its covariance and of its density return\n"
 		"BDL_ERROR_UNSUPPORTED, predictions are those of the mean with the noise, and its tensors hold the numbers\n"
 		"of the start. Laplace's approximation, SWAG, steps of other methods and numbers that you set give a mode\n"
-		"a covariance. Since 0.2.\n"
+		"a covariance. Since 0.3.\n"
 		""},
 	 { "bdl_posterior_mean", _wrap_bdl_posterior_mean, METH_VARARGS, " Reads the mean mu into 1 x D. Since 0.1."},
 	 { "bdl_posterior_get_low_rank", _wrap_bdl_posterior_get_low_rank, METH_VARARGS, "\n"
@@ -17997,7 +17997,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_method_standing", _wrap_bdl_method_standing, METH_O, "\n"
 		"Reads whether a method is a baseline of its paper, for comparisons. The intervals of a baseline by its\n"
 		"defaults do not hold what the scorecard (experiments/results/scorecard.md) asks for. Any out-pointer may\n"
-		"be NULL; strings are static. Since 0.2.\n"
+		"be NULL; strings are static. Since 0.3.\n"
 		":type name: string\n"
 		":param name:        name of a method; others return BDL_ERROR_INVALID_ARGUMENT\n"
 		":type is_baseline: int32_t\n"
@@ -18073,7 +18073,7 @@ static PyMethodDef SwigMethods[] = {
 		"this optimizer learn scales by the evidence (option \"scales\"), which keeps the noise equal everywhere\n"
 		"unless the data contradict. Else it is BDL_GAUSSIAN: for streams, linear models, dropout posteriors,\n"
 		"layers that depend on the whole minibatch, and options that fix the noise. A heteroscedastic model has\n"
-		"twice the outputs, so call this function before you create the model that you train. Since 0.2.\n"
+		"twice the outputs, so call this function before you create the model that you train. Since 0.3.\n"
 		"\n"
 		"BDL_STUDENT_T takes the place of BDL_HETEROSCEDASTIC if a target is more than 1000 robust standard\n"
 		"deviations from the median of its column: such a target would hide all others. A robust standard\n"
@@ -18215,7 +18215,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_option_readers", _wrap_bdl_option_readers, METH_O, "\n"
 		"Returns which methods read the i-th option, as a static text that completes \"is read by\": \"schedule\n"
 		"steps\", \"descents vogn, ivon and kfac\". If you change an option that nothing reads, the call returns\n"
-		"BDL_ERROR_UNSUPPORTED, unless the value is the method's default. Since 0.2.\n"
+		"BDL_ERROR_UNSUPPORTED, unless the value is the method's default. Since 0.3.\n"
 		":type index: int64_t\n"
 		":param index: 0 to bdl_option_count() - 1; \"\" for others\n"
 		""},
@@ -18297,7 +18297,7 @@ static PyMethodDef SwigMethods[] = {
 		"Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) /\n"
 		"T + log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in\n"
 		"the posterior's family and the temperature T of option \"kl_weight\" (docs/theory/evidence.md). It needs no\n"
-		"data, and changes nothing. Any out-pointer may be NULL. Since 0.2.\n"
+		"data, and changes nothing. Any out-pointer may be NULL. Since 0.3.\n"
 		"\n"
 		"Call bdl_optimizer_laplace(), or fit with option \"laplace\", first, and again after a change of the mean,\n"
 		"of a posterior that is the prior, or of ratios of noise precisions, and after loading a checkpoint; else\n"
@@ -18321,7 +18321,7 @@ static PyMethodDef SwigMethods[] = {
 		"Sets the precisions of the prior's groups, the noise, and the posterior's covariance to those at which\n"
 		"the evidence of bdl_optimizer_evidence() is greatest; the mean stays. There is at most one optimum,\n"
 		"because the evidence is concave in the logarithms of the precisions. A group that neither the data nor\n"
-		"the mean determine keeps its precision. On failure nothing has changed. Since 0.2.\n"
+		"the mean determine keeps its precision. On failure nothing has changed. Since 0.3.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer:    an optimizer with a model. BDL_ERROR_UNSUPPORTED as for bdl_optimizer_evidence(), and\n"
 		"                        for \"prior\" if the prior is fixed, for \"noise\" unless it is Gaussian\n"
@@ -18335,7 +18335,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_optimizer_mode_gap", _wrap_bdl_optimizer_mode_gap, METH_VARARGS, "\n"
 		"Computes 1/2 g^T Sigma g nats for the gradient g of the loss at the mean and Laplace's Sigma: the\n"
 		"decrease of the loss that a Newton step would bring. Training that has found a mode under this prior has\n"
-		"a gap below 1. Since 0.2.\n"
+		"a gap below 1. Since 0.3.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer with a Laplace approximation, as for bdl_optimizer_evidence()\n"
 		":type x: bdl_matrix\n"
@@ -18512,7 +18512,7 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_optimizer_diagnose_answers", _wrap_bdl_optimizer_diagnose_answers, METH_VARARGS, "\n"
 		"Checks whether a network with hidden units predicts the same for every row: at the posterior's mean and,\n"
 		"if the predictions of the method average over samples, also on average over 20 of them. Either\n"
-		"out-pointer may be NULL. Since 0.2.\n"
+		"out-pointer may be NULL. Since 0.3.\n"
 		":type optimizer: bdl_optimizer\n"
 		":param optimizer: an optimizer of a model\n"
 		":type x: bdl_matrix\n"
@@ -18951,7 +18951,7 @@ static PyMethodDef SwigMethods[] = {
 		"classes), for standardised targets, by the posterior that BDL_LINEARIZED takes. Divided by its mean over\n"
 		"the training rows it is a score that is 1 on average over these rows, and larger where there are few\n"
 		"data. After methods that find a point, such as \"map\", the posterior has the covariance that it began\n"
-		"with, and leverages mean nothing. Since 0.2.\n"
+		"with, and leverages mean nothing. Since 0.3.\n"
 		":type model: bdl_model\n"
 		":param model:     as for bdl_predict()\n"
 		":type posterior: bdl_posterior\n"
@@ -19030,7 +19030,7 @@ static PyMethodDef SwigMethods[] = {
 		"Computes the distribution of outputs as bdl_predict_output_distribution() does, whatever the predictor's\n"
 		"method. Since 0.2.\n"
 		""},
-	 { "bdl_predictor_leverage", _wrap_bdl_predictor_leverage, METH_VARARGS, " Computes leverages as bdl_predict_leverage() does, whatever the predictor's method. Since 0.2."},
+	 { "bdl_predictor_leverage", _wrap_bdl_predictor_leverage, METH_VARARGS, " Computes leverages as bdl_predict_leverage() does, whatever the predictor's method. Since 0.3."},
 	 { "bdl_metric_rmse", _wrap_bdl_metric_rmse, METH_VARARGS, "\n"
 		"Computes the root mean squared error over all entries, in units of y. Since 0.1.\n"
 		":type mean: bdl_matrix\n"
@@ -19570,7 +19570,7 @@ static PyMethodDef SwigMethods[] = {
 		":param optimizer:  as for bdl_load()\n"
 		""},
 	 { "bdl_version", _wrap_bdl_version, METH_NOARGS, "\n"
-		"Returns the version of the library at run time, such as \"0.2.0\". BDL_VERSION_STRING is the version that\n"
+		"Returns the version of the library at run time, such as \"0.3.0\". BDL_VERSION_STRING is the version that\n"
 		"the program was compiled with. The string is static. Since 0.1.\n"
 		""},
 	 { "bdl_check_version", _wrap_bdl_check_version, METH_VARARGS, "\n"

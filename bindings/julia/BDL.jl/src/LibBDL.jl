@@ -12,7 +12,7 @@ import ..closed
 const libbdl = "libbdl.so.0"
 
 "Version of the headers that this is generated from."
-const header_version = v"0.2.0"
+const header_version = v"0.3.0"
 
 "An object of the library, freed once: by its `bdl_..._free` or, at the latest, when nothing refers to it."
 abstract type Handle end
@@ -1047,7 +1047,7 @@ const bdl_class_type_names = Dict{Cint,String}(
 
 """
 Gives an input, a target or a class a name. The estimators of the other languages set and use names.
-Since 0.2.
+Since 0.3.
 
 # Arguments
 - `model`: a model
@@ -1063,7 +1063,7 @@ function bdl_model_set_name(model::Union{bdl_model,Ptr{bdl_model}}, what::Intege
 end
 
 """
-Reads a name. Since 0.2.
+Reads a name. Since 0.3.
 
 # Arguments
 - `model`: a model
@@ -1081,7 +1081,7 @@ end
 
 """
 Sets the type of the class labels; a new model has BDL_CLASS_TEXT. The type is saved with the model.
-Since 0.2.
+Since 0.3.
 
 # Arguments
 - `model`: a model with classes
@@ -1095,7 +1095,7 @@ function bdl_model_set_class_type(model::Union{bdl_model,Ptr{bdl_model}}, type::
 end
 
 """
-Reads the type of the class labels. Since 0.2.
+Reads the type of the class labels. Since 0.3.
 
 # Arguments
 - `model`: a model with classes
@@ -1480,7 +1480,7 @@ Returns 1 if the posterior has a covariance, 0 for a mode and NULL. A mode is a 
 training has learned the mean only ("map", "sgd"). Functions of its covariance and of its density return
 BDL_ERROR_UNSUPPORTED, predictions are those of the mean with the noise, and its tensors hold the numbers
 of the start. Laplace's approximation, SWAG, steps of other methods and numbers that you set give a mode
-a covariance. Since 0.2.
+a covariance. Since 0.3.
 """
 function bdl_posterior_has_covariance(posterior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_posterior_has_covariance, libbdl), Int32, (Ptr{bdl_posterior},), posterior)
@@ -1769,7 +1769,7 @@ end
 """
 Reads whether a method is a baseline of its paper, for comparisons. The intervals of a baseline by its
 defaults do not hold what the scorecard (experiments/results/scorecard.md) asks for. Any out-pointer may
-be NULL; strings are static. Since 0.2.
+be NULL; strings are static. Since 0.3.
 
 # Arguments
 - `name`: name of a method; others return BDL_ERROR_INVALID_ARGUMENT
@@ -1850,7 +1850,7 @@ Suggests the noise of a regression, the default of the estimators. It is BDL_HET
 this optimizer learn scales by the evidence (option "scales"), which keeps the noise equal everywhere
 unless the data contradict. Else it is BDL_GAUSSIAN: for streams, linear models, dropout posteriors,
 layers that depend on the whole minibatch, and options that fix the noise. A heteroscedastic model has
-twice the outputs, so call this function before you create the model that you train. Since 0.2.
+twice the outputs, so call this function before you create the model that you train. Since 0.3.
 
 BDL_STUDENT_T takes the place of BDL_HETEROSCEDASTIC if a target is more than 1000 robust standard
 deviations from the median of its column: such a target would hide all others. A robust standard
@@ -2071,7 +2071,7 @@ end
 """
 Returns which methods read the i-th option, as a static text that completes "is read by": "schedule
 steps", "descents vogn, ivon and kfac". If you change an option that nothing reads, the call returns
-BDL_ERROR_UNSUPPORTED, unless the value is the method's default. Since 0.2.
+BDL_ERROR_UNSUPPORTED, unless the value is the method's default. Since 0.3.
 
 # Arguments
 - `index`: 0 to bdl_option_count() - 1; "" for others
@@ -2180,7 +2180,7 @@ end
 Computes the evidence, or log marginal likelihood, of the last Laplace approximation: log p(y | theta) /
 T + log p(theta) + D / 2 log 2 pi - 1/2 log det (H / T + Lambda_0) at its mean, with the curvature H in
 the posterior's family and the temperature T of option "kl_weight" (docs/theory/evidence.md). It needs no
-data, and changes nothing. Any out-pointer may be NULL. Since 0.2.
+data, and changes nothing. Any out-pointer may be NULL. Since 0.3.
 
 Call bdl_optimizer_laplace(), or fit with option "laplace", first, and again after a change of the mean,
 of a posterior that is the prior, or of ratios of noise precisions, and after loading a checkpoint; else
@@ -2204,7 +2204,7 @@ end
 Sets the precisions of the prior's groups, the noise, and the posterior's covariance to those at which
 the evidence of bdl_optimizer_evidence() is greatest; the mean stays. There is at most one optimum,
 because the evidence is concave in the logarithms of the precisions. A group that neither the data nor
-the mean determine keeps its precision. On failure nothing has changed. Since 0.2.
+the mean determine keeps its precision. On failure nothing has changed. Since 0.3.
 
 # Arguments
 - `optimizer`: an optimizer with a model. BDL_ERROR_UNSUPPORTED as for bdl_optimizer_evidence(), and
@@ -2220,7 +2220,7 @@ end
 """
 Computes 1/2 g^T Sigma g nats for the gradient g of the loss at the mean and Laplace's Sigma: the
 decrease of the loss that a Newton step would bring. Training that has found a mode under this prior has
-a gap below 1. Since 0.2.
+a gap below 1. Since 0.3.
 
 # Arguments
 - `optimizer`: an optimizer with a Laplace approximation, as for bdl_optimizer_evidence()
@@ -2451,7 +2451,7 @@ end
 """
 Checks whether a network with hidden units predicts the same for every row: at the posterior's mean and,
 if the predictions of the method average over samples, also on average over 20 of them. Either
-out-pointer may be NULL. Since 0.2.
+out-pointer may be NULL. Since 0.3.
 
 # Arguments
 - `optimizer`: an optimizer of a model
@@ -3038,7 +3038,7 @@ training data. It is the mean of the diagonal of J Sigma J^T over the means of y
 classes), for standardised targets, by the posterior that BDL_LINEARIZED takes. Divided by its mean over
 the training rows it is a score that is 1 on average over these rows, and larger where there are few
 data. After methods that find a point, such as "map", the posterior has the covariance that it began
-with, and leverages mean nothing. Since 0.2.
+with, and leverages mean nothing. Since 0.3.
 
 # Arguments
 - `model`: as for bdl_predict()
@@ -3164,7 +3164,7 @@ function bdl_predictor_output_distribution(predictor::Union{bdl_predictor,Ptr{bd
 end
 
 """
-Computes leverages as bdl_predict_leverage() does, whatever the predictor's method. Since 0.2.
+Computes leverages as bdl_predict_leverage() does, whatever the predictor's method. Since 0.3.
 """
 function bdl_predictor_leverage(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, leverage::Union{bdl_matrix_out,MatrixView}, left_out::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predictor_leverage, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out, bdl_matrix_out,), predictor, x, leverage, left_out)
@@ -3966,7 +3966,7 @@ function bdl_load_bytes(bytes::Union{Ptr{Cvoid},DenseArray{UInt8}}, size::Intege
 end
 
 """
-Returns the version of the library at run time, such as "0.2.0". BDL_VERSION_STRING is the version that
+Returns the version of the library at run time, such as "0.3.0". BDL_VERSION_STRING is the version that
 the program was compiled with. The string is static. Since 0.1.
 """
 function bdl_version()
