@@ -35,7 +35,8 @@ def pages():
     yield from sorted(
         path
         for path in (root / "docs").rglob("*.md")
-        if "generated" not in path.parts and path.name != "style.md" # which quotes what we do not write
+        if "generated" not in path.parts
+        and path.name not in ("style.md", "options.md")  # the one quotes what we do not write, the other is generated
     )
 
 
