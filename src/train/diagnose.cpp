@@ -20,14 +20,14 @@ constexpr double least_rise = 0.15, rising_share = 0.05;
 
 const char* start_advice(bool mean_moved, bool precision_moved) {
   if (!mean_moved && !precision_moved)
-    return "mean and precision still are their initialisation: train for more steps, or raise learning_rate "
-           "and curvature_rate";
+    return "training has not moved the posterior, whose mean and precision are the initial ones: train for "
+           "more steps, or raise learning_rate and curvature_rate";
   if (!mean_moved)
-    return "the mean still is its initialisation (within 0.1 posterior standard deviations): train for more "
+    return "training has not moved the mean (by 0.1 posterior standard deviations or more): train for more "
            "steps, raise learning_rate, or lower initial_precision or the noise precision";
   if (!precision_moved)
-    return "the precision still is its initialisation: the predictive uncertainty is not learned; train for "
-           "more steps or raise curvature_rate";
+    return "training has not changed the precision, so the predictive uncertainty is not learned: train for "
+           "more steps, or raise curvature_rate";
   return "";
 }
 
@@ -63,17 +63,16 @@ const char* noise_advice(const Optimizer<T>& optimizer) {
   if (model->likelihood.noise_covariance().given()) return "";
   if (!state.learning_step)
     return state.step >= state.plan.end
-               ? "the noise still is its start, as learning it has not begun: train for more steps, or lower "
-                 "learn_from"
+               ? "the noise has not been learned yet: train for more steps, or lower learn_from"
                : "";
   const double far = model->standardization.has_targets() ? 1e10 : 1e29;
   const auto noise = model->likelihood.noise_precision();
   if (std::ranges::any_of(noise, [&](double value) { return value > far; }))
-    return "the noise has been learned to be nothing: check whether an input repeats the target, or fix it "
+    return "the estimated noise is zero: check whether an input repeats the target, or fix the noise "
            "(learn_noise = 0)";
   if (std::ranges::any_of(noise, [&](double value) { return value < 1 / far; }))
-    return "the noise has grown beyond all bounds: training has left the data; lower learning_rate, or fix "
-           "it (learn_noise = 0)";
+    return "the estimated noise is far larger than the targets: training has left the data; lower "
+           "learning_rate, or fix the noise (learn_noise = 0)";
   return "";
 }
 
@@ -101,7 +100,7 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
   if (state.rate_cuts > 0)
     return "training diverged, and continued from its last good state with a lower learning rate: lower "
            "learning_rate";
-  if (state.step == 0) return "no step has been taken: the posterior is its initialisation";
+  if (state.step == 0) return "training has not begun: the posterior is the initial one";
   if (state.distance > near)
     return "the fit has ended before the optimum of the ELBO, more than 0.0001 posterior standard deviations "
            "from it: fit with more epochs; if that does not help, scale the inputs to similar sizes or raise "

@@ -240,8 +240,8 @@ void diagnosis_names_what_is_wrong(void**) {
   const auto noise = [](O& o, double precision) {
     o.model()->likelihood.learn_noise_precision(std::vector<double>{precision});
   };
-  says(diagnosed(40, [&](O& o) { noise(o, 9e29); }), "learned to be nothing");
-  says(diagnosed(40, [&](O& o) { noise(o, 2e-30); }), "beyond all bounds");
+  says(diagnosed(40, [&](O& o) { noise(o, 9e29); }), "estimated noise is zero");
+  says(diagnosed(40, [&](O& o) { noise(o, 2e-30); }), "far larger than the targets");
   says(diagnosed(40, [](O& o) { o.state.learning_step = 0; }), "lower learn_from");
   const auto rise = [](O& o, double first, double average) {
     const double now = o.state.running_log_likelihood, n = static_cast<double>(o.data_size());

@@ -23,7 +23,8 @@ const CALLED_BACK = (LibBDL.BDL_ERROR_CALLBACK, LibBDL.BDL_ERROR_COMMUNICATION)
 "Raises what a short call, which asks nothing back, has failed with."
 function check(status::Cint)
     status == LibBDL.BDL_OK && return nothing
-    throw(get(ERRORS, status, InternalError)(numbered_from_1(LibBDL.bdl_last_error())))
+    message = replace(LibBDL.bdl_last_error(), r"^bdl_\w+: " => "")  # the C function, which the user has not called
+    throw(get(ERRORS, status, InternalError)(numbered_from_1(message)))
 end
 
 """

@@ -1,6 +1,7 @@
 # Errors are conditions of three classes: for example "bdl_error_shape", "bdl_error" and "error". Warnings are of two.
 
 raise <- function(status, message) {
+  message <- sub("^bdl_\\w+: ", "", message)  # the C function; the condition has the call of the user
   name <- tolower(sub("^BDL_(ERROR_)?", "", bdl_status_name(status)))
   stop(structure(
     class = c(paste0("bdl_error_", name), "bdl_error", "error", "condition"),
