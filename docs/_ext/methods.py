@@ -82,10 +82,12 @@ class Tables:
         self.methods = {name: bdl.describe_method(name) for name in bdl.methods()}
         self.values = {}  # of each method: of each kind of model: the options
         self.accepted = {}  # of each method: the set of options
+        self.predictions = {}  # of each method: of each kind of model: how it predicts
         self.memory = {}
         for method, info in self.methods.items():
             made = {kind: optimizer_of(bdl, method, *kinds[kind]) for kind in kinds}
             self.values[method] = {kind: optimizer.options for kind, optimizer in made.items() if optimizer}
+            self.predictions[method] = {kind: optimizer.prediction for kind, optimizer in made.items() if optimizer}
             self.accepted[method] = self._accepted(method, info)
             first = next(optimizer for optimizer in made.values() if optimizer)
             self.memory[method] = first.memory(10)
@@ -153,7 +155,7 @@ def page_of_method(tables, method):
     facts = {
         "Learns from": way,
         "Posteriors": families + ("; the first is the default" if len(info.families) > 1 else ""),
-        "Predicts by": f"`{info.prediction}`, for networks",
+        "Predicts by": by_kind(tables.predictions[method]),
         "Cost of a step": cost + " (D parameters, rank L, S samples, M examples in the minibatch, C outputs)",
         "Memory": f"{tables.memory[method] / 1000:.0f} kB of arrays for a small model (6 inputs, 50 hidden units if any, minibatches of 10)",
         "Source": info.source,

@@ -12,7 +12,7 @@ awk '
     all[name] = FILENAME
     text = comment
     gsub(/[ *]+/, " ", text)
-    if (text !~ /Since 0\.[12]\./) wrong(name, "has no \"Since\"")
+    if (text !~ /Since [0-9]+\.[0-9]+\./) wrong(name, "has no \"Since\"")
   }
   function wrong(name, what) { printf "include/bdl/%s: %s %s\n", all[name], name, what; bad = 1 }
   END {
