@@ -1,7 +1,10 @@
 """Sphinx's settings for the site; docs/build.sh builds it."""
 
+import os
 import sys
 from pathlib import Path
+
+from docutils import nodes
 
 from sphinx.addnodes import pending_xref
 
@@ -74,16 +77,50 @@ copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
 
+# The address of the repository, if the site is to link to files that are not pages, such as examples.
+repository = os.environ.get("BDL_REPOSITORY", "")
+
+# Files of the repository that the site shows as pages.
+shown_as = {
+    "README.md": "index",
+    "CHANGELOG.md": "reference/changelog",
+    "CITATION.cff": "get-started/cite",
+    "CODE_OF_CONDUCT.md": "developers/conduct",
+    "CONTRIBUTING.md": "developers/contributing",
+    "LICENSE": "get-started/cite",
+    "SECURITY.md": "developers/security",
+    "experiments/README.md": "benchmarks/claims",
+}
+
+
+def file_of(link, source):
+    """Returns the file of the repository, outside docs/, that a link names, relative to the root; None for other links."""
+    path = link["reftarget"].split("#")[0]
+    for folder in (source, here.parent, here.parent / "experiments"):
+        for name in (path, path + ".md") if path else ():
+            file = (folder / name).resolve()
+            if file.exists() and here.parent in file.parents and here not in file.parents:
+                return str(file.relative_to(here.parent))
+    return None
+
+
 def outside(app, tree):
-    """Shows a link to a file of the repository that is not a page of the site as its text alone."""
+    """Lets a link to a file of the repository lead to its page, else into the repository, or be text alone without its address."""
     source = Path(app.env.doc2path(app.env.docname)).parent
     for link in [link for link in tree.findall(pending_xref) if link["reftype"] == "myst"]:
-        path = link["reftarget"].split("#")[0]
-        is_page = path in app.env.found_docs if link["refdomain"] == "doc" else False
-        folders = (source, here.parent, here.parent / "experiments")
-        files = [(folder / name).resolve() for folder in folders for name in (path, path + ".md") if path]
-        if not is_page and any(file.exists() and here not in file.parents for file in files):
-            link.replace_self(link[0].deepcopy())
+        if link["refdomain"] == "doc" and link["reftarget"].split("#")[0] in app.env.found_docs:
+            continue
+        file = file_of(link, source)
+        if file is None:
+            continue
+        text = nodes.inline("", "", *[child.deepcopy() for child in link[0].children])
+        if file in shown_as:
+            address = app.builder.get_relative_uri(app.env.docname, shown_as[file])
+            link.replace_self(nodes.reference("", "", text, refuri=address, internal=True))
+        elif repository:
+            link.replace_self(nodes.reference("", "", text, refuri=f"{repository}/blob/main/{file}"))
+        else:
+            link.replace_self(text)
 
 
 def setup(app):
