@@ -3,12 +3,12 @@
 library(bdl)
 
 folder <- file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "data")
-all <- read.csv(file.path(folder, "yacht.csv"), header = FALSE)
-names(all)[7] <- "resistance"
+yachts <- read.csv(file.path(folder, "yacht.csv"), header = FALSE)
+names(yachts)[7] <- "resistance"
 rows <- scan(file.path(folder, "yacht_test_rows.csv"), sep = ",", nlines = 1, quiet = TRUE) + 1  # counted from 0 there
-test <- all[rows, ]
+test <- yachts[rows, ]
 
-fit <- bdl(resistance ~ ., all[-rows, ], seed = 1)
+fit <- bdl(resistance ~ ., yachts[-rows, ], seed = 1)
 
 handles <- bdl_handles(fit)
 y <- test$resistance

@@ -197,7 +197,7 @@ def table_of_methods(tables):
 
 intro = r"""# Options
 
-Who needs this page: you want to change how an optimizer trains.
+You need this page if you want to change how an optimizer trains.
 It lists all {count} options by topic, with type, range, default and the methods that read them.
 
 Set options by name:

@@ -133,8 +133,8 @@ notes = {
     "of the decrease that the gradient predicts. In observe, a step is halved until the loss of the observation plus the distance from the prior does not rise.",
     "initial_noise_precision": "0 means, with learn_noise: 100 for networks with hidden units, so that the mean fits before the noise, and 1 for other models. "
     "Without learn_noise it means the model's own noise.",
-    "initial_precision": "0 means ten times the data size; for networks of two hidden layers or more that learn by the evidence, the precision that the evidence "
-    "suggests; for methods for streams, the prior's. If the prior is a posterior of the same kind, natural gradients add half of its precision.",
+    "initial_precision": "0 means ten times the data size; for classifying networks a tenth of the data size (at least 200 with two hidden layers or more); for networks "
+    "of two hidden layers or more that learn by the evidence, the data size; for methods for streams, the prior's precision. If the prior is a posterior of the same kind, natural gradients add half of its precision.",
     "learn_noise": "Rule map learns it at the mean (of networks at the ends of epochs, by effective degrees of freedom); other rules from posterior "
     "samples or the evidence; observe from one-step-ahead residuals; methods exact-* exactly.",
     "learn_prior": "2 makes classifying networks learn the prior only if, after two thirds of the steps, their evidence is below that of the class frequencies. "

@@ -42,9 +42,9 @@
  *   - `BDL_STOPPED`: a long call was interrupted (bdl_set_interrupt()).
  * - **Results.** BDL_OK means that results are finite, unless the comment of the function names exceptions.
  *   A result that overflows, or a double that a float output cannot hold, is BDL_ERROR_DIVERGED.
- * - **Names.** A property that can be set and read has bdl_X_set_Y and bdl_X_get_Y. Other questions are
- *   nouns without get, as bdl_posterior_mean(). Things of which there are several have a number,
- *   bdl_X_Y_count(), and an index from 0.
+ * - **Names.** A property that can be set and read has bdl_X_set_Y and bdl_X_get_Y. Other functions
+ *   that read are nouns without get, as bdl_posterior_mean(). bdl_X_Y_count() returns the number of
+ *   things of one kind, and their indices begin at 0.
  * - **Ownership.** You own the handles that you create, and free each with the free function of its type;
  *   freeing NULL is allowed. An optimizer keeps its model and posterior alive, so you may free handles in
  *   any order.

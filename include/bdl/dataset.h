@@ -3,9 +3,10 @@
  * Data that need not fit in memory: rows by number, from arrays, mapped files or a callback.
  *
  *     bdl_dataset* data;
- *     bdl_dataset_from_npy("x.npy", "y.npy", &data);   // or _from_safetensors, _from_callback,
- *     _from_arrays bdl_model_standardize_dataset(model, data);      // one pass
- *     bdl_optimizer_fit_dataset(optimizer, data, 1, NULL, NULL); bdl_dataset_free(data);
+ *     bdl_dataset_from_npy("x.npy", "y.npy", &data); // or _safetensors, _callback, _arrays
+ *     bdl_model_standardize_dataset(model, data);    // one pass
+ *     bdl_optimizer_fit_dataset(optimizer, data, 1, NULL, NULL);
+ *     bdl_dataset_free(data);
  *
  * Memory holds only minibatches and the order of an epoch: 8 bytes a row up to 2^24 rows, and nothing for
  * more rows, where each place in the order is computed when it is needed. The library checks rows when it

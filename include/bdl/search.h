@@ -4,12 +4,15 @@
  * random or by Bayesian optimisation, and each set of values is scored by K-fold cross-validation.
  *
  *     bdl_search* search;
+ *     int64_t best;
+ *     bdl_optimizer_set_text(optimizer, "learn_prior=0 learn_noise=0"); // the search chooses both
  *     bdl_search_create(optimizer, 5, 120, BDL_MONTE_CARLO, 100, 1, &search);
  *     bdl_search_add_double(search, "prior_precision", 0.01, 100, BDL_SCALE_LOG);
  *     bdl_search_add_double(search, "initial_noise_precision", 1, 1000, BDL_SCALE_LOG);
- *     bdl_search_run(search, x, y, 5, 25, NULL, NULL);           // 5 trials at random, then 25 Bayesian
- *     ones bdl_search_best(search, &best); bdl_search_apply(search, best, optimizer);                 //
- *     the best values become its options bdl_optimizer_fit(optimizer, x, y, 120, NULL, NULL);
+ *     bdl_search_run(search, x, y, 5, 25, NULL, NULL); // 5 random trials, then 25 Bayesian ones
+ *     bdl_search_best(search, &best);
+ *     bdl_search_apply(search, best, optimizer);       // the best values become its options
+ *     bdl_optimizer_fit(optimizer, x, y, 120, NULL, NULL);
  *
  * For each fold, a trial trains on the other folds and scores the fold that was left out, by the mean log
  * predictive density of its rows (bdl_predict_log_density()). The score of the trial is the mean over the

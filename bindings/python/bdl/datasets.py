@@ -29,7 +29,7 @@ def _bunch(table: np.ndarray, features: list[str], target: str, description: str
 
 
 def load_yacht(*, return_X_y: bool = False) -> Any:
-    """Returns the resistance of 308 model yachts in a towing tank.
+    """Returns the resistance of model yachts in 308 towing runs.
 
     Six features describe the hull and its speed. The target is the residuary resistance per unit weight of
     displacement, in thousandths. 22 hulls were towed at 14 speeds each. Source: Gerritsma, Onnink and

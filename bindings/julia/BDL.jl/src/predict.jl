@@ -279,8 +279,8 @@ end
 """
     predict_leverage(model, posterior, X)
 
-Returns the leverages of rows, `(leverage, left_out)`, two vectors. The leverage is the variance of the linearised model's outputs in
-units of the noise; a row with a large leverage is unlike the training data. `left_out` is the leverage that a row of the training data
+Returns the leverages of rows, `(leverage, left_out)`, two vectors. The leverage is the variance of the linearised model's outputs,
+for standardised targets; a row with a large leverage is unlike the training data. `left_out` is the leverage that a row of the training data
 would have without itself.
 
 # Examples

@@ -5,7 +5,7 @@ const YACHT = joinpath(dirname(@__DIR__), "data", "yacht.csv")
 """
     load_yacht()
 
-Returns `(X, y)`, the resistance of 308 model yachts in a towing tank: `X` is a 308 x 6 matrix, `y` a vector.
+Returns `(X, y)`, the resistance of model yachts in 308 towing runs: `X` is a 308 x 6 matrix, `y` a vector.
 
 The columns of `X` are the longitudinal position of the centre of buoyancy, the prismatic coefficient, the length-displacement
 ratio, the beam-draught ratio, the length-beam ratio and the Froude number, which is a speed without a unit. `y` is the residuary
