@@ -19,16 +19,16 @@
 %}
 
 /* Numbers and strings. */
-%typemap(in) int64_t { if (int64_argument($input, "$symname: $1_name", INT64_MIN, INT64_MAX, &$1) < 0) SWIG_fail; }
+%typemap(in) int64_t { if (int64_argument($input, "$1_name", INT64_MIN, INT64_MAX, &$1) < 0) SWIG_fail; }
 %typemap(in) int32_t (int64_t number), enum SWIGTYPE (int64_t number) {
-  if (int64_argument($input, "$symname: $1_name", INT32_MIN, INT32_MAX, &number) < 0) SWIG_fail;
+  if (int64_argument($input, "$1_name", INT32_MIN, INT32_MAX, &number) < 0) SWIG_fail;
   $1 = ($1_ltype)number;
 }
-%typemap(in) uint64_t { if (uint64_argument($input, "$symname: $1_name", &$1) < 0) SWIG_fail; }
-%typemap(in) double { if (double_argument($input, "$symname: $1_name", &$1) < 0) SWIG_fail; }
+%typemap(in) uint64_t { if (uint64_argument($input, "$1_name", &$1) < 0) SWIG_fail; }
+%typemap(in) double { if (double_argument($input, "$1_name", &$1) < 0) SWIG_fail; }
 %typemap(in) const char * {
   const char* text;
-  if (string_argument($input, "$symname: $1_name", &text) < 0) SWIG_fail;
+  if (string_argument($input, "$1_name", &text) < 0) SWIG_fail;
   $1 = ($1_ltype)text;
 }
 %typemap(freearg) const char * "";
@@ -84,17 +84,17 @@
 
 /* Arrays. */
 %typemap(in) bdl_matrix (View view = {0}) {
-  if (view_argument($input, "$symname: $1_name", 0, &view) < 0) SWIG_fail;
+  if (view_argument($input, "$1_name", 0, &view) < 0) SWIG_fail;
   $1 = view.matrix;
 }
 %typemap(freearg) bdl_matrix { view_release(&view$argnum); }
 %typemap(in) bdl_matrix_out (View view = {0}) {
-  if (view_argument($input, "$symname: $1_name", 1, &view) < 0) SWIG_fail;
+  if (view_argument($input, "$1_name", 1, &view) < 0) SWIG_fail;
   $1 = view_output(&view);
 }
 %typemap(freearg) bdl_matrix_out { view_release(&view$argnum); }
 %typemap(in) (const int64_t *ARRAY, int64_t COUNT) (int64_t* values = NULL, int64_t count) {
-  if (int64_array_argument($input, "$symname: $1_name", &values, &count) < 0) SWIG_fail;
+  if (int64_array_argument($input, "$1_name", &values, &count) < 0) SWIG_fail;
   $1 = values;
   $2 = ($2_ltype)count;
 }
@@ -105,7 +105,7 @@
   (const int64_t *rows, int64_t count)
 };
 %typemap(in) (const char *const *names, const bdl_matrix *tensors, int64_t tensor_count) (Tensors tensors = {0}) {
-  if (tensors_argument($input, "$symname: tensors", &tensors) < 0) SWIG_fail;
+  if (tensors_argument($input, "tensors", &tensors) < 0) SWIG_fail;
   $1 = ($1_ltype)tensors.names;
   $2 = tensors.matrices;
   $3 = tensors.count;
@@ -113,12 +113,12 @@
 %typemap(argout) (const char *const *names, const bdl_matrix *tensors, int64_t tensor_count) "";
 %typemap(freearg) (const char *const *names, const bdl_matrix *tensors, int64_t tensor_count) { tensors_release(&tensors$argnum); }
 %typemap(in) (void *buffer, int64_t capacity) (Py_buffer buffer = {0}) {
-  if (bytes_argument($input, "$symname: $1_name", 1, &buffer) < 0) SWIG_fail;
+  if (bytes_argument($input, "$1_name", 1, &buffer) < 0) SWIG_fail;
   $1 = buffer.buf;
   $2 = buffer.len;
 }
 %typemap(in) (const void *bytes, int64_t size) (Py_buffer buffer = {0}) {
-  if (bytes_argument($input, "$symname: $1_name", 0, &buffer) < 0) SWIG_fail;
+  if (bytes_argument($input, "$1_name", 0, &buffer) < 0) SWIG_fail;
   $1 = buffer.buf;
   $2 = buffer.len;
 }
@@ -131,12 +131,12 @@
 %typemap(in) kind * (Argument argument = {0}) {
   void* handle;
   const int use = strstr("$symname", "_request_stop") ? STOPS : CHANGES;
-  if (handle_argument($input, "$symname: $1_name", #kind, use, &handle, &argument) < 0) SWIG_fail;
+  if (handle_argument($input, "$1_name", #kind, use, &handle, &argument) < 0) SWIG_fail;
   $1 = ($1_ltype)handle;
 }
 %typemap(in) const kind * (Argument argument = {0}) {
   void* handle;
-  if (handle_argument($input, "$symname: $1_name", #kind, READS, &handle, &argument) < 0) SWIG_fail;
+  if (handle_argument($input, "$1_name", #kind, READS, &handle, &argument) < 0) SWIG_fail;
   $1 = ($1_ltype)handle;
 }
 %typemap(freearg) kind *, const kind * { handle_release(&argument$argnum); }
@@ -175,7 +175,7 @@ static PyObject* own_communicator(PyObject* address) {
 
 /* A sequence of tuples (model, posterior). */
 %typemap(in) (const bdl_model *const *models, const bdl_posterior *const *posteriors, int64_t count) (Members members = {0}) {
-  if (members_argument($input, "$symname: members", &members) < 0) SWIG_fail;
+  if (members_argument($input, "members", &members) < 0) SWIG_fail;
   $1 = ($1_ltype)members.models;
   $2 = ($2_ltype)members.posteriors;
   $3 = members.count;
@@ -209,7 +209,7 @@ static void end_of_interpreter(void) { ending_thread = PyThread_get_thread_ident
 /* Callables, or None. */
 %define BDL_PROGRESS(type, trampoline)
 %typemap(in) (type progress, void *user_data) {
-  if ($input != Py_None && !PyCallable_Check($input)) { type_error("$symname: progress", $input, "a callable"); SWIG_fail; }
+  if ($input != Py_None && !PyCallable_Check($input)) { type_error("progress", $input, "a callable"); SWIG_fail; }
   $1 = $input == Py_None ? NULL : trampoline;
   $2 = $input;
 }
@@ -220,7 +220,7 @@ BDL_PROGRESS(bdl_search_progress_fn, search_progress)
 /* The library owns a reference to the callables once the call has succeeded. */
 %typemap(in) const bdl_model_callbacks *callbacks (bdl_model_callbacks made, int lent = 0) {
   if (!PyTuple_CheckExact($input) || PyTuple_GET_SIZE($input) != 2) {
-    type_error("$symname: callbacks", $input, "a tuple (outputs, gradients or None)");
+    type_error("callbacks", $input, "a tuple (outputs, gradients or None)");
     SWIG_fail;
   }
   made.struct_size = sizeof made;
@@ -231,13 +231,13 @@ BDL_PROGRESS(bdl_search_progress_fn, search_progress)
   $1 = &made;
 }
 %typemap(in) (bdl_draws_fn draws, void *user_data, void (*destroy)(void *)) (int lent = 0) {
-  if ($input != Py_None && !PyCallable_Check($input)) { type_error("$symname: draws", $input, "a callable"); SWIG_fail; }
+  if ($input != Py_None && !PyCallable_Check($input)) { type_error("draws", $input, "a callable"); SWIG_fail; }
   $1 = $input == Py_None ? NULL : call_draws;
   $2 = $input;
   $3 = $input == Py_None ? NULL : drop_reference;
 }
 %typemap(in) (bdl_read_fn read, void *user_data, void (*destroy)(void *)) (int lent = 0) {
-  if (!PyCallable_Check($input)) { type_error("$symname: read", $input, "a callable"); SWIG_fail; }
+  if (!PyCallable_Check($input)) { type_error("read", $input, "a callable"); SWIG_fail; }
   $1 = call_read;
   $2 = $input;
   $3 = drop_reference;

@@ -3427,7 +3427,7 @@ SWIGINTERN PyObject *_wrap_bdl_status_name(PyObject *self, PyObject *args) {
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
-    if (int64_argument(swig_obj[0], "bdl_status_name: status", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[0], "status", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
     arg1 = (bdl_status)number1;
   }
   {
@@ -3495,24 +3495,24 @@ SWIGINTERN PyObject *_wrap_bdl_model_create_mlp(PyObject *self, PyObject *args) 
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_create_mlp", 5, 5, swig_obj)) SWIG_fail;
   {
-    if (int64_argument(swig_obj[0], "bdl_model_create_mlp: dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[0], "dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
     arg1 = (bdl_dtype)number1;
   }
   {
-    if (int64_array_argument(swig_obj[1], "bdl_model_create_mlp: sizes", &values2, &count2) < 0) SWIG_fail;
+    if (int64_array_argument(swig_obj[1], "sizes", &values2, &count2) < 0) SWIG_fail;
     arg2 = values2;
     arg3 = (int32_t)count2;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_model_create_mlp: activation", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[2], "activation", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
     arg4 = (bdl_activation)number4;
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_model_create_mlp: bias", INT32_MIN, INT32_MAX, &number5) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[3], "bias", INT32_MIN, INT32_MAX, &number5) < 0) SWIG_fail;
     arg5 = (int32_t)number5;
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_model_create_mlp: likelihood", INT32_MIN, INT32_MAX, &number6) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[4], "likelihood", INT32_MIN, INT32_MAX, &number6) < 0) SWIG_fail;
     arg6 = (bdl_likelihood)number6;
   }
   {
@@ -3564,16 +3564,16 @@ SWIGINTERN PyObject *_wrap_bdl_model_create_network(PyObject *self, PyObject *ar
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_create_network", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (int64_argument(swig_obj[0], "bdl_model_create_network: dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[0], "dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
     arg1 = (bdl_dtype)number1;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_model_create_network: description", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "description", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_model_create_network: likelihood", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[2], "likelihood", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
     arg3 = (bdl_likelihood)number3;
   }
   {
@@ -3668,7 +3668,7 @@ SWIGINTERN PyObject *_wrap_bdl_network_describe(PyObject *self, PyObject *args) 
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
-    if (int64_argument(swig_obj[0], "bdl_network_describe: index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[0], "index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -3729,20 +3729,20 @@ SWIGINTERN PyObject *_wrap_bdl_network_description(PyObject *self, PyObject *arg
   if (!SWIG_Python_UnpackTuple(args, "bdl_network_description", 5, 5, swig_obj)) SWIG_fail;
   {
     const char* text;
-    if (string_argument(swig_obj[0], "bdl_network_description: name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[0], "name", &text) < 0) SWIG_fail;
     arg1 = (char *)text;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_network_description: channels", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "channels", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_network_description: rows", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "rows", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_network_description: columns", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[3], "columns", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_network_description: outputs", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[4], "outputs", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -3785,7 +3785,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_description(PyObject *self, PyObject *args)
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_description: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3839,25 +3839,25 @@ SWIGINTERN PyObject *_wrap_bdl_model_create_user(PyObject *self, PyObject *args)
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_create_user", 6, 6, swig_obj)) SWIG_fail;
   {
-    if (int64_argument(swig_obj[0], "bdl_model_create_user: dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[0], "dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
     arg1 = (bdl_dtype)number1;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_model_create_user: inputs", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "inputs", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_model_create_user: outputs", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "outputs", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_model_create_user: parameters", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[3], "parameters", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_model_create_user: likelihood", INT32_MIN, INT32_MAX, &number5) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[4], "likelihood", INT32_MIN, INT32_MAX, &number5) < 0) SWIG_fail;
     arg5 = (bdl_likelihood)number5;
   }
   {
     if (!PyTuple_CheckExact(swig_obj[5]) || PyTuple_GET_SIZE(swig_obj[5]) != 2) {
-      type_error("bdl_model_create_user: callbacks", swig_obj[5], "a tuple (outputs, gradients or None)");
+      type_error("callbacks", swig_obj[5], "a tuple (outputs, gradients or None)");
       SWIG_fail;
     }
     made6.struct_size = sizeof made6;
@@ -3920,7 +3920,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_copy(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_copy: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -3967,7 +3967,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_parameters(PyObject *self, PyObject *args) 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_parameters: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4007,7 +4007,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_inputs(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_inputs: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4047,7 +4047,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_outputs(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_outputs: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4087,7 +4087,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_targets(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_targets: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4127,7 +4127,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_dtype(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_dtype: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4167,7 +4167,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_likelihood(PyObject *self, PyObject *args) 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_likelihood: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4207,7 +4207,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_activation(PyObject *self, PyObject *args) 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_activation: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4247,7 +4247,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_block_count(PyObject *self, PyObject *args)
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_block_count: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4307,11 +4307,11 @@ SWIGINTERN PyObject *_wrap_bdl_model_block(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_block", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_block: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_model_block: index", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "index", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -4368,11 +4368,11 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_classes(PyObject *self, PyObject *args)
   {
     void* handle;
     const int use = strstr("bdl_model_set_classes", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_set_classes: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_set_classes: classes", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "classes", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -4420,7 +4420,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_class_count(PyObject *self, PyObject *args)
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_class_count: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4463,11 +4463,11 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_classes(PyObject *self, PyObject *args)
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_classes", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_get_classes: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_get_classes: classes", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "classes", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
@@ -4519,11 +4519,11 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_noise_precision(PyObject *self, PyObjec
   {
     void* handle;
     const int use = strstr("bdl_model_set_noise_precision", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_set_noise_precision: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_set_noise_precision: precision", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "precision", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -4574,11 +4574,11 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_noise_precision(PyObject *self, PyObjec
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_noise_precision", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_get_noise_precision: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_get_noise_precision: precision", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "precision", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
@@ -4627,11 +4627,11 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_degrees_of_freedom(PyObject *self, PyOb
   {
     void* handle;
     const int use = strstr("bdl_model_set_degrees_of_freedom", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_set_degrees_of_freedom: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (double_argument(swig_obj[1], "bdl_model_set_degrees_of_freedom: degrees_of_freedom", &arg2) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[1], "degrees_of_freedom", &arg2) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -4677,7 +4677,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_degrees_of_freedom(PyObject *self, PyOb
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_get_degrees_of_freedom: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -4726,11 +4726,11 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_noise_covariance(PyObject *self, PyObje
   {
     void* handle;
     const int use = strstr("bdl_model_set_noise_covariance", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_set_noise_covariance: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_set_noise_covariance: covariance", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "covariance", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -4781,11 +4781,11 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_noise_covariance(PyObject *self, PyObje
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_noise_covariance", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_get_noise_covariance: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_get_noise_covariance: covariance", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "covariance", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
@@ -4849,23 +4849,23 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_standardization(PyObject *self, PyObjec
   {
     void* handle;
     const int use = strstr("bdl_model_set_standardization", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_set_standardization: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_set_standardization: input_mean", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "input_mean", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_model_set_standardization: input_scale", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "input_scale", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_model_set_standardization: target_mean", 0, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "target_mean", 0, &view4) < 0) SWIG_fail;
     arg4 = view4.matrix;
   }
   {
-    if (view_argument(swig_obj[4], "bdl_model_set_standardization: target_scale", 0, &view5) < 0) SWIG_fail;
+    if (view_argument(swig_obj[4], "target_scale", 0, &view5) < 0) SWIG_fail;
     arg5 = view5.matrix;
   }
   {
@@ -4939,15 +4939,15 @@ SWIGINTERN PyObject *_wrap_bdl_model_standardize(PyObject *self, PyObject *args)
   {
     void* handle;
     const int use = strstr("bdl_model_standardize", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_standardize: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_standardize: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_model_standardize: y", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "y", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
@@ -5016,23 +5016,23 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_standardization(PyObject *self, PyObjec
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_standardization", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_get_standardization: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_get_standardization: input_mean", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "input_mean", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
-    if (view_argument(swig_obj[2], "bdl_model_get_standardization: input_scale", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "input_scale", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
-    if (view_argument(swig_obj[3], "bdl_model_get_standardization: target_mean", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "target_mean", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
-    if (view_argument(swig_obj[4], "bdl_model_get_standardization: target_scale", 1, &view5) < 0) SWIG_fail;
+    if (view_argument(swig_obj[4], "target_scale", 1, &view5) < 0) SWIG_fail;
     arg5 = view_output(&view5);
   }
   {
@@ -5104,18 +5104,18 @@ SWIGINTERN PyObject *_wrap_bdl_model_initialize(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_initialize", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_initialize: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_model_initialize: scheme", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[1], "scheme", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
     arg2 = (bdl_initialization)number2;
   }
   {
-    if (uint64_argument(swig_obj[2], "bdl_model_initialize: seed", &arg3) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[2], "seed", &arg3) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[3], "bdl_model_initialize: parameters", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "parameters", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
@@ -5174,19 +5174,19 @@ SWIGINTERN PyObject *_wrap_bdl_model_evaluate(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_evaluate", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_evaluate: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_evaluate: parameters", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "parameters", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_model_evaluate: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_model_evaluate: outputs", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "outputs", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
@@ -5261,23 +5261,23 @@ SWIGINTERN PyObject *_wrap_bdl_model_log_likelihood(PyObject *self, PyObject *ar
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_log_likelihood", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_log_likelihood: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_log_likelihood: parameters", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "parameters", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_model_log_likelihood: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_model_log_likelihood: y", 0, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "y", 0, &view4) < 0) SWIG_fail;
     arg4 = view4.matrix;
   }
   {
-    if (view_argument(swig_obj[4], "bdl_model_log_likelihood: log_likelihood", 1, &view5) < 0) SWIG_fail;
+    if (view_argument(swig_obj[4], "log_likelihood", 1, &view5) < 0) SWIG_fail;
     arg5 = view_output(&view5);
   }
   {
@@ -5358,23 +5358,23 @@ SWIGINTERN PyObject *_wrap_bdl_model_gradient_rows(PyObject *self, PyObject *arg
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_gradient_rows", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_gradient_rows: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_gradient_rows: parameters", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "parameters", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_model_gradient_rows: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_model_gradient_rows: y", 0, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "y", 0, &view4) < 0) SWIG_fail;
     arg4 = view4.matrix;
   }
   {
-    if (view_argument(swig_obj[4], "bdl_model_gradient_rows: rows", 1, &view5) < 0) SWIG_fail;
+    if (view_argument(swig_obj[4], "rows", 1, &view5) < 0) SWIG_fail;
     arg5 = view_output(&view5);
   }
   {
@@ -5451,19 +5451,19 @@ SWIGINTERN PyObject *_wrap_bdl_model_jacobian(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_jacobian", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_jacobian: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_jacobian: parameters", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "parameters", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_model_jacobian: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_model_jacobian: jacobian", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "jacobian", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
@@ -5542,27 +5542,27 @@ SWIGINTERN PyObject *_wrap_bdl_model_hessian_vector_product(PyObject *self, PyOb
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_hessian_vector_product", 6, 6, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_hessian_vector_product: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_hessian_vector_product: parameters", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "parameters", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_model_hessian_vector_product: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_model_hessian_vector_product: y", 0, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "y", 0, &view4) < 0) SWIG_fail;
     arg4 = view4.matrix;
   }
   {
-    if (view_argument(swig_obj[4], "bdl_model_hessian_vector_product: vectors", 0, &view5) < 0) SWIG_fail;
+    if (view_argument(swig_obj[4], "vectors", 0, &view5) < 0) SWIG_fail;
     arg5 = view5.matrix;
   }
   {
-    if (view_argument(swig_obj[5], "bdl_model_hessian_vector_product: products", 1, &view6) < 0) SWIG_fail;
+    if (view_argument(swig_obj[5], "products", 1, &view6) < 0) SWIG_fail;
     arg6 = view_output(&view6);
   }
   {
@@ -5649,23 +5649,23 @@ SWIGINTERN PyObject *_wrap_bdl_model_hessian(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_hessian", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_hessian: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_model_hessian: parameters", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "parameters", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_model_hessian: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_model_hessian: y", 0, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "y", 0, &view4) < 0) SWIG_fail;
     arg4 = view4.matrix;
   }
   {
-    if (view_argument(swig_obj[4], "bdl_model_hessian: hessian", 1, &view5) < 0) SWIG_fail;
+    if (view_argument(swig_obj[4], "hessian", 1, &view5) < 0) SWIG_fail;
     arg5 = view_output(&view5);
   }
   {
@@ -5735,19 +5735,19 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_name(PyObject *self, PyObject *args) {
   {
     void* handle;
     const int use = strstr("bdl_model_set_name", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_set_name: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_model_set_name: what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[1], "what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
     arg2 = (bdl_named)number2;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_model_set_name: index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
     const char* text;
-    if (string_argument(swig_obj[3], "bdl_model_set_name: name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[3], "name", &text) < 0) SWIG_fail;
     arg4 = (char *)text;
   }
   {
@@ -5796,15 +5796,15 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_name(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_name", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_get_name: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_model_get_name: what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[1], "what", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
     arg2 = (bdl_named)number2;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_model_get_name: index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "index", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -5850,11 +5850,11 @@ SWIGINTERN PyObject *_wrap_bdl_model_set_class_type(PyObject *self, PyObject *ar
   {
     void* handle;
     const int use = strstr("bdl_model_set_class_type", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_set_class_type: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_model_set_class_type: type", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[1], "type", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
     arg2 = (bdl_class_type)number2;
   }
   {
@@ -5901,7 +5901,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_class_type(PyObject *self, PyObject *ar
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_model_get_class_type: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -5949,14 +5949,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_low_rank(PyObject *self, PyObjec
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_create_low_rank", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (int64_argument(swig_obj[0], "bdl_posterior_create_low_rank: dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[0], "dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
     arg1 = (bdl_dtype)number1;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_posterior_create_low_rank: dimension", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "dimension", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_posterior_create_low_rank: rank", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "rank", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -5998,11 +5998,11 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_full(PyObject *self, PyObject *a
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_create_full", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (int64_argument(swig_obj[0], "bdl_posterior_create_full: dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[0], "dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
     arg1 = (bdl_dtype)number1;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_posterior_create_full: dimension", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "dimension", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -6044,11 +6044,11 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_full_moment(PyObject *self, PyOb
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_create_full_moment", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (int64_argument(swig_obj[0], "bdl_posterior_create_full_moment: dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[0], "dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
     arg1 = (bdl_dtype)number1;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_posterior_create_full_moment: dimension", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "dimension", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -6090,11 +6090,11 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_diagonal_moment(PyObject *self, 
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_create_diagonal_moment", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (int64_argument(swig_obj[0], "bdl_posterior_create_diagonal_moment: dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[0], "dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
     arg1 = (bdl_dtype)number1;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_posterior_create_diagonal_moment: dimension", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "dimension", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -6140,14 +6140,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_dropout(PyObject *self, PyObject
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_create_dropout", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_create_dropout: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (double_argument(swig_obj[1], "bdl_posterior_create_dropout: input_rate", &arg2) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[1], "input_rate", &arg2) < 0) SWIG_fail; 
   }
   {
-    if (double_argument(swig_obj[2], "bdl_posterior_create_dropout: hidden_rate", &arg3) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[2], "hidden_rate", &arg3) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -6198,7 +6198,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_layerwise_full(PyObject *self, P
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_create_layerwise_full: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -6250,11 +6250,11 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_blockwise_full(PyObject *self, P
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_create_blockwise_full", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (int64_argument(swig_obj[0], "bdl_posterior_create_blockwise_full: dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[0], "dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
     arg1 = (bdl_dtype)number1;
   }
   {
-    if (int64_array_argument(swig_obj[1], "bdl_posterior_create_blockwise_full: sizes", &values2, &count2) < 0) SWIG_fail;
+    if (int64_array_argument(swig_obj[1], "sizes", &values2, &count2) < 0) SWIG_fail;
     arg2 = values2;
     arg3 = (int32_t)count2;
   }
@@ -6306,14 +6306,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_low_rank_moment(PyObject *self, 
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_create_low_rank_moment", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (int64_argument(swig_obj[0], "bdl_posterior_create_low_rank_moment: dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[0], "dtype", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
     arg1 = (bdl_dtype)number1;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_posterior_create_low_rank_moment: dimension", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "dimension", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_posterior_create_low_rank_moment: rank", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "rank", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -6358,7 +6358,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_as_full(PyObject *self, PyObject *args)
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_as_full: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6410,7 +6410,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_as_diagonal(PyObject *self, PyObject *a
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_as_diagonal: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6462,11 +6462,11 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_layerwise_low_rank_moment(PyObje
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_create_layerwise_low_rank_moment", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_create_layerwise_low_rank_moment: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_posterior_create_layerwise_low_rank_moment: rank", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "rank", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -6517,7 +6517,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_create_kronecker(PyObject *self, PyObje
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_create_kronecker: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
@@ -6569,7 +6569,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_copy(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_copy: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6616,7 +6616,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_dimension(PyObject *self, PyObject *arg
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_dimension: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6656,7 +6656,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_rank(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_rank: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6696,7 +6696,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_family(PyObject *self, PyObject *args) 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_family: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6736,7 +6736,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_dtype(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_dtype: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6776,7 +6776,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_is_blank(PyObject *self, PyObject *args
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_is_blank: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -6828,19 +6828,19 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_low_rank(PyObject *self, PyObject *
   {
     void* handle;
     const int use = strstr("bdl_posterior_set_low_rank", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_posterior_set_low_rank: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_set_low_rank: mean", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "mean", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_posterior_set_low_rank: low_rank", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "low_rank", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_posterior_set_low_rank: diagonal", 0, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "diagonal", 0, &view4) < 0) SWIG_fail;
     arg4 = view4.matrix;
   }
   {
@@ -6908,15 +6908,15 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_full(PyObject *self, PyObject *args
   {
     void* handle;
     const int use = strstr("bdl_posterior_set_full", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_posterior_set_full: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_set_full: mean", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "mean", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_posterior_set_full: precision", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "precision", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
@@ -6978,15 +6978,15 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_full_moment(PyObject *self, PyObjec
   {
     void* handle;
     const int use = strstr("bdl_posterior_set_full_moment", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_posterior_set_full_moment: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_set_full_moment: mean", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "mean", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_posterior_set_full_moment: covariance", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "covariance", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
@@ -7048,15 +7048,15 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_diagonal_moment(PyObject *self, PyO
   {
     void* handle;
     const int use = strstr("bdl_posterior_set_diagonal_moment", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_posterior_set_diagonal_moment: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_set_diagonal_moment: mean", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "mean", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_posterior_set_diagonal_moment: variance", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "variance", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
@@ -7122,19 +7122,19 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_low_rank_moment(PyObject *self, PyO
   {
     void* handle;
     const int use = strstr("bdl_posterior_set_low_rank_moment", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_posterior_set_low_rank_moment: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_set_low_rank_moment: mean", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "mean", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_posterior_set_low_rank_moment: low_rank", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "low_rank", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_posterior_set_low_rank_moment: diagonal", 0, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "diagonal", 0, &view4) < 0) SWIG_fail;
     arg4 = view4.matrix;
   }
   {
@@ -7198,11 +7198,11 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_dropout(PyObject *self, PyObject *a
   {
     void* handle;
     const int use = strstr("bdl_posterior_set_dropout", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_posterior_set_dropout: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_set_dropout: mean", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "mean", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -7260,7 +7260,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_dropout_rates(PyObject *self, PyObject 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_dropout_rates: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -7308,7 +7308,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_has_covariance(PyObject *self, PyObject
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_has_covariance: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -7351,11 +7351,11 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_mean(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_mean", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_mean: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_mean: mean", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "mean", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
@@ -7410,15 +7410,15 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_get_low_rank(PyObject *self, PyObject *
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_get_low_rank", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_get_low_rank: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_get_low_rank: low_rank", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "low_rank", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
-    if (view_argument(swig_obj[2], "bdl_posterior_get_low_rank: diagonal", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "diagonal", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
@@ -7472,7 +7472,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_tensor_count(PyObject *self, PyObject *
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_tensor_count: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -7532,11 +7532,11 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_tensor_describe(PyObject *self, PyObjec
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_tensor_describe", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_tensor_describe: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_posterior_tensor_describe: index", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "index", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -7593,14 +7593,14 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_get_tensor(PyObject *self, PyObject *ar
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_get_tensor", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_get_tensor: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_posterior_get_tensor: index", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "index", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[2], "bdl_posterior_get_tensor: values", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "values", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
@@ -7654,11 +7654,11 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_set_tensors(PyObject *self, PyObject *a
   {
     void* handle;
     const int use = strstr("bdl_posterior_set_tensors", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_posterior_set_tensors: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (tensors_argument(swig_obj[1], "bdl_posterior_set_tensors: tensors", &tensors2) < 0) SWIG_fail;
+    if (tensors_argument(swig_obj[1], "tensors", &tensors2) < 0) SWIG_fail;
     arg2 = (char **)tensors2.names;
     arg3 = tensors2.matrices;
     arg4 = tensors2.count;
@@ -7712,11 +7712,11 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_precision_diagonal(PyObject *self, PyOb
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_precision_diagonal", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_precision_diagonal: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_precision_diagonal: diagonal", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "diagonal", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
@@ -7767,11 +7767,11 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_marginal_variance(PyObject *self, PyObj
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_marginal_variance", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_marginal_variance: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_marginal_variance: variance", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "variance", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
@@ -7830,21 +7830,21 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_covariance(PyObject *self, PyObject *ar
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_covariance", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_covariance: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (int64_array_argument(swig_obj[1], "bdl_posterior_covariance: rows", &values2, &count2) < 0) SWIG_fail;
+    if (int64_array_argument(swig_obj[1], "rows", &values2, &count2) < 0) SWIG_fail;
     arg2 = values2;
     arg3 = (int64_t)count2;
   }
   {
-    if (int64_array_argument(swig_obj[2], "bdl_posterior_covariance: cols", &values4, &count4) < 0) SWIG_fail;
+    if (int64_array_argument(swig_obj[2], "cols", &values4, &count4) < 0) SWIG_fail;
     arg4 = values4;
     arg5 = (int64_t)count4;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_posterior_covariance: covariance", 1, &view6) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "covariance", 1, &view6) < 0) SWIG_fail;
     arg6 = view_output(&view6);
   }
   {
@@ -7913,15 +7913,15 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_solve(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_solve", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_solve: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_solve: vectors", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "vectors", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_posterior_solve: solution", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "solution", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
@@ -7980,17 +7980,17 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_sample(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_sample", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_sample: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (uint64_argument(swig_obj[1], "bdl_posterior_sample: seed", &arg2) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[1], "seed", &arg2) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_posterior_sample: first", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "first", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[3], "bdl_posterior_sample: samples", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "samples", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
@@ -8045,15 +8045,15 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_log_density(PyObject *self, PyObject *a
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_log_density", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_log_density: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_log_density: parameters", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "parameters", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_posterior_log_density: log_density", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "log_density", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
@@ -8112,7 +8112,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_log_det_covariance(PyObject *self, PyOb
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_log_det_covariance: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -8162,7 +8162,7 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_entropy(PyObject *self, PyObject *args)
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_entropy: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
@@ -8215,11 +8215,11 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_kl_prior(PyObject *self, PyObject *args
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_kl_prior", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_kl_prior: posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_kl_prior: prior_precision", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "prior_precision", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -8278,12 +8278,12 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_kl(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_kl", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_posterior_kl: q","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "q","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_posterior_kl: p","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "p","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
@@ -8345,24 +8345,24 @@ SWIGINTERN PyObject *_wrap_bdl_posterior_update(PyObject *self, PyObject *args) 
   {
     void* handle;
     const int use = strstr("bdl_posterior_update", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_posterior_update: posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_posterior_update: rows", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "rows", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (double_argument(swig_obj[2], "bdl_posterior_update: scale", &arg3) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[2], "scale", &arg3) < 0) SWIG_fail; 
   }
   {
-    if (double_argument(swig_obj[3], "bdl_posterior_update: learning_rate", &arg4) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[3], "learning_rate", &arg4) < 0) SWIG_fail; 
   }
   {
-    if (double_argument(swig_obj[4], "bdl_posterior_update: curvature_rate", &arg5) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[4], "curvature_rate", &arg5) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[5], "bdl_posterior_update: prior_precision", 0, &view6) < 0) SWIG_fail;
+    if (view_argument(swig_obj[5], "prior_precision", 0, &view6) < 0) SWIG_fail;
     arg6 = view6.matrix;
   }
   {
@@ -8435,7 +8435,7 @@ SWIGINTERN PyObject *_wrap_bdl_method_name(PyObject *self, PyObject *args) {
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
-    if (int64_argument(swig_obj[0], "bdl_method_name: index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[0], "index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -8495,7 +8495,7 @@ SWIGINTERN PyObject *_wrap_bdl_method_describe(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     const char* text;
-    if (string_argument(swig_obj[0], "bdl_method_describe: name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[0], "name", &text) < 0) SWIG_fail;
     arg1 = (char *)text;
   }
   {
@@ -8556,7 +8556,7 @@ SWIGINTERN PyObject *_wrap_bdl_method_standing(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     const char* text;
-    if (string_argument(swig_obj[0], "bdl_method_standing: name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[0], "name", &text) < 0) SWIG_fail;
     arg1 = (char *)text;
   }
   {
@@ -8603,12 +8603,12 @@ SWIGINTERN PyObject *_wrap_bdl_method_prediction(PyObject *self, PyObject *args)
   if (!SWIG_Python_UnpackTuple(args, "bdl_method_prediction", 2, 2, swig_obj)) SWIG_fail;
   {
     const char* text;
-    if (string_argument(swig_obj[0], "bdl_method_prediction: name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[0], "name", &text) < 0) SWIG_fail;
     arg1 = (char *)text;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_method_prediction: model","bdl_model", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "model","bdl_model", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_model *)handle;
   }
   {
@@ -8663,16 +8663,16 @@ SWIGINTERN PyObject *_wrap_bdl_method_suggest(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_method_suggest", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_method_suggest: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_method_suggest: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_method_suggest: is_stream", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[2], "is_stream", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
     arg3 = (int32_t)number3;
   }
   {
@@ -8747,24 +8747,24 @@ SWIGINTERN PyObject *_wrap_bdl_training_suggest(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_training_suggest", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_training_suggest: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_training_suggest: examples", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "examples", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_training_suggest: in_blocks", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[2], "in_blocks", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
     arg3 = (int32_t)number3;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[3], "bdl_training_suggest: method", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[3], "method", &text) < 0) SWIG_fail;
     arg4 = (char *)text;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[4], "bdl_training_suggest: family", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[4], "family", &text) < 0) SWIG_fail;
     arg5 = (char *)text;
   }
   {
@@ -8834,18 +8834,18 @@ SWIGINTERN PyObject *_wrap_bdl_noise_suggest(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_noise_suggest", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_noise_suggest: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_noise_suggest: in_blocks", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[1], "in_blocks", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
     arg2 = (int32_t)number2;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_noise_suggest: prior_parameters", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "prior_parameters", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[3], "bdl_noise_suggest: y", 0, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "y", 0, &view4) < 0) SWIG_fail;
     arg4 = view4.matrix;
   }
   {
@@ -8918,7 +8918,7 @@ SWIGINTERN PyObject *_wrap_bdl_preset_name(PyObject *self, PyObject *args) {
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
-    if (int64_argument(swig_obj[0], "bdl_preset_name: index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[0], "index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -8968,7 +8968,7 @@ SWIGINTERN PyObject *_wrap_bdl_preset_describe(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     const char* text;
-    if (string_argument(swig_obj[0], "bdl_preset_describe: name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[0], "name", &text) < 0) SWIG_fail;
     arg1 = (char *)text;
   }
   {
@@ -9050,7 +9050,7 @@ SWIGINTERN PyObject *_wrap_bdl_default_describe(PyObject *self, PyObject *args) 
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
-    if (int64_argument(swig_obj[0], "bdl_default_describe: index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[0], "index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -9105,22 +9105,22 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_create(PyObject *self, PyObject *args) 
   {
     void* handle;
     const int use = strstr("bdl_optimizer_create", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_create: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
     const int use = strstr("bdl_optimizer_create", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[1], "bdl_optimizer_create: posterior","bdl_posterior", use, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", use, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[2], "bdl_optimizer_create: method", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[2], "method", &text) < 0) SWIG_fail;
     arg3 = (char *)text;
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_optimizer_create: data_size", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[3], "data_size", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -9172,7 +9172,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_method(PyObject *self, PyObject *args) 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_method: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -9212,7 +9212,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_data_size(PyObject *self, PyObject *arg
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_data_size: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -9254,16 +9254,16 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_double(PyObject *self, PyObject *ar
   {
     void* handle;
     const int use = strstr("bdl_optimizer_set_double", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_double: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_optimizer_set_double: name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "name", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
-    if (double_argument(swig_obj[2], "bdl_optimizer_set_double: value", &arg3) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[2], "value", &arg3) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -9306,16 +9306,16 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_int(PyObject *self, PyObject *args)
   {
     void* handle;
     const int use = strstr("bdl_optimizer_set_int", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_int: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_optimizer_set_int: name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "name", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_optimizer_set_int: value", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "value", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -9358,17 +9358,17 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_choice(PyObject *self, PyObject *ar
   {
     void* handle;
     const int use = strstr("bdl_optimizer_set_choice", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_choice: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_optimizer_set_choice: name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "name", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[2], "bdl_optimizer_set_choice: value", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[2], "value", &text) < 0) SWIG_fail;
     arg3 = (char *)text;
   }
   {
@@ -9411,12 +9411,12 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_text(PyObject *self, PyObject *args
   {
     void* handle;
     const int use = strstr("bdl_optimizer_set_text", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_text: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_optimizer_set_text: text", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "text", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
@@ -9463,12 +9463,12 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_double(PyObject *self, PyObject *ar
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_get_double", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_get_double: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_optimizer_get_double: name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "name", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
@@ -9518,12 +9518,12 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_int(PyObject *self, PyObject *args)
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_get_int", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_get_int: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_optimizer_get_int: name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "name", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
@@ -9573,12 +9573,12 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_choice(PyObject *self, PyObject *ar
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_get_choice", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_get_choice: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_optimizer_get_choice: name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "name", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
@@ -9667,7 +9667,7 @@ SWIGINTERN PyObject *_wrap_bdl_option_describe(PyObject *self, PyObject *args) {
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
-    if (int64_argument(swig_obj[0], "bdl_option_describe: index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[0], "index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -9713,7 +9713,7 @@ SWIGINTERN PyObject *_wrap_bdl_option_readers(PyObject *self, PyObject *args) {
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
-    if (int64_argument(swig_obj[0], "bdl_option_readers: index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[0], "index", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -9750,11 +9750,11 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_prior(PyObject *self, PyObject *arg
   {
     void* handle;
     const int use = strstr("bdl_optimizer_set_prior", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_prior: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_set_prior: precision", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "precision", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -9806,12 +9806,12 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_prior_posterior(PyObject *self, PyO
   {
     void* handle;
     const int use = strstr("bdl_optimizer_set_prior_posterior", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_prior_posterior: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_optimizer_set_prior_posterior: prior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "prior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
@@ -9862,11 +9862,11 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_get_prior(PyObject *self, PyObject *arg
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_get_prior", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_get_prior: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_get_prior: precision", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "precision", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
@@ -9915,7 +9915,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_initialize(PyObject *self, PyObject *ar
   {
     void* handle;
     const int use = strstr("bdl_optimizer_initialize", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_initialize: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -9965,15 +9965,15 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_step(PyObject *self, PyObject *args) {
   {
     void* handle;
     const int use = strstr("bdl_optimizer_step", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_step: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_step: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_optimizer_step: y", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "y", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
@@ -10035,15 +10035,15 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_laplace(PyObject *self, PyObject *args)
   {
     void* handle;
     const int use = strstr("bdl_optimizer_laplace", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_laplace: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_laplace: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_optimizer_laplace: y", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "y", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
@@ -10119,15 +10119,15 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_evidence(PyObject *self, PyObject *args
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_evidence", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_evidence: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_evidence: prior_precision", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "prior_precision", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_optimizer_evidence: noise_precision", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "noise_precision", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
@@ -10201,12 +10201,12 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_maximize_evidence(PyObject *self, PyObj
   {
     void* handle;
     const int use = strstr("bdl_optimizer_maximize_evidence", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_maximize_evidence: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_optimizer_maximize_evidence: of", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "of", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
@@ -10266,15 +10266,15 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_mode_gap(PyObject *self, PyObject *args
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_mode_gap", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_mode_gap: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_mode_gap: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_optimizer_mode_gap: y", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "y", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
@@ -10335,11 +10335,11 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_step_rows(PyObject *self, PyObject *arg
   {
     void* handle;
     const int use = strstr("bdl_optimizer_step_rows", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_step_rows: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_step_rows: rows", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "rows", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -10398,23 +10398,23 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_fit(PyObject *self, PyObject *args) {
   {
     void* handle;
     const int use = strstr("bdl_optimizer_fit", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_fit: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_fit: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_optimizer_fit: y", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "y", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_optimizer_fit: epochs", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[3], "epochs", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
   }
   {
     if (swig_obj[4] != Py_None && !PyCallable_Check(swig_obj[4])) {
-      type_error("bdl_optimizer_fit: progress", swig_obj[4], "a callable"); SWIG_fail; 
+      type_error("progress", swig_obj[4], "a callable"); SWIG_fail; 
     }
     arg5 = swig_obj[4] == Py_None ? NULL : fit_progress;
     arg6 = swig_obj[4];
@@ -10470,7 +10470,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_request_stop(PyObject *self, PyObject *
   {
     void* handle;
     const int use = strstr("bdl_optimizer_request_stop", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_request_stop: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -10523,7 +10523,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_progress(PyObject *self, PyObject *args
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_progress: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -10581,7 +10581,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_running_elbo(PyObject *self, PyObject *
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_running_elbo", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_running_elbo: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -10650,22 +10650,22 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_elbo(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_elbo", 6, 6, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_elbo: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_elbo: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_optimizer_elbo: y", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "y", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_optimizer_elbo: samples", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[3], "samples", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
   }
   {
-    if (uint64_argument(swig_obj[4], "bdl_optimizer_elbo: seed", &arg5) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[4], "seed", &arg5) < 0) SWIG_fail; 
   }
   {
     if ((wanted7 = PyObject_IsTrue(swig_obj[5])) < 0) SWIG_fail;
@@ -10732,11 +10732,11 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_start_noise(PyObject *self, PyObject *a
   {
     void* handle;
     const int use = strstr("bdl_optimizer_start_noise", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_start_noise: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_start_noise: y", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "y", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -10789,7 +10789,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_minibatch(PyObject *self, PyObject *arg
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_minibatch: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -10839,11 +10839,11 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_memory(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_memory", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_memory: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_optimizer_memory: minibatch", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "minibatch", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -10887,7 +10887,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_guarded_steps(PyObject *self, PyObject 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_guarded_steps: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -10937,7 +10937,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_noise(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_noise: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -11000,7 +11000,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_diagnose(PyObject *self, PyObject *args
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_diagnose: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -11068,15 +11068,15 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_diagnose_answers(PyObject *self, PyObje
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_diagnose_answers", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_diagnose_answers: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_diagnose_answers: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_optimizer_diagnose_answers: y", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "y", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
@@ -11143,11 +11143,11 @@ SWIGINTERN PyObject *_wrap_bdl_dataset_from_arrays(PyObject *self, PyObject *arg
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_dataset_from_arrays", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_dataset_from_arrays: x", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "x", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_dataset_from_arrays: y", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "y", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -11206,17 +11206,17 @@ SWIGINTERN PyObject *_wrap_bdl_dataset_from_callback(PyObject *self, PyObject *a
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_dataset_from_callback", 4, 4, swig_obj)) SWIG_fail;
   {
-    if (int64_argument(swig_obj[0], "bdl_dataset_from_callback: rows", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[0], "rows", INT64_MIN, INT64_MAX, &arg1) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_dataset_from_callback: inputs", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "inputs", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_dataset_from_callback: targets", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "targets", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
     if (!PyCallable_Check(swig_obj[3])) {
-      type_error("bdl_dataset_from_callback: read", swig_obj[3], "a callable"); SWIG_fail; 
+      type_error("read", swig_obj[3], "a callable"); SWIG_fail; 
     }
     arg4 = call_read;
     arg5 = swig_obj[3];
@@ -11338,12 +11338,12 @@ SWIGINTERN PyObject *_wrap_bdl_dataset_from_safetensors(PyObject *self, PyObject
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_dataset_from_safetensors: x_name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "x_name", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[2], "bdl_dataset_from_safetensors: y_name", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[2], "y_name", &text) < 0) SWIG_fail;
     arg3 = (char *)text;
   }
   {
@@ -11390,7 +11390,7 @@ SWIGINTERN PyObject *_wrap_bdl_dataset_rows(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_dataset_rows: dataset","bdl_dataset", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "dataset","bdl_dataset", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_dataset *)handle;
   }
   {
@@ -11430,7 +11430,7 @@ SWIGINTERN PyObject *_wrap_bdl_dataset_inputs(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_dataset_inputs: dataset","bdl_dataset", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "dataset","bdl_dataset", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_dataset *)handle;
   }
   {
@@ -11470,7 +11470,7 @@ SWIGINTERN PyObject *_wrap_bdl_dataset_targets(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_dataset_targets: dataset","bdl_dataset", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "dataset","bdl_dataset", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_dataset *)handle;
   }
   {
@@ -11512,14 +11512,14 @@ SWIGINTERN PyObject *_wrap_bdl_dataset_set_block(PyObject *self, PyObject *args)
   {
     void* handle;
     const int use = strstr("bdl_dataset_set_block", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_dataset_set_block: dataset","bdl_dataset", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "dataset","bdl_dataset", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_dataset *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_dataset_set_block: rows_in_block", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "rows_in_block", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_dataset_set_block: window", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "window", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -11572,20 +11572,20 @@ SWIGINTERN PyObject *_wrap_bdl_dataset_read(PyObject *self, PyObject *args) {
   {
     void* handle;
     const int use = strstr("bdl_dataset_read", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_dataset_read: dataset","bdl_dataset", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "dataset","bdl_dataset", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_dataset *)handle;
   }
   {
-    if (int64_array_argument(swig_obj[1], "bdl_dataset_read: rows", &values2, &count2) < 0) SWIG_fail;
+    if (int64_array_argument(swig_obj[1], "rows", &values2, &count2) < 0) SWIG_fail;
     arg2 = values2;
     arg3 = (int64_t)count2;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_dataset_read: x", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
-    if (view_argument(swig_obj[3], "bdl_dataset_read: y", 1, &view5) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "y", 1, &view5) < 0) SWIG_fail;
     arg5 = view_output(&view5);
   }
   {
@@ -11654,15 +11654,15 @@ SWIGINTERN PyObject *_wrap_bdl_dataset_target_range(PyObject *self, PyObject *ar
   {
     void* handle;
     const int use = strstr("bdl_dataset_target_range", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_dataset_target_range: dataset","bdl_dataset", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "dataset","bdl_dataset", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_dataset *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_dataset_target_range: smallest", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "smallest", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
-    if (view_argument(swig_obj[2], "bdl_dataset_target_range: largest", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "largest", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
@@ -11720,13 +11720,13 @@ SWIGINTERN PyObject *_wrap_bdl_model_standardize_dataset(PyObject *self, PyObjec
   {
     void* handle;
     const int use = strstr("bdl_model_standardize_dataset", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_model_standardize_dataset: model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
     const int use = strstr("bdl_model_standardize_dataset", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[1], "bdl_model_standardize_dataset: dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_dataset *)handle;
   }
   {
@@ -11778,13 +11778,13 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_start_noise_dataset(PyObject *self, PyO
   {
     void* handle;
     const int use = strstr("bdl_optimizer_start_noise_dataset", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_start_noise_dataset: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     void* handle;
     const int use = strstr("bdl_optimizer_start_noise_dataset", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[1], "bdl_optimizer_start_noise_dataset: dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_dataset *)handle;
   }
   {
@@ -11839,21 +11839,21 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_fit_dataset(PyObject *self, PyObject *a
   {
     void* handle;
     const int use = strstr("bdl_optimizer_fit_dataset", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_fit_dataset: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     void* handle;
     const int use = strstr("bdl_optimizer_fit_dataset", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[1], "bdl_optimizer_fit_dataset: dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_dataset *)handle;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_optimizer_fit_dataset: epochs", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "epochs", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
     if (swig_obj[3] != Py_None && !PyCallable_Check(swig_obj[3])) {
-      type_error("bdl_optimizer_fit_dataset: progress", swig_obj[3], "a callable"); SWIG_fail; 
+      type_error("progress", swig_obj[3], "a callable"); SWIG_fail; 
     }
     arg4 = swig_obj[3] == Py_None ? NULL : fit_progress;
     arg5 = swig_obj[3];
@@ -11907,13 +11907,13 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_laplace_dataset(PyObject *self, PyObjec
   {
     void* handle;
     const int use = strstr("bdl_optimizer_laplace_dataset", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_laplace_dataset: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     void* handle;
     const int use = strstr("bdl_optimizer_laplace_dataset", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[1], "bdl_optimizer_laplace_dataset: dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_dataset *)handle;
   }
   {
@@ -11974,20 +11974,20 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_elbo_dataset(PyObject *self, PyObject *
   if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_elbo_dataset", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_elbo_dataset: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     void* handle;
     const int use = strstr("bdl_optimizer_elbo_dataset", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[1], "bdl_optimizer_elbo_dataset: dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "dataset","bdl_dataset", use, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_dataset *)handle;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_optimizer_elbo_dataset: samples", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "samples", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
-    if (uint64_argument(swig_obj[3], "bdl_optimizer_elbo_dataset: seed", &arg4) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[3], "seed", &arg4) < 0) SWIG_fail; 
   }
   {
     if ((wanted6 = PyObject_IsTrue(swig_obj[4])) < 0) SWIG_fail;
@@ -12056,19 +12056,19 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_observe(PyObject *self, PyObject *args)
   {
     void* handle;
     const int use = strstr("bdl_optimizer_observe", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_observe: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_observe: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_optimizer_observe: y", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "y", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_optimizer_observe: log_density", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "log_density", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
@@ -12129,11 +12129,11 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_forecast(PyObject *self, PyObject *args
   {
     void* handle;
     const int use = strstr("bdl_optimizer_forecast", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_forecast: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_optimizer_forecast: steps", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "steps", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -12178,11 +12178,11 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_process_noise(PyObject *self, PyObj
   {
     void* handle;
     const int use = strstr("bdl_optimizer_set_process_noise", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_process_noise: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_optimizer_set_process_noise: variance", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "variance", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -12245,7 +12245,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_prequential(PyObject *self, PyObject *a
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_prequential: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -12296,7 +12296,7 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_shortened_steps(PyObject *self, PyObjec
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_shortened_steps: optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
@@ -12340,12 +12340,12 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_draws(PyObject *self, PyObject *arg
   {
     void* handle;
     const int use = strstr("bdl_optimizer_set_draws", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_draws: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     if (swig_obj[1] != Py_None && !PyCallable_Check(swig_obj[1])) {
-      type_error("bdl_optimizer_set_draws: draws", swig_obj[1], "a callable"); SWIG_fail; 
+      type_error("draws", swig_obj[1], "a callable"); SWIG_fail; 
     }
     arg2 = swig_obj[1] == Py_None ? NULL : call_draws;
     arg3 = swig_obj[1];
@@ -12423,38 +12423,38 @@ SWIGINTERN PyObject *_wrap_bdl_predict(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict", 9, 9, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predict: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_predict: method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[3], "method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
     arg4 = (bdl_predict_method)number4;
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_predict: samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[4], "samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
   }
   {
-    if (uint64_argument(swig_obj[5], "bdl_predict: seed", &arg6) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[5], "seed", &arg6) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[6], "bdl_predict: mean", 1, &view7) < 0) SWIG_fail;
+    if (view_argument(swig_obj[6], "mean", 1, &view7) < 0) SWIG_fail;
     arg7 = view_output(&view7);
   }
   {
-    if (view_argument(swig_obj[7], "bdl_predict: epistemic_variance", 1, &view8) < 0) SWIG_fail;
+    if (view_argument(swig_obj[7], "epistemic_variance", 1, &view8) < 0) SWIG_fail;
     arg8 = view_output(&view8);
   }
   {
-    if (view_argument(swig_obj[8], "bdl_predict: noise_variance", 1, &view9) < 0) SWIG_fail;
+    if (view_argument(swig_obj[8], "noise_variance", 1, &view9) < 0) SWIG_fail;
     arg9 = view_output(&view9);
   }
   {
@@ -12545,34 +12545,34 @@ SWIGINTERN PyObject *_wrap_bdl_predict_quantiles(PyObject *self, PyObject *args)
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_quantiles", 8, 8, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_quantiles: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_quantiles: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predict_quantiles: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_predict_quantiles: method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[3], "method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
     arg4 = (bdl_predict_method)number4;
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_predict_quantiles: samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[4], "samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
   }
   {
-    if (uint64_argument(swig_obj[5], "bdl_predict_quantiles: seed", &arg6) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[5], "seed", &arg6) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[6], "bdl_predict_quantiles: levels", 0, &view7) < 0) SWIG_fail;
+    if (view_argument(swig_obj[6], "levels", 0, &view7) < 0) SWIG_fail;
     arg7 = view7.matrix;
   }
   {
-    if (view_argument(swig_obj[7], "bdl_predict_quantiles: quantiles", 1, &view8) < 0) SWIG_fail;
+    if (view_argument(swig_obj[7], "quantiles", 1, &view8) < 0) SWIG_fail;
     arg8 = view_output(&view8);
   }
   {
@@ -12658,37 +12658,37 @@ SWIGINTERN PyObject *_wrap_bdl_predict_interval(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_interval", 9, 9, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_interval: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_interval: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predict_interval: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_predict_interval: method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[3], "method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
     arg4 = (bdl_predict_method)number4;
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_predict_interval: samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[4], "samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
   }
   {
-    if (uint64_argument(swig_obj[5], "bdl_predict_interval: seed", &arg6) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[5], "seed", &arg6) < 0) SWIG_fail; 
   }
   {
-    if (double_argument(swig_obj[6], "bdl_predict_interval: probability", &arg7) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[6], "probability", &arg7) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[7], "bdl_predict_interval: lower", 1, &view8) < 0) SWIG_fail;
+    if (view_argument(swig_obj[7], "lower", 1, &view8) < 0) SWIG_fail;
     arg8 = view_output(&view8);
   }
   {
-    if (view_argument(swig_obj[8], "bdl_predict_interval: upper", 1, &view9) < 0) SWIG_fail;
+    if (view_argument(swig_obj[8], "upper", 1, &view9) < 0) SWIG_fail;
     arg9 = view_output(&view9);
   }
   {
@@ -12777,38 +12777,38 @@ SWIGINTERN PyObject *_wrap_bdl_predict_classes(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_classes", 9, 9, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_classes: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_classes: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predict_classes: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_predict_classes: method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[3], "method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
     arg4 = (bdl_predict_method)number4;
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_predict_classes: samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[4], "samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
   }
   {
-    if (uint64_argument(swig_obj[5], "bdl_predict_classes: seed", &arg6) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[5], "seed", &arg6) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[6], "bdl_predict_classes: probabilities", 1, &view7) < 0) SWIG_fail;
+    if (view_argument(swig_obj[6], "probabilities", 1, &view7) < 0) SWIG_fail;
     arg7 = view_output(&view7);
   }
   {
-    if (view_argument(swig_obj[7], "bdl_predict_classes: entropy", 1, &view8) < 0) SWIG_fail;
+    if (view_argument(swig_obj[7], "entropy", 1, &view8) < 0) SWIG_fail;
     arg8 = view_output(&view8);
   }
   {
-    if (view_argument(swig_obj[8], "bdl_predict_classes: mutual_information", 1, &view9) < 0) SWIG_fail;
+    if (view_argument(swig_obj[8], "mutual_information", 1, &view9) < 0) SWIG_fail;
     arg9 = view_output(&view9);
   }
   {
@@ -12899,34 +12899,34 @@ SWIGINTERN PyObject *_wrap_bdl_predict_log_density(PyObject *self, PyObject *arg
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_log_density", 8, 8, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_log_density: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_log_density: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predict_log_density: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_predict_log_density: y", 0, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "y", 0, &view4) < 0) SWIG_fail;
     arg4 = view4.matrix;
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_predict_log_density: method", INT32_MIN, INT32_MAX, &number5) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[4], "method", INT32_MIN, INT32_MAX, &number5) < 0) SWIG_fail;
     arg5 = (bdl_predict_method)number5;
   }
   {
-    if (int64_argument(swig_obj[5], "bdl_predict_log_density: samples", INT64_MIN, INT64_MAX, &arg6) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[5], "samples", INT64_MIN, INT64_MAX, &arg6) < 0) SWIG_fail; 
   }
   {
-    if (uint64_argument(swig_obj[6], "bdl_predict_log_density: seed", &arg7) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[6], "seed", &arg7) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[7], "bdl_predict_log_density: log_density", 1, &view8) < 0) SWIG_fail;
+    if (view_argument(swig_obj[7], "log_density", 1, &view8) < 0) SWIG_fail;
     arg8 = view_output(&view8);
   }
   {
@@ -13005,26 +13005,26 @@ SWIGINTERN PyObject *_wrap_bdl_predict_draws(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_draws", 6, 6, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_draws: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_draws: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predict_draws: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_predict_draws: samples", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[3], "samples", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
   }
   {
-    if (uint64_argument(swig_obj[4], "bdl_predict_draws: seed", &arg5) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[4], "seed", &arg5) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[5], "bdl_predict_draws: draws", 1, &view6) < 0) SWIG_fail;
+    if (view_argument(swig_obj[5], "draws", 1, &view6) < 0) SWIG_fail;
     arg6 = view_output(&view6);
   }
   {
@@ -13099,30 +13099,30 @@ SWIGINTERN PyObject *_wrap_bdl_predict_draws_by(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_draws_by", 7, 7, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_draws_by: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_draws_by: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predict_draws_by: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_predict_draws_by: method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[3], "method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
     arg4 = (bdl_predict_method)number4;
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_predict_draws_by: samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[4], "samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
   }
   {
-    if (uint64_argument(swig_obj[5], "bdl_predict_draws_by: seed", &arg6) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[5], "seed", &arg6) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[6], "bdl_predict_draws_by: draws", 1, &view7) < 0) SWIG_fail;
+    if (view_argument(swig_obj[6], "draws", 1, &view7) < 0) SWIG_fail;
     arg7 = view_output(&view7);
   }
   {
@@ -13197,24 +13197,24 @@ SWIGINTERN PyObject *_wrap_bdl_predict_output_distribution(PyObject *self, PyObj
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_output_distribution", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_output_distribution: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_output_distribution: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predict_output_distribution: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_predict_output_distribution: mean", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "mean", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
-    if (view_argument(swig_obj[4], "bdl_predict_output_distribution: covariance", 1, &view5) < 0) SWIG_fail;
+    if (view_argument(swig_obj[4], "covariance", 1, &view5) < 0) SWIG_fail;
     arg5 = view_output(&view5);
   }
   {
@@ -13295,24 +13295,24 @@ SWIGINTERN PyObject *_wrap_bdl_predict_leverage(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_predict_leverage", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predict_leverage: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predict_leverage: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predict_leverage: x", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_predict_leverage: leverage", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "leverage", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
-    if (view_argument(swig_obj[4], "bdl_predict_leverage: left_out", 1, &view5) < 0) SWIG_fail;
+    if (view_argument(swig_obj[4], "left_out", 1, &view5) < 0) SWIG_fail;
     arg5 = view_output(&view5);
   }
   {
@@ -13390,23 +13390,23 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_create(PyObject *self, PyObject *args) 
   if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_create", 5, 5, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_predictor_create: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_predictor_create: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_predictor_create: method", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[2], "method", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
     arg3 = (bdl_predict_method)number3;
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_predictor_create: samples", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[3], "samples", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
   }
   {
-    if (uint64_argument(swig_obj[4], "bdl_predictor_create: seed", &arg5) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[4], "seed", &arg5) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -13467,20 +13467,20 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_create_ensemble(PyObject *self, PyObjec
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_create_ensemble", 4, 4, swig_obj)) SWIG_fail;
   {
-    if (members_argument(swig_obj[0], "bdl_predictor_create_ensemble: members", &members1) < 0) SWIG_fail;
+    if (members_argument(swig_obj[0], "members", &members1) < 0) SWIG_fail;
     arg1 = (bdl_model **)members1.models;
     arg2 = (bdl_posterior **)members1.posteriors;
     arg3 = members1.count;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_predictor_create_ensemble: method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[1], "method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
     arg4 = (bdl_predict_method)number4;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_predictor_create_ensemble: samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
   }
   {
-    if (uint64_argument(swig_obj[3], "bdl_predictor_create_ensemble: seed", &arg6) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[3], "seed", &arg6) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -13543,23 +13543,23 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_moments(PyObject *self, PyObject *args)
   {
     void* handle;
     const int use = strstr("bdl_predictor_moments", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_predictor_moments: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_predictor *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_predictor_moments: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predictor_moments: mean", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "mean", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
-    if (view_argument(swig_obj[3], "bdl_predictor_moments: epistemic_variance", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "epistemic_variance", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
-    if (view_argument(swig_obj[4], "bdl_predictor_moments: noise_variance", 1, &view5) < 0) SWIG_fail;
+    if (view_argument(swig_obj[4], "noise_variance", 1, &view5) < 0) SWIG_fail;
     arg5 = view_output(&view5);
   }
   {
@@ -13637,19 +13637,19 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_quantiles(PyObject *self, PyObject *arg
   {
     void* handle;
     const int use = strstr("bdl_predictor_quantiles", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_predictor_quantiles: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_predictor *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_predictor_quantiles: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predictor_quantiles: levels", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "levels", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_predictor_quantiles: quantiles", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "quantiles", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
@@ -13722,22 +13722,22 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_interval(PyObject *self, PyObject *args
   {
     void* handle;
     const int use = strstr("bdl_predictor_interval", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_predictor_interval: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_predictor *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_predictor_interval: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (double_argument(swig_obj[2], "bdl_predictor_interval: probability", &arg3) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[2], "probability", &arg3) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[3], "bdl_predictor_interval: lower", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "lower", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
-    if (view_argument(swig_obj[4], "bdl_predictor_interval: upper", 1, &view5) < 0) SWIG_fail;
+    if (view_argument(swig_obj[4], "upper", 1, &view5) < 0) SWIG_fail;
     arg5 = view_output(&view5);
   }
   {
@@ -13813,23 +13813,23 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_classes(PyObject *self, PyObject *args)
   {
     void* handle;
     const int use = strstr("bdl_predictor_classes", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_predictor_classes: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_predictor *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_predictor_classes: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predictor_classes: probabilities", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "probabilities", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
-    if (view_argument(swig_obj[3], "bdl_predictor_classes: entropy", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "entropy", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
-    if (view_argument(swig_obj[4], "bdl_predictor_classes: mutual_information", 1, &view5) < 0) SWIG_fail;
+    if (view_argument(swig_obj[4], "mutual_information", 1, &view5) < 0) SWIG_fail;
     arg5 = view_output(&view5);
   }
   {
@@ -13907,19 +13907,19 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_log_density(PyObject *self, PyObject *a
   {
     void* handle;
     const int use = strstr("bdl_predictor_log_density", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_predictor_log_density: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_predictor *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_predictor_log_density: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predictor_log_density: y", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "y", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (view_argument(swig_obj[3], "bdl_predictor_log_density: log_density", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "log_density", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
@@ -13987,15 +13987,15 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_draws(PyObject *self, PyObject *args) {
   {
     void* handle;
     const int use = strstr("bdl_predictor_draws", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_predictor_draws: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_predictor *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_predictor_draws: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predictor_draws: draws", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "draws", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
@@ -14061,19 +14061,19 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_output_distribution(PyObject *self, PyO
   {
     void* handle;
     const int use = strstr("bdl_predictor_output_distribution", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_predictor_output_distribution: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_predictor *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_predictor_output_distribution: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predictor_output_distribution: mean", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "mean", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
-    if (view_argument(swig_obj[3], "bdl_predictor_output_distribution: covariance", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "covariance", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
@@ -14145,19 +14145,19 @@ SWIGINTERN PyObject *_wrap_bdl_predictor_leverage(PyObject *self, PyObject *args
   {
     void* handle;
     const int use = strstr("bdl_predictor_leverage", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_predictor_leverage: predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_predictor *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_predictor_leverage: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_predictor_leverage: leverage", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "leverage", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
-    if (view_argument(swig_obj[3], "bdl_predictor_leverage: left_out", 1, &view4) < 0) SWIG_fail;
+    if (view_argument(swig_obj[3], "left_out", 1, &view4) < 0) SWIG_fail;
     arg4 = view_output(&view4);
   }
   {
@@ -14224,11 +14224,11 @@ SWIGINTERN PyObject *_wrap_bdl_metric_rmse(PyObject *self, PyObject *args) {
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_rmse", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_rmse: mean", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "mean", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_rmse: y", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "y", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -14288,7 +14288,7 @@ SWIGINTERN PyObject *_wrap_bdl_metric_log_predictive_density(PyObject *self, PyO
   if (!args) SWIG_fail;
   swig_obj[0] = args;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_log_predictive_density: log_density", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "log_density", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
@@ -14343,11 +14343,11 @@ SWIGINTERN PyObject *_wrap_bdl_metric_accuracy(PyObject *self, PyObject *args) {
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_accuracy", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_accuracy: probabilities", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "probabilities", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_accuracy: y", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "y", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -14405,11 +14405,11 @@ SWIGINTERN PyObject *_wrap_bdl_metric_brier(PyObject *self, PyObject *args) {
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_brier", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_brier: probabilities", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "probabilities", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_brier: y", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "y", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -14467,11 +14467,11 @@ SWIGINTERN PyObject *_wrap_bdl_metric_nll(PyObject *self, PyObject *args) {
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_nll", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_nll: probabilities", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "probabilities", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_nll: y", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "y", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -14530,15 +14530,15 @@ SWIGINTERN PyObject *_wrap_bdl_metric_ece(PyObject *self, PyObject *args) {
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_ece", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_ece: probabilities", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "probabilities", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_ece: y", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "y", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_metric_ece: bins", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "bins", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -14594,15 +14594,15 @@ SWIGINTERN PyObject *_wrap_bdl_metric_calibration_curve(PyObject *self, PyObject
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_calibration_curve", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_calibration_curve: probabilities", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "probabilities", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_calibration_curve: y", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "y", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_metric_calibration_curve: curve", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "curve", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
@@ -14658,11 +14658,11 @@ SWIGINTERN PyObject *_wrap_bdl_metric_entropy(PyObject *self, PyObject *args) {
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_entropy", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_entropy: probabilities", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "probabilities", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_entropy: entropy", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "entropy", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
@@ -14712,11 +14712,11 @@ SWIGINTERN PyObject *_wrap_bdl_metric_entropy_histogram(PyObject *self, PyObject
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_entropy_histogram", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_entropy_histogram: probabilities", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "probabilities", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_entropy_histogram: counts", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "counts", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
@@ -14771,11 +14771,11 @@ SWIGINTERN PyObject *_wrap_bdl_metric_auroc(PyObject *self, PyObject *args) {
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_auroc", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_auroc: positive", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "positive", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_auroc: negative", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "negative", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -14833,11 +14833,11 @@ SWIGINTERN PyObject *_wrap_bdl_metric_aupr(PyObject *self, PyObject *args) {
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_aupr", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_aupr: positive", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "positive", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_aupr: negative", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "negative", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -14901,15 +14901,15 @@ SWIGINTERN PyObject *_wrap_bdl_metric_fpr(PyObject *self, PyObject *args) {
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_fpr", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_fpr: positive", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "positive", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_fpr: negative", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "negative", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (double_argument(swig_obj[2], "bdl_metric_fpr: tpr", &arg3) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[2], "tpr", &arg3) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -14969,11 +14969,11 @@ SWIGINTERN PyObject *_wrap_bdl_metric_detection_error(PyObject *self, PyObject *
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_detection_error", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_detection_error: positive", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "positive", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_detection_error: negative", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "negative", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -15030,15 +15030,15 @@ SWIGINTERN PyObject *_wrap_bdl_metric_roc_curve(PyObject *self, PyObject *args) 
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_roc_curve", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_roc_curve: positive", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "positive", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_roc_curve: negative", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "negative", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_metric_roc_curve: curve", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "curve", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
@@ -15101,15 +15101,15 @@ SWIGINTERN PyObject *_wrap_bdl_metric_auroc_correct(PyObject *self, PyObject *ar
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_auroc_correct", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_auroc_correct: probabilities", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "probabilities", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_auroc_correct: y", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "y", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_metric_auroc_correct: score", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[2], "score", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
     arg3 = (bdl_score)number3;
   }
   {
@@ -15170,15 +15170,15 @@ SWIGINTERN PyObject *_wrap_bdl_metric_ood(PyObject *self, PyObject *args) {
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_ood", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_ood: inside", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "inside", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_ood: outside", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "outside", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_metric_ood: score", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[2], "score", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
     arg3 = (bdl_score)number3;
   }
   {
@@ -15241,11 +15241,11 @@ SWIGINTERN PyObject *_wrap_bdl_temperature_fit(PyObject *self, PyObject *args) {
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_temperature_fit", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_temperature_fit: logits", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "logits", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_temperature_fit: y", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "y", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -15299,14 +15299,14 @@ SWIGINTERN PyObject *_wrap_bdl_temperature_apply(PyObject *self, PyObject *args)
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_temperature_apply", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_temperature_apply: logits", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "logits", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (double_argument(swig_obj[1], "bdl_temperature_apply: temperature", &arg2) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[1], "temperature", &arg2) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[2], "bdl_temperature_apply: log_probabilities", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "log_probabilities", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
@@ -15365,15 +15365,15 @@ SWIGINTERN PyObject *_wrap_bdl_metric_coverage(PyObject *self, PyObject *args) {
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_coverage", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_coverage: lower", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "lower", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_coverage: upper", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "upper", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_metric_coverage: y", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "y", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
@@ -15437,11 +15437,11 @@ SWIGINTERN PyObject *_wrap_bdl_metric_crps(PyObject *self, PyObject *args) {
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_metric_crps", 2, 2, swig_obj)) SWIG_fail;
   {
-    if (view_argument(swig_obj[0], "bdl_metric_crps: draws", 0, &view1) < 0) SWIG_fail;
+    if (view_argument(swig_obj[0], "draws", 0, &view1) < 0) SWIG_fail;
     arg1 = view1.matrix;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_metric_crps: y", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "y", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
@@ -15502,24 +15502,24 @@ SWIGINTERN PyObject *_wrap_bdl_search_create(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_search_create", 6, 6, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_create: prototype","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "prototype","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_search_create: folds", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "folds", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_search_create: epochs", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "epochs", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_search_create: method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[3], "method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
     arg4 = (bdl_predict_method)number4;
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_search_create: samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[4], "samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
   }
   {
-    if (uint64_argument(swig_obj[5], "bdl_search_create: seed", &arg6) < 0) SWIG_fail; 
+    if (uint64_argument(swig_obj[5], "seed", &arg6) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -15570,22 +15570,22 @@ SWIGINTERN PyObject *_wrap_bdl_search_add_double(PyObject *self, PyObject *args)
   {
     void* handle;
     const int use = strstr("bdl_search_add_double", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_search_add_double: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_search_add_double: option", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "option", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
-    if (double_argument(swig_obj[2], "bdl_search_add_double: low", &arg3) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[2], "low", &arg3) < 0) SWIG_fail; 
   }
   {
-    if (double_argument(swig_obj[3], "bdl_search_add_double: high", &arg4) < 0) SWIG_fail; 
+    if (double_argument(swig_obj[3], "high", &arg4) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_search_add_double: scale", INT32_MIN, INT32_MAX, &number5) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[4], "scale", INT32_MIN, INT32_MAX, &number5) < 0) SWIG_fail;
     arg5 = (bdl_scale)number5;
   }
   {
@@ -15632,22 +15632,22 @@ SWIGINTERN PyObject *_wrap_bdl_search_add_int(PyObject *self, PyObject *args) {
   {
     void* handle;
     const int use = strstr("bdl_search_add_int", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_search_add_int: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_search_add_int: option", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "option", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_search_add_int: low", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[2], "low", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_search_add_int: high", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[3], "high", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_search_add_int: scale", INT32_MIN, INT32_MAX, &number5) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[4], "scale", INT32_MIN, INT32_MAX, &number5) < 0) SWIG_fail;
     arg5 = (bdl_scale)number5;
   }
   {
@@ -15691,17 +15691,17 @@ SWIGINTERN PyObject *_wrap_bdl_search_add_choice(PyObject *self, PyObject *args)
   {
     void* handle;
     const int use = strstr("bdl_search_add_choice", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_search_add_choice: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[1], "bdl_search_add_choice: option", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[1], "option", &text) < 0) SWIG_fail;
     arg2 = (char *)text;
   }
   {
     const char* text;
-    if (string_argument(swig_obj[2], "bdl_search_add_choice: words", &text) < 0) SWIG_fail;
+    if (string_argument(swig_obj[2], "words", &text) < 0) SWIG_fail;
     arg3 = (char *)text;
   }
   {
@@ -15744,11 +15744,11 @@ SWIGINTERN PyObject *_wrap_bdl_search_set_parallel_trials(PyObject *self, PyObje
   {
     void* handle;
     const int use = strstr("bdl_search_set_parallel_trials", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_search_set_parallel_trials: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_search_set_parallel_trials: parallel_trials", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "parallel_trials", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -15790,11 +15790,11 @@ SWIGINTERN PyObject *_wrap_bdl_search_set_workers(PyObject *self, PyObject *args
   {
     void* handle;
     const int use = strstr("bdl_search_set_workers", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_search_set_workers: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_search_set_workers: workers", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "workers", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
     begin_call();
@@ -15839,13 +15839,13 @@ SWIGINTERN PyObject *_wrap_bdl_search_set_communicator(PyObject *self, PyObject 
   {
     void* handle;
     const int use = strstr("bdl_search_set_communicator", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_search_set_communicator: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
     void* handle;
     const int use = strstr("bdl_search_set_communicator", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[1], "bdl_search_set_communicator: communicator","bdl_communicator", use, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "communicator","bdl_communicator", use, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_communicator *)handle;
   }
   {
@@ -15905,26 +15905,26 @@ SWIGINTERN PyObject *_wrap_bdl_search_run(PyObject *self, PyObject *args) {
   {
     void* handle;
     const int use = strstr("bdl_search_run", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_search_run: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_search_run: x", 0, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
     arg2 = view2.matrix;
   }
   {
-    if (view_argument(swig_obj[2], "bdl_search_run: y", 0, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "y", 0, &view3) < 0) SWIG_fail;
     arg3 = view3.matrix;
   }
   {
-    if (int64_argument(swig_obj[3], "bdl_search_run: random_trials", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[3], "random_trials", INT64_MIN, INT64_MAX, &arg4) < 0) SWIG_fail; 
   }
   {
-    if (int64_argument(swig_obj[4], "bdl_search_run: bayesian_trials", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[4], "bayesian_trials", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
   }
   {
     if (swig_obj[5] != Py_None && !PyCallable_Check(swig_obj[5])) {
-      type_error("bdl_search_run: progress", swig_obj[5], "a callable"); SWIG_fail; 
+      type_error("progress", swig_obj[5], "a callable"); SWIG_fail; 
     }
     arg6 = swig_obj[5] == Py_None ? NULL : search_progress;
     arg7 = swig_obj[5];
@@ -15980,7 +15980,7 @@ SWIGINTERN PyObject *_wrap_bdl_search_request_stop(PyObject *self, PyObject *arg
   {
     void* handle;
     const int use = strstr("bdl_search_request_stop", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_search_request_stop: search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -16018,7 +16018,7 @@ SWIGINTERN PyObject *_wrap_bdl_search_trial_count(PyObject *self, PyObject *args
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_trial_count: search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -16077,14 +16077,14 @@ SWIGINTERN PyObject *_wrap_bdl_search_trial(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_search_trial", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_trial: search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_search_trial: trial", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "trial", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
-    if (view_argument(swig_obj[2], "bdl_search_trial: values", 1, &view3) < 0) SWIG_fail;
+    if (view_argument(swig_obj[2], "values", 1, &view3) < 0) SWIG_fail;
     arg3 = view_output(&view3);
   }
   {
@@ -16146,7 +16146,7 @@ SWIGINTERN PyObject *_wrap_bdl_search_best(PyObject *self, PyObject *args) {
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_best: search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
@@ -16195,16 +16195,16 @@ SWIGINTERN PyObject *_wrap_bdl_search_apply(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_search_apply", 3, 3, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_apply: search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_search_apply: trial", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+    if (int64_argument(swig_obj[1], "trial", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
   }
   {
     void* handle;
     const int use = strstr("bdl_search_apply", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[2], "bdl_search_apply: optimizer","bdl_optimizer", use, &handle, &argument3) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[2], "optimizer","bdl_optimizer", use, &handle, &argument3) < 0) SWIG_fail;
     arg3 = (bdl_optimizer *)handle;
   }
   {
@@ -16255,11 +16255,11 @@ SWIGINTERN PyObject *_wrap_bdl_search_folds(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_search_folds", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_search_folds: search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "search","bdl_search", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_search *)handle;
   }
   {
-    if (view_argument(swig_obj[1], "bdl_search_folds: fold", 1, &view2) < 0) SWIG_fail;
+    if (view_argument(swig_obj[1], "fold", 1, &view2) < 0) SWIG_fail;
     arg2 = view_output(&view2);
   }
   {
@@ -16315,11 +16315,11 @@ SWIGINTERN PyObject *_wrap_bdl_communicator_create(PyObject *self, PyObject *arg
   }
   if (!SWIG_Python_UnpackTuple(args, "bdl_communicator_create", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (int64_argument(swig_obj[0], "bdl_communicator_create: rank", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[0], "rank", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
     arg1 = (int32_t)number1;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_communicator_create: size", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[1], "size", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
     arg2 = (int32_t)number2;
   }
   {
@@ -16386,7 +16386,7 @@ SWIGINTERN PyObject *_wrap_bdl_communicator_size(PyObject *self, PyObject *args)
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_communicator_size: communicator","bdl_communicator", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "communicator","bdl_communicator", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_communicator *)handle;
   }
   {
@@ -16454,7 +16454,7 @@ SWIGINTERN PyObject *_wrap_bdl_communicator_statistics(PyObject *self, PyObject 
   swig_obj[0] = args;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_communicator_statistics: communicator","bdl_communicator", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "communicator","bdl_communicator", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_communicator *)handle;
   }
   {
@@ -16512,13 +16512,13 @@ SWIGINTERN PyObject *_wrap_bdl_optimizer_set_communicator(PyObject *self, PyObje
   {
     void* handle;
     const int use = strstr("bdl_optimizer_set_communicator", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[0], "bdl_optimizer_set_communicator: optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_optimizer *)handle;
   }
   {
     void* handle;
     const int use = strstr("bdl_optimizer_set_communicator", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[1], "bdl_optimizer_set_communicator: communicator","bdl_communicator", use, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "communicator","bdl_communicator", use, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_communicator *)handle;
   }
   {
@@ -16579,17 +16579,17 @@ SWIGINTERN PyObject *_wrap_bdl_save(PyObject *self, PyObject *args) {
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_save: model","bdl_model", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "model","bdl_model", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[2], "bdl_save: posterior","bdl_posterior", READS, &handle, &argument3) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[2], "posterior","bdl_posterior", READS, &handle, &argument3) < 0) SWIG_fail;
     arg3 = (bdl_posterior *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[3], "bdl_save: optimizer","bdl_optimizer", READS, &handle, &argument4) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[3], "optimizer","bdl_optimizer", READS, &handle, &argument4) < 0) SWIG_fail;
     arg4 = (bdl_optimizer *)handle;
   }
   {
@@ -16664,7 +16664,7 @@ SWIGINTERN PyObject *_wrap_bdl_load(PyObject *self, PyObject *args) {
   {
     void* handle;
     const int use = strstr("bdl_load", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[1], "bdl_load: user_model","bdl_model", use, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "user_model","bdl_model", use, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_model *)handle;
   }
   {
@@ -16827,21 +16827,21 @@ SWIGINTERN PyObject *_wrap_bdl_save_bytes(PyObject *self, PyObject *args) {
   if (!SWIG_Python_UnpackTuple(args, "bdl_save_bytes", 4, 4, swig_obj)) SWIG_fail;
   {
     void* handle;
-    if (handle_argument(swig_obj[0], "bdl_save_bytes: model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
     arg1 = (bdl_model *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[1], "bdl_save_bytes: posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
     arg2 = (bdl_posterior *)handle;
   }
   {
     void* handle;
-    if (handle_argument(swig_obj[2], "bdl_save_bytes: optimizer","bdl_optimizer", READS, &handle, &argument3) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[2], "optimizer","bdl_optimizer", READS, &handle, &argument3) < 0) SWIG_fail;
     arg3 = (bdl_optimizer *)handle;
   }
   {
-    if (bytes_argument(swig_obj[3], "bdl_save_bytes: buffer", 1, &buffer4) < 0) SWIG_fail;
+    if (bytes_argument(swig_obj[3], "buffer", 1, &buffer4) < 0) SWIG_fail;
     arg4 = buffer4.buf;
     arg5 = buffer4.len;
   }
@@ -16917,14 +16917,14 @@ SWIGINTERN PyObject *_wrap_bdl_load_bytes(PyObject *self, PyObject *args) {
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_load_bytes", 5, 5, swig_obj)) SWIG_fail;
   {
-    if (bytes_argument(swig_obj[0], "bdl_load_bytes: bytes", 0, &buffer1) < 0) SWIG_fail;
+    if (bytes_argument(swig_obj[0], "bytes", 0, &buffer1) < 0) SWIG_fail;
     arg1 = buffer1.buf;
     arg2 = buffer1.len;
   }
   {
     void* handle;
     const int use = strstr("bdl_load_bytes", "_request_stop") ? STOPS : CHANGES;
-    if (handle_argument(swig_obj[1], "bdl_load_bytes: user_model","bdl_model", use, &handle, &argument3) < 0) SWIG_fail;
+    if (handle_argument(swig_obj[1], "user_model","bdl_model", use, &handle, &argument3) < 0) SWIG_fail;
     arg3 = (bdl_model *)handle;
   }
   {
@@ -17022,15 +17022,15 @@ SWIGINTERN PyObject *_wrap_bdl_check_version(PyObject *self, PyObject *args) {
   
   if (!SWIG_Python_UnpackTuple(args, "bdl_check_version", 3, 3, swig_obj)) SWIG_fail;
   {
-    if (int64_argument(swig_obj[0], "bdl_check_version: major", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[0], "major", INT32_MIN, INT32_MAX, &number1) < 0) SWIG_fail;
     arg1 = (int32_t)number1;
   }
   {
-    if (int64_argument(swig_obj[1], "bdl_check_version: minor", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[1], "minor", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
     arg2 = (int32_t)number2;
   }
   {
-    if (int64_argument(swig_obj[2], "bdl_check_version: patch", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    if (int64_argument(swig_obj[2], "patch", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
     arg3 = (int32_t)number3;
   }
   {
