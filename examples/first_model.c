@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < tests; ++i) inside += lower[i] <= y_test[i] && y_test[i] <= upper[i];
   for (int i = 8; i < 11; ++i)
     printf("%.2f [%.2f, %.2f] measured %.2f\n", mean[i], lower[i], upper[i], y_test[i]);
-  printf("%d of %d intervals hold\n", inside, tests);
+  printf("%d of %d intervals contain the value\n", inside, tests);
 
   bdl_optimizer_free(optimizer);
   bdl_posterior_free(posterior);

@@ -131,7 +131,7 @@ class DeepEnsemble(MetaEstimatorMixin, ScoresNovelty, BaseEstimator):
 
 
 class DeepEnsembleRegressor(RegressorMixin, PredictsNumbers, DeepEnsemble):
-    __doc__ = f"""Regression by an ensemble of Bayesian networks or generalised linear models.
+    __doc__ = f"""Regression by an ensemble of Bayesian neural networks or generalised linear models.
 
     >>> import bdl, numpy as np
     >>> X = np.linspace(-2, 2, 80)[:, np.newaxis]
@@ -230,7 +230,7 @@ class DeepEnsembleRegressor(RegressorMixin, PredictsNumbers, DeepEnsemble):
 
 
 class DeepEnsembleClassifier(ClassifierMixin, PredictsClasses, DeepEnsemble):
-    __doc__ = f"""Classification by an ensemble of Bayesian networks or generalised linear models.
+    __doc__ = f"""Classification by an ensemble of Bayesian neural networks or generalised linear models.
 
     >>> import bdl, numpy as np
     >>> X = np.random.default_rng(1).normal(size=(80, 2))
