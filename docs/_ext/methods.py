@@ -73,6 +73,12 @@ def accepts(bdl, optimizer, option):
     return False
 
 
+def default_families(bdl, method):
+    """Returns the family that libbdl suggests for a method, for each kind of model that the method learns."""
+    models = {kind: bdl.Model.network(*what) for kind, what in kinds.items()}
+    return {kind: bdl.suggest_training(model, 1000, method=method).family for kind, model in models.items()}
+
+
 class Tables:
     """Everything that the pages show of methods and options."""
 
@@ -83,11 +89,13 @@ class Tables:
         self.values = {}  # of each method: of each kind of model: the options
         self.accepted = {}  # of each method: the set of options
         self.predictions = {}  # of each method: of each kind of model: how it predicts
+        self.families = {}  # of each method: of each kind of model: the family of the default posterior
         self.memory = {}
         for method, info in self.methods.items():
             made = {kind: optimizer_of(bdl, method, *kinds[kind]) for kind in kinds}
             self.values[method] = {kind: optimizer.options for kind, optimizer in made.items() if optimizer}
             self.predictions[method] = {kind: optimizer.prediction for kind, optimizer in made.items() if optimizer}
+            self.families[method] = default_families(bdl, method)
             self.accepted[method] = self._accepted(method, info)
             first = next(optimizer for optimizer in made.values() if optimizer)
             self.memory[method] = first.memory(10)
@@ -152,9 +160,12 @@ def page_of_method(tables, method):
     if info.is_baseline:
         text += f":::{{note}}\n{info.caution}\n:::\n\n"
     families = ", ".join(f"`{family}`" for family in info.families)
+    if len(info.families) > 1:
+        defaults = {kind: family for kind, family in tables.families[method].items() if kind in tables.values[method]}
+        families += f"; default: {by_kind(defaults)}"
     facts = {
         "Learns from": way,
-        "Posteriors": families + ("; the first is the default" if len(info.families) > 1 else ""),
+        "Posteriors": families,
         "Predicts by": by_kind(tables.predictions[method]),
         "Cost of a step": cost + " (D parameters, rank L, S samples, M examples in the minibatch, C outputs)",
         "Memory": f"{tables.memory[method] / 1000:.0f} kB of arrays for a small model (6 inputs, 50 hidden units if any, minibatches of 10)",

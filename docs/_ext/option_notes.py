@@ -139,7 +139,7 @@ notes = {
     "samples or the evidence; observe from one-step-ahead residuals; methods exact-* exactly.",
     "learn_prior": "2 makes classifying networks learn the prior only if, after two thirds of the steps, their evidence is below that of the class frequencies. "
     "Rule map does not learn the prior: use option evidence.",
-    "kl_weight": "Below 1 the prior counts less, and the posterior becomes narrower. Keep 1 if posteriors become priors of later data.",
+    "kl_weight": "In a tempered posterior the prior counts less, and the posterior is narrower. Keep 1 if posteriors become priors of later data.",
     "refine": "The refined posterior is Laplace's approximation at the mean, full for up to 500 parameters and of rank 50 for more, with its prior by the evidence.",
     "shards": "0 takes the number that training already has or, at its start, the least power of two that gives each process a shard.",
     "threads": "libbdl does not change the number of threads of BLAS.",

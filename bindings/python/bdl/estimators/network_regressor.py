@@ -138,7 +138,8 @@ class NetworkRegressor(RegressorMixin, PredictsNumbers):
         X : array of shape (n, features)
             Inputs.
         n_samples : int, default=1
-            Number of samples. Each column belongs to one sample of the parameters.
+            Number of samples. With ``prediction="monte_carlo"`` each column belongs to one sample of the parameters; with
+            ``"linearized"`` only the distribution of each row is right, and not that of sums over rows.
         random_state : int, RandomState or None, default=1
             Seed of the samples.
 
