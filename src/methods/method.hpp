@@ -82,7 +82,7 @@ Families family_of(Family family, Index rank);
 inline bool contains(Families set, Families family) {
   return (static_cast<unsigned>(set) & static_cast<unsigned>(family)) != 0;
 }
-/// Returns the words of a set, such as "low_rank | diagonal", as a static text; the default family is first.
+/// Returns the words of a set, such as "low_rank | diagonal", as a static text.
 const char* words_of(Families set);
 /// Returns the family of a word. Fails with ERROR_INVALID_ARGUMENT listing the words.
 Families find_family(const char* word);
@@ -115,8 +115,9 @@ struct Method {
   const char *doc, *source;
 };
 
-/// Returns what to tell users before their first fit by a baseline: what it is for, and what its intervals
-/// hold. Of other methods it is "".
+/// Returns what to tell users before their first fit by a baseline: what it is for, and a condition of the bar
+/// that it misses. Baselines whose intervals pass are worse than a constant on some sets (table of reasons in
+/// the scorecard). Of other methods it is "".
 std::string caution_of(const Method& method);
 
 /// True if fits with these options learn the scales of such a model by the evidence of the linearised network

@@ -125,8 +125,8 @@ template <class T>
 const char* answers_advice(const Optimizer<T>& optimizer, double spread) {
   if (spread >= least_spread) return "";
   if (learns_by_evidence(optimizer) || optimizer.options().evidence != EvidenceUse::none)
-    return "the network answers the same for every row, since by the evidence the inputs say nothing about "
-           "the targets: if they should, train with fewer layers, or on more rows";
+    return "the network answers the same for every row, because a constant model explains the targets better "
+           "(higher evidence): if the inputs should help, train with fewer layers, or on more rows";
   return "the network answers the same for every row: unless there is nothing to learn, train with fewer "
          "layers, for more epochs, or from larger initial weights (initialization = he)";
 }

@@ -255,12 +255,12 @@ static void test_methods_say_what_they_are_for(void** state) {
   free_all(linear, q);
 }
 
-/* A caution names the method, its paper, what its intervals have held, and a method that is no baseline. */
+/* A caution names the method, its paper, a condition of the bar that it missed, and a method that is no baseline. */
 static void test_baselines_say_what_they_are_for(void** state) {
   int baselines = 0;
   (void)state;
   for (int64_t i = 0; i < bdl_method_count(); ++i) {
-    const char *source, *caution, *other, *name = bdl_method_name(i);
+    const char *source, *caution, *reason, *other, *name = bdl_method_name(i);
     int32_t is_stream, is_baseline, is_other_baseline;
     int held, worst;
     OK(bdl_method_describe(name, NULL, &is_stream, NULL, NULL, NULL, &source));
@@ -272,10 +272,14 @@ static void test_baselines_say_what_they_are_for(void** state) {
     }
     ++baselines;
     assert_true(strncmp(caution, name, strlen(name)) == 0 && strstr(caution, source) != NULL);
-    assert_int_equal(sscanf(strstr(caution, "its 95 %"), "its 95 %% intervals held %d %% on average and %d",
-                            &held, &worst),
-                     2);
-    assert_true(held > 0 && held <= 100 && worst >= 0 && worst <= held);
+    if (!strstr(caution, "it predicted worse than a constant on some data sets")) {
+      assert_non_null(reason = strstr(caution, "had 95 %"));
+      assert_int_equal(sscanf(reason, "had 95 %% intervals that contained %d %% of the targets on average and %d",
+                              &held, &worst),
+                       2);
+      assert_true(held > 0 && held <= 100 && worst >= 0 && worst <= held);
+      assert_true(held < 90 || held > 99 || worst < 85);
+    }
     other = is_stream ? "lo-fi" : "laplace";
     assert_non_null(strstr(caution, other));
     OK(bdl_method_standing(other, &is_other_baseline, NULL));

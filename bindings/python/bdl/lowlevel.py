@@ -1347,8 +1347,9 @@ def bdl_method_describe(name):
     :type name: string
     :param name:       name of a method; others return BDL_ERROR_INVALID_ARGUMENT
     :type families: string
-    :param families:   receives the families of posteriors that the method learns, the default first, as
-                          "low_rank | diagonal | full" ("diagonal" is a low-rank posterior of rank 0)
+    :param families:   receives the families of posteriors that the method learns, as
+                          "low_rank | diagonal | full" ("diagonal" is a low-rank posterior of rank 0);
+                          bdl_training_suggest() returns the default for a model
     :type is_stream: int32_t
     :param is_stream:  receives 1 if the method is for bdl_optimizer_observe(): one row after the other, each
                           once
@@ -1371,25 +1372,28 @@ def bdl_method_describe(name):
 
 def bdl_method_standing(name):
     r"""
-    Reads whether a method is a baseline of its paper, for comparisons. The intervals of a baseline by its
-    defaults do not hold what the scorecard (experiments/results/scorecard.md) asks for. Any out-pointer may
-    be NULL; strings are static. Since 0.3.
+    Reads whether a method is a baseline of its paper, for comparisons. By its defaults a baseline does not
+    pass the bar of the scorecard (experiments/results/scorecard.md). Any out-pointer may be NULL; strings are
+    static. Since 0.3.
     :type name: string
     :param name:        name of a method; others return BDL_ERROR_INVALID_ARGUMENT
     :type is_baseline: int32_t
     :param is_baseline: receives 1 for a baseline
     :type caution: string
     :param caution:     receives a sentence that the packages of Python, R and Julia show before the first fit
-                           by a baseline: what the method is for, and how many targets its intervals hold; "" for
-                           other methods
+                           by a baseline: what the method is for, and a condition of the bar that it missed; ""
+                           for other methods
     """
     return _lowlevel.bdl_method_standing(name)
 
 def bdl_method_prediction(name, model):
     r"""
     Suggests the method of prediction for a model that a method has trained. It is that of
-    bdl_method_describe(), except for generalised linear models: BDL_LINEARIZED with Gaussian noise, and
-    BDL_QUADRATURE with one output and another likelihood. Both are exact. Since 0.2.
+    bdl_method_describe(), with exceptions. Networks that predict numbers have BDL_LINEARIZED after methods
+    whose fits learn scales by the evidence, such as "slang" and "vogn": it takes the refined posterior.
+    Generalised linear models have BDL_LINEARIZED with Gaussian noise and BDL_QUADRATURE with one output and
+    another likelihood, which are both exact, and BDL_MONTE_CARLO in place of BDL_LINEARIZED otherwise.
+    Since 0.2.
     :type name: string
     :param name:       name of a method
     :type model: bdl_model

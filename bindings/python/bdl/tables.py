@@ -30,11 +30,12 @@ class Option(NamedTuple):
 class Method(NamedTuple):
     """Description of a method.
 
-    ``families`` are the families of posteriors that it learns, the default first. ``is_stream`` is true if it
-    learns from one row after the other, each once. ``is_exact`` is true if it goes to the optimum over all
-    data by itself. ``prediction`` is how its networks predict in general. ``doc`` and ``source`` describe it.
-    ``is_baseline`` is true if it is a baseline of its paper, for comparisons; ``caution`` then states what
-    its intervals hold.
+    ``families`` are the families of posteriors that it learns; :func:`suggest_training` returns the default for
+    a model. ``is_stream`` is true if it learns from one row after the other, each once. ``is_exact`` is true if
+    it goes to the optimum over all data by itself. ``prediction`` is how its networks predict in general.
+    ``doc`` and ``source`` describe it.
+    ``is_baseline`` is true if it is a baseline of its paper, for comparisons; ``caution`` then states which
+    condition of our test it missed.
 
     >>> import bdl
     >>> lofi = bdl.describe_method("lo-fi")

@@ -103,8 +103,8 @@ def test_the_first_fit_by_a_baseline_says_what_it_is_for(data, monkeypatch):
     network = bdl.BayesianMLPRegressor(hidden=3, method="bbb", epochs=1)
     [(message, file)] = said_of_baselines(lambda: network.fit(*data))
     assert message == bdl.describe_method("bbb").caution and file == __file__
-    assert message.startswith("bbb is a baseline of Blundell et al. 2015, for comparisons: its 95 % intervals held ")
-    assert message.endswith("take method laplace or the default.")
+    assert message.startswith("bbb is a baseline of Blundell et al. 2015, for comparisons: untuned, it had 95 % intervals that contained ")
+    assert message.endswith("Method laplace and the default passed the test.")
     assert not said_of_baselines(lambda: network.fit(*data))
     [(_, file)] = said_of_baselines(lambda: bdl.BayesianMLPRegressor(hidden=3, method="bog").partial_fit(*data))
     assert file == __file__
@@ -124,6 +124,6 @@ def test_suggestions_are_no_baselines(data):
 def test_a_fit_that_has_gone_to_the_constant_says_so():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(50, 10)), rng.normal(size=50)
-    with pytest.warns(ConvergenceWarning, match="the same for every row, since by the evidence"):
+    with pytest.warns(ConvergenceWarning, match="the same for every row, because a constant model"):
         network = bdl.BayesianMLPRegressor(method="laplace").fit(x, y)
     assert np.std(network.predict(x)) < 0.01 * np.std(y)

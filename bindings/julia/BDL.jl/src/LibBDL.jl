@@ -1747,8 +1747,9 @@ Describes a method. Any out-pointer may be NULL; strings are static. Since 0.2.
 
 # Arguments
 - `name`: name of a method; others return BDL_ERROR_INVALID_ARGUMENT
-- `families`: receives the families of posteriors that the method learns, the default first, as
-  "low_rank | diagonal | full" ("diagonal" is a low-rank posterior of rank 0)
+- `families`: receives the families of posteriors that the method learns, as
+  "low_rank | diagonal | full" ("diagonal" is a low-rank posterior of rank 0);
+  bdl_training_suggest() returns the default for a model
 - `is_stream`: receives 1 if the method is for bdl_optimizer_observe(): one row after the other, each
   once
 - `is_exact`: receives 1 if bdl_optimizer_fit() takes the whole data set, counts each iteration over
@@ -1767,16 +1768,16 @@ function bdl_method_describe(name::Union{AbstractString,Cstring}, families::Unio
 end
 
 """
-Reads whether a method is a baseline of its paper, for comparisons. The intervals of a baseline by its
-defaults do not hold what the scorecard (experiments/results/scorecard.md) asks for. Any out-pointer may
-be NULL; strings are static. Since 0.3.
+Reads whether a method is a baseline of its paper, for comparisons. By its defaults a baseline does not
+pass the bar of the scorecard (experiments/results/scorecard.md). Any out-pointer may be NULL; strings are
+static. Since 0.3.
 
 # Arguments
 - `name`: name of a method; others return BDL_ERROR_INVALID_ARGUMENT
 - `is_baseline`: receives 1 for a baseline
 - `caution`: receives a sentence that the packages of Python, R and Julia show before the first fit
-  by a baseline: what the method is for, and how many targets its intervals hold; "" for
-  other methods
+  by a baseline: what the method is for, and a condition of the bar that it missed; ""
+  for other methods
 """
 function bdl_method_standing(name::Union{AbstractString,Cstring}, is_baseline::Union{Ref{Int32},DenseArray{Int32},Ptr{Cvoid}}, caution::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_method_standing, libbdl), Cint, (Cstring, Ptr{Int32}, Ptr{Ptr{UInt8}},), name, is_baseline, caution)
@@ -1784,8 +1785,11 @@ end
 
 """
 Suggests the method of prediction for a model that a method has trained. It is that of
-bdl_method_describe(), except for generalised linear models: BDL_LINEARIZED with Gaussian noise, and
-BDL_QUADRATURE with one output and another likelihood. Both are exact. Since 0.2.
+bdl_method_describe(), with exceptions. Networks that predict numbers have BDL_LINEARIZED after methods
+whose fits learn scales by the evidence, such as "slang" and "vogn": it takes the refined posterior.
+Generalised linear models have BDL_LINEARIZED with Gaussian noise and BDL_QUADRATURE with one output and
+another likelihood, which are both exact, and BDL_MONTE_CARLO in place of BDL_LINEARIZED otherwise.
+Since 0.2.
 
 # Arguments
 - `name`: name of a method

@@ -131,7 +131,7 @@ end
 "Methods of which this session has said that they are baselines."
 const CAUTIONED = Set{String}()
 
-"The first fit by a baseline says what it is for, and what its intervals hold."
+"The first fit by a baseline reports what it is for, and which condition of our test it missed."
 function warn_of_baseline(name)
     caution = describe_method(name).caution
     (isempty(caution) || name in CAUTIONED) && return nothing

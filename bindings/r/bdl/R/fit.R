@@ -79,7 +79,7 @@ is_point <- function(object) !bdl_posterior_has_covariance(handles_of(object)$po
 # Methods of which this session has said that they are baselines.
 cautioned <- new.env(parent = emptyenv())
 
-# The first fit by a baseline says what it is for, and what its intervals hold.
+# The first fit by a baseline reports what it is for, and which condition of our test it missed.
 warn_of_baseline <- function(method) {
   caution <- bdl_method_standing(method)$caution
   if (!nzchar(caution) || exists(method, cautioned)) return(invisible())

@@ -229,7 +229,7 @@ test_that("the first fit by a baseline says what it is for", {
   rm(list = intersect("bbb", ls(bdl:::cautioned)), envir = bdl:::cautioned)
   message <- said(method = "bbb")
   expect_identical(message, bdl_method_standing("bbb")$caution)
-  expect_match(message, "^bbb is a baseline of Blundell et al. 2015, for comparisons: its 95 % intervals held .*method laplace or the default.$")
+  expect_match(message, "^bbb is a baseline of Blundell et al. 2015, for comparisons: untuned, it had 95 % intervals that .*Method laplace and the default passed the test.$")
   expect_length(said(method = "bbb"), 0)
   expect_length(said(), 0)
   expect_identical(bdl_method_standing("laplace")$caution, "")
