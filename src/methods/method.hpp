@@ -115,9 +115,9 @@ struct Method {
   const char *doc, *source;
 };
 
-/// Returns what to tell users before their first fit by a baseline: what it is for, and a condition of the bar
-/// that it misses. Baselines whose intervals pass are worse than a constant on some sets (table of reasons in
-/// the scorecard). Of other methods it is "".
+/// Returns what to tell users before their first fit by a baseline: what it is for, and a condition of the
+/// bar that it misses. Baselines whose intervals pass are worse than a constant on some sets (table of
+/// reasons in the scorecard). Of other methods it is "".
 std::string caution_of(const Method& method);
 
 /// True if fits with these options learn the scales of such a model by the evidence of the linearised network

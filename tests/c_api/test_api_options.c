@@ -255,7 +255,8 @@ static void test_methods_say_what_they_are_for(void** state) {
   free_all(linear, q);
 }
 
-/* A caution names the method, its paper, a condition of the bar that it missed, and a method that is no baseline. */
+/* A caution names the method, its paper, a condition of the bar that it missed, and a method that is no
+ * baseline. */
 static void test_baselines_say_what_they_are_for(void** state) {
   int baselines = 0;
   (void)state;
@@ -274,9 +275,10 @@ static void test_baselines_say_what_they_are_for(void** state) {
     assert_true(strncmp(caution, name, strlen(name)) == 0 && strstr(caution, source) != NULL);
     if (!strstr(caution, "it predicted worse than a constant on some data sets")) {
       assert_non_null(reason = strstr(caution, "had 95 %"));
-      assert_int_equal(sscanf(reason, "had 95 %% intervals that contained %d %% of the targets on average and %d",
-                              &held, &worst),
-                       2);
+      assert_int_equal(
+          sscanf(reason, "had 95 %% intervals that contained %d %% of the targets on average and %d", &held,
+                 &worst),
+          2);
       assert_true(held > 0 && held <= 100 && worst >= 0 && worst <= held);
       assert_true(held < 90 || held > 99 || worst < 85);
     }
