@@ -17,9 +17,9 @@ WIDTH, HEIGHT, STEP = 3.9, 1.15, 1.75
 # Questions from top to bottom, and where the answer yes leads.
 QUESTIONS = [
     ("1. Do rows arrive one\nafter another?", "stream filter (lo-fi)\npartial_fit"),
-    ("2. Are the rows images?", "convolutional network\nvogn, or five fits by map"),
+    ("2. Are the rows images?", "convolutional network\nthe method depends on the size"),
     ("3. Is a linear model enough?", "generalised linear model\nexact posterior"),
-    ("4. Must a fit take seconds?", "laplace\na fifth of the time"),
+    ("4. Must a fit finish within seconds?", "laplace\na fifth of the time"),
     ("5. Does uncertainty far from\nthe data matter most?", "five fits of the default\nmembers = 5"),
 ]
 LAST = "the default (slang, rank 5)"

@@ -21,9 +21,9 @@ show_elbo <- function(elbo, diagnosis, after = "") {
 headline <- function(object) {
   hidden <- object$settings$hidden
   what <- if (!is.null(object$settings$network)) {
-    paste("network of", network_words(object))
+    paste("neural network of", network_words(object))
   } else if (length(hidden)) {
-    paste0("network with ", paste(hidden, collapse = ", "), " hidden units (", object$settings$activation, ")")
+    paste0("neural network with ", paste(hidden, collapse = ", "), " hidden units (", object$settings$activation, ")")
   } else {
     "generalised linear model"
   }
