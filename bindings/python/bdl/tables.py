@@ -16,7 +16,7 @@ class Option(NamedTuple):
     >>> option = bdl.options()["schedule"]
     >>> option.name, option.type, option.default, option.range
     ('schedule', 'choice', 'cosine', 'cosine | power | steps')
-    >>> option.doc.split(":")[0]
+    >>> option.doc[:19]
     'How both rates fall'
     """
 
