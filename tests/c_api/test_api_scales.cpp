@@ -149,7 +149,7 @@ void test_diagnosis(void**) {
     bool mean_moves, precision_moves;
     const char* advice;
   };
-  const Row rows[] = {{0.03, 0.02, 0, false, false, "no step"},
+  const Row rows[] = {{0.03, 0.02, 0, false, false, "has not begun"},
                       {1e-9, 1e-9, 1, false, false, "learning_rate and curvature_rate"},
                       {1e-9, 0.02, 5, false, true, "raise learning_rate"},
                       {0.03, 0, 5, true, false, "raise curvature_rate"},
