@@ -310,7 +310,7 @@ on {machine['processors']} processors {machine['processor']}; {machine['build']}
 
 Every measurement runs in a process of its own; times are medians after a warm-up. The bound is
 max(flops / gemm peak, bytes / triad bandwidth), flops and bytes counted by the formulas of
-[bench/work.cpp](../bench/work.cpp), both limits measured in the same run on the same number of threads. The gemm
+[bench/work.cpp](../../bench/work.cpp), both limits measured in the same run on the same number of threads. The gemm
 peak is that of BLAS as it answered (OPENBLAS_CORETYPE can halve it). libbdl's own products may be faster: the stricter bound
 takes the better of the two. The eigenproblem is not counted in any bound.
 

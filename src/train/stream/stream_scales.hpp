@@ -1,5 +1,5 @@
-// What a stream keeps in order to learn scales (scale_learning.hpp): its first rows, until there are enough
-// of them, and the columns of x that were constant among those.
+// The first rows of a stream, kept to learn scales (scale_learning.hpp) until there are enough of them, and
+// the columns of x that were constant among those rows.
 #pragma once
 
 #include <vector>
