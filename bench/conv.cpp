@@ -96,7 +96,7 @@ Record layer(const Record& parameters) {
   const double filters = 2.0 * static_cast<double>(examples * shape.channels() * shape.output.channels),
                valid = filters * static_cast<double>(shape.valid_products()),
                nominal = filters * static_cast<double>(shape.positions() * shape.taps());
-  const double peak = std::max(parameters.number("sgemm_peak"), parameters.number("own_peak"));
+  const double peak = parameters.number("sgemm_peak");
   Record line = parameters;
   const auto add = [&](const char* what, const std::function<void()>& call) {
     const Timing timing = time_calls(effort_of(parameters), call);

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "linalg/blas.hpp"
 #include "machine.hpp"
 #include "timing.hpp"
 
@@ -34,22 +33,16 @@ double best_rate(const std::vector<int>& sizes, int calls, Multiply multiply) {
   return best;
 }
 
-/// The peak is BLAS's; the library's own products are measured beside it, and both at a size where BLAS is
-/// slow.
+/// The peak, and the rate at a size where BLAS is slow.
 template <class T>
 Record gemm(const Record& parameters) {
   const bool quick = parameters.has("quick");
   const std::vector<int> sizes = quick ? std::vector<int>{512, 768} : std::vector<int>{768, 1024, 1536, 2048};
   const int calls = quick ? 2 : 5;
   const auto multiply = [](int n, const T* a, const T* b, T* c) { blas(n, a, b, c); };
-  const auto own = [](bdl::Index n, const T* a, const T* b, T* c) {
-    bdl::gemm(bdl::Op::none, bdl::Op::none, T(1), {a, n, n}, {b, n, n}, T(0), {c, n, n});
-  };
   return Record(parameters)
       .set("gflops", best_rate<T>(sizes, calls, multiply))
-      .set("own_gflops", best_rate<T>(sizes, calls, own))
-      .set("gflops_100", best_rate<T>({100}, 200, multiply))
-      .set("own_gflops_100", best_rate<T>({100}, 200, own));
+      .set("gflops_100", best_rate<T>({100}, 200, multiply));
 }
 
 template <class T>

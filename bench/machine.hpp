@@ -7,8 +7,7 @@
 
 namespace bench {
 
-/// Highest rates of products of square matrices: BLAS's and the library's own.
-/// quick.
+/// Highest rate of BLAS's products of square matrices. Parameters: dtype, quick.
 Record gemm_peak(const Record& parameters);
 
 /// Triad a = b + s c on arrays far larger than the caches, on `threads` threads, in GB/s of the three arrays'

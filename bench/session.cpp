@@ -33,8 +33,7 @@ const Record& Session::limit(const std::string& name, const std::string& dtype, 
 
 void Session::add_limits(const std::string& dtype, Record& parameters) {
   const Record& peaks = limit("gemm", dtype, parameters);
-  parameters.set(dtype == "f32" ? "sgemm_peak" : "dgemm_peak", peaks.number("gflops"))
-      .set("own_peak", peaks.number("own_gflops"));
+  parameters.set(dtype == "f32" ? "sgemm_peak" : "dgemm_peak", peaks.number("gflops"));
   parameters.set("triad_gbs", limit("stream", "f64", parameters).number("gbs"));
 }
 

@@ -62,9 +62,9 @@ static int32_t wait_for(ranks* r, int count) {
     pause_briefly();
     if (interrupted_at == 0 && bdl_interrupted()) interrupted_at = MPI_Wtime();
     if (interrupted_at > 0 && MPI_Wtime() - interrupted_at > GRACE)
-      return give_up(r, "interrupted, and another rank has not answered");
+      return give_up(r, "interrupted, and another process has not answered");
     if (r->timeout > 0 && MPI_Wtime() - began > r->timeout)
-      return give_up(r, "another rank has not answered in time");
+      return give_up(r, "another process has not answered in time");
   }
 }
 

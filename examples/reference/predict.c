@@ -445,7 +445,7 @@ static void count(void* user_data) {
   ++*(int*)user_data;
 }
 
-/* Model and posterior may be freed; what a user model refers to lives as long as
+/* Model and posterior may be freed; what a custom model refers to lives as long as
  * the predictor. */
 static void predictor_of_user_model(void) {
   const double three = 3;

@@ -43,10 +43,10 @@ BDL_API bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_
  * tensor. A file that is larger than memory is refused before anything is allocated. Training that
  * continues from the checkpoint gives results identical to those of training that never stopped. Since 0.1.
  * @param path       file to read
- * @param user_model the model to use if the file's model is a user model, because callbacks cannot be saved
+ * @param user_model the model to use if the file's model is a custom model, because callbacks cannot be saved
  *                   (same inputs, outputs, parameters, likelihood, dtype); NULL otherwise. It takes the
  *                   noise precision, names and class type of the file
- * @param model      receives a new handle (for a user model: another handle of the same object)
+ * @param model      receives a new handle (for a custom model: another handle of the same object)
  * @param posterior  receives a new handle
  * @param optimizer  receives a new handle that shares model and posterior. Any out-pointer may be NULL if
  *                   that part is not wanted; a wanted part that the file lacks is BDL_ERROR_FORMAT
@@ -60,7 +60,7 @@ BDL_API bdl_status bdl_load(const char* path, bdl_model* user_model, bdl_model**
  * Since 0.1.
  * @param path       file to read
  * @param model      receives 1 if there is a model
- * @param user_model receives 1 if that is a user model, which bdl_load() needs as an argument
+ * @param user_model receives 1 if that is a custom model, which bdl_load() needs as an argument
  * @param posterior  receives 1 if there is a posterior
  * @param optimizer  receives 1 if there is an optimizer
  * @return BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY

@@ -1,6 +1,6 @@
 /**
  * @file model.h
- * Models: a network, or a user model (custom code behind callbacks), with a likelihood.
+ * Models: a network, or a custom model (your code behind callbacks), with a likelihood.
  *
  * The parameters form one vector theta of D = bdl_model_parameters() values: layer by layer the weight
  * matrix (outputs x inputs, row-major), and then the bias (outputs values). bdl_model_block() lists the
@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/** A network or a user model, with its likelihood, noise, standardisation and names. */
+/** A network or a custom model, with its likelihood, noise, standardisation and names. */
 typedef struct bdl_model bdl_model;
 
 /** Activations. z is the number that the activation is applied to. */
@@ -158,13 +158,13 @@ BDL_API bdl_status bdl_network_description(const char* name, int64_t channels, i
 /**
  * Describes the layers of a model as a text for bdl_model_create_network(), without comments and defaults.
  * Two networks with the same text are the same function of their parameters. Since 0.1.
- * @param model       a network; user models return BDL_ERROR_UNSUPPORTED
+ * @param model       a network; custom models return BDL_ERROR_UNSUPPORTED
  * @param description receives the text, which the model owns: it lives as long as the model
  */
 BDL_API bdl_status bdl_model_description(const bdl_model* model, const char** description);
 
 /**
- * Callback: computes the outputs of a user model. Arrays have the dtype of the model.
+ * Callback: computes the outputs of a custom model. Arrays have the dtype of the model.
  * @param user_data  as in bdl_model_callbacks
  * @param parameters theta, 1 x D
  * @param inputs     M x inputs
@@ -188,7 +188,7 @@ typedef int32_t (*bdl_gradients_fn)(void* user_data, bdl_matrix parameters, bdl_
                                     bdl_matrix output_gradients, bdl_matrix_out rows);
 
 /**
- * Callbacks that make up a user model. Later versions append members. Members beyond the caller's
+ * Callbacks that make up a custom model. Later versions append members. Members beyond the caller's
  * struct_size count as NULL, so programs that were built with older headers still work. Since 0.2.
  *
  *     const bdl_model_callbacks callbacks = {.struct_size = sizeof callbacks, .outputs = my_outputs};
@@ -207,7 +207,7 @@ typedef struct bdl_model_callbacks {
 } bdl_model_callbacks;
 
 /**
- * Creates a user model from callbacks: custom code such as a simulator, an ODE or a network of another
+ * Creates a custom model from callbacks: your code, such as a simulator, an ODE or a network of another
  * library. Callbacks run on the thread of the call that needs them. If you make calls with a const handle
  * of the model concurrently, the callbacks must be safe to run concurrently. A callback that throws makes
  * the call fail. Since 0.2.
@@ -228,7 +228,7 @@ BDL_API bdl_status bdl_model_create_user(bdl_dtype dtype, int64_t inputs, int64_
 
 /**
  * Makes an independent copy with the same layers, noise and standardisation; later changes to one do not
- * affect the other. A user model shares its callbacks and user_data with its copies; `destroy` is called
+ * affect the other. A custom model shares its callbacks and user_data with its copies; `destroy` is called
  * when the last copy is freed. Since 0.2.
  * @param model a model
  * @param copy  receives the new handle; free it with bdl_model_free()
@@ -262,7 +262,7 @@ BDL_API int32_t bdl_model_likelihood(const bdl_model* model);
 
 /**
  * Returns the bdl_activation of a network, or BDL_IDENTITY if it has none; 0 if its layers have different
- * ones, for user models and for NULL. Since 0.1.
+ * ones, for custom models and for NULL. Since 0.1.
  */
 BDL_API int32_t bdl_model_activation(const bdl_model* model);
 
@@ -273,7 +273,7 @@ BDL_API int64_t bdl_model_block_count(const bdl_model* model);
  * Describes the i-th block of theta. Any out-pointer may be NULL. Since 0.1.
  * @param model  a model
  * @param index  0 to bdl_model_block_count() - 1
- * @param name   receives "layer0.weight", "layer0.bias", ... ("parameters" for user models), a text that
+ * @param name   receives "layer0.weight", "layer0.bias", ... ("parameters" for custom models), a text that
  *               the model owns
  * @param offset receives the first position within theta
  * @param rows   receives the number of rows of the block (outputs of the layer)
@@ -378,7 +378,7 @@ BDL_API bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_ma
  *     const double largest = 255;
  *     bdl_model_set_standardization(model, bdl_none(), bdl_f64(&largest, 1, 1), bdl_none(), bdl_none());
  *
- * @param model        a network; user models return BDL_ERROR_UNSUPPORTED
+ * @param model        a network; custom models return BDL_ERROR_UNSUPPORTED
  * @param input_mean   1 x inputs, 1 x channels or 1 x 1; bdl_none(): 0
  * @param input_scale  the same shapes, 1e-100 to 1e100; bdl_none(): 1
  * @param target_mean  1 x targets, for the likelihoods of real numbers only; bdl_none(): 0
@@ -427,7 +427,7 @@ BDL_API bdl_status bdl_model_get_standardization(const bdl_model* model, bdl_mat
 
 /**
  * Draws initial parameters of a network. An optimizer does this automatically for an uninitialised
- * posterior. User models return BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * posterior. Custom models return BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param model      a network
  * @param scheme     distribution of the weights
  * @param seed       equal seeds give equal parameters
@@ -487,7 +487,7 @@ BDL_API bdl_status bdl_model_jacobian(const bdl_model* model, bdl_matrix paramet
  * Computes H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta. The product is
  * exact, does not form H, and takes a few times as long as a gradient for each vector (Pearlmutter 1994,
  * Fast exact multiplication by the Hessian). At a kink of an activation the second derivative counts as 0.
- * User models, convolutions, pooling and crops return BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * Custom models, convolutions, pooling and crops return BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param model      a network
  * @param parameters theta, 1 x D
  * @param x          n x inputs

@@ -113,7 +113,7 @@ BDL_API bdl_status bdl_posterior_create_diagonal_moment(bdl_dtype dtype, int64_t
  * The samples of a prediction are stochastic passes with one mask for all examples. Each example's
  * predictive distribution is the same as with separate masks, but the distributions of different examples
  * are correlated. BDL_PLUG_IN is the network without dropout. Method "mc-dropout" learns this posterior.
- * @param model       a network, not a user model
+ * @param model       a network, not a custom model
  * @param input_rate  probability that an input of the network is dropped, in [0, 1)
  * @param hidden_rate probability that a hidden unit is dropped, in [0, 1)
  * @param posterior   receives the handle, of the model's dtype; free it with bdl_posterior_free(). It fits
@@ -124,7 +124,7 @@ BDL_API bdl_status bdl_posterior_create_dropout(const bdl_model* model, double i
 
 /**
  * Creates a layerwise-full posterior of a model, uninitialised: independent blocks with a full covariance,
- * one for the weights and biases of each layer (one for all parameters of a user model). The methods of
+ * one for the weights and biases of each layer (one for all parameters of a custom model). The methods of
  * full posteriors learn it, with each layer's own part of the curvature. Since 0.1.
  * @param model     gives the layers and the dtype
  * @param posterior receives the handle; free it with bdl_posterior_free(). Memory is about 16 bytes times
@@ -202,7 +202,7 @@ BDL_API bdl_status bdl_posterior_create_layerwise_low_rank_moment(const bdl_mode
  * @param model     a network; gives the layers and the dtype
  * @param posterior receives the handle; free it with bdl_posterior_free(). Memory is 2 o q + o^2 + q^2
  *                  values a layer
- * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming
+ * @return BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for custom models and, naming
  *         the layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY
  */
 BDL_API bdl_status bdl_posterior_create_kronecker(const bdl_model* model, bdl_posterior** posterior);

@@ -31,7 +31,7 @@
  * of q = N(mu, Sigma) (Immer et al. 2021, Improving predictions of Bayesian neural nets via local
  * linearization). Its outputs have the distribution q(f | x) = N(f(x; mu), J Sigma J^T), which is exact for
  * a linear model. Both linearised methods need C backward passes for each example, whatever the number of
- * samples; a user model needs its gradients callback.
+ * samples; a custom model needs its gradients callback.
  *
  * `BDL_LINEARIZED_MONTE_CARLO` draws f_s = f(x; mu) + (J Sigma J^T)^1/2 z_s in C dimensions, by the
  * symmetric root; J Sigma J^T may be singular. The C normal numbers z_s depend on seed and sample s only.
@@ -266,13 +266,13 @@ BDL_API bdl_status bdl_predict_leverage(const bdl_model* model, const bdl_poster
 /**
  * Predicts with one model and posterior by one method, any number of times. A predictor is a snapshot:
  * bdl_predictor_create() copies model and posterior, which you may change or free afterwards without an
- * effect on its predictions. After more training, create another predictor. (For a user model the handle is
+ * effect on its predictions. After more training, create another predictor. (For a custom model the handle is
  * copied: the predictor calls the same callbacks, and `destroy` runs when the predictor is freed as well.)
  *
  * A predictor samples once, at its creation, whatever does not depend on x, and owns the memory that
  * predictions need. A call with no more rows than an earlier call of the same function allocates nothing,
  * with two exceptions: integrals over logits of x so far away (some 1e6 standard deviations) that they need
- * unusually many nodes, and the callbacks of user models. By BDL_MONTE_CARLO it holds S D numbers of the
+ * unusually many nodes, and the callbacks of custom models. By BDL_MONTE_CARLO it holds S D numbers of the
  * model's dtype for S samples of D parameters, in addition to the copies and memory that grows with the
  * rows of a call: 600 kB for a 13-50-1 network in double precision and 100 samples.
  *

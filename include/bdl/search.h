@@ -118,7 +118,7 @@ BDL_API bdl_status bdl_search_set_parallel_trials(bdl_search* search, int64_t pa
  * Sets the number of threads, including the calling thread, that train the folds of trials in later runs.
  * Results do not depend on it. Each worker trains on one thread, and holds a model, a posterior and the
  * memory of an optimizer (bdl_optimizer_memory()). A Bayesian trial has work for K workers, a batch of B
- * trials for K B. A user model always has one worker, the thread of bdl_search_run(), so its callbacks need
+ * trials for K B. A custom model always has one worker, the thread of bdl_search_run(), so its callbacks need
  * not be safe to call from several threads. Since 0.2.
  * @param search  a search
  * @param workers 1 to 256; 0, the default: option "threads" of the prototype
@@ -160,7 +160,7 @@ typedef int32_t (*bdl_search_progress_fn)(void* user_data, const bdl_search* sea
  * tried before are not trained again. Another run adds to the same search: after a stop, run the missing
  * trials. Since 0.1.
  *
- * A trial that fails (divergence, invalid combinations of options, a callback of a user model) has a
+ * A trial that fails (divergence, invalid combinations of options, a callback of a custom model) has a
  * message in place of a score, and the search goes on. A search without ranges has one random trial: the
  * cross-validation of the prototype's own options.
  * @param search          a search

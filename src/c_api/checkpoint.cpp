@@ -88,7 +88,7 @@ void load(const TensorArchive& archive, bdl_model* user_model, bdl_model** model
   if (m && user_model) m->claim = user_model->claim;
   if (o) o->posterior = claim_of(q);
   if (o) o->model = user_model ? user_model->claim : claim_of(m);
-  // A user's model changes last, as a failed load must leave it untouched.
+  // A custom model changes last, as a failed load must leave it untouched.
   if (parts.noise.covariance.given())
     parts.model->likelihood.set_noise_covariance(std::move(parts.noise.covariance));
   else if (parts.model)

@@ -134,7 +134,7 @@ bdl_status bdl_model_description(const bdl_model* model, const char** descriptio
   return guard(__func__, [&] {
     not_null(description, "description");
     with(model, "model", [&](const auto& m) {
-      if (!m.graph()) fail(Status::ERROR_UNSUPPORTED, "a user model has no layers to describe");
+      if (!m.graph()) fail(Status::ERROR_UNSUPPORTED, "a custom model has no layers to describe");
       *description = m.graph()->description().c_str();
     });
   });
@@ -235,7 +235,7 @@ bdl_status bdl_model_initialize(const bdl_model* model, bdl_initialization schem
   return interruptible_guard(__func__, [&] {
     check_enum(scheme, BDL_INIT_UNIFORM_FAN_IN, BDL_INIT_XAVIER_NORMAL, "scheme");
     with(model, "model", [&]<class T>(const Model<T>& m) {
-      if (!m.graph()) fail(Status::ERROR_UNSUPPORTED, "a user model has no initialisation");
+      if (!m.graph()) fail(Status::ERROR_UNSUPPORTED, "a custom model has no initialisation");
       check_output(parameters, 1, m.parameters(), "parameters");
       Buffer<T> theta(m.parameters());
       m.initialize(scheme, seed, theta.first(m.parameters()));

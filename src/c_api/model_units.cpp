@@ -16,7 +16,7 @@ template <class T>
 void check_network(const Model<T>& model) {
   if (!model.graph())
     fail(Status::ERROR_UNSUPPORTED,
-         "a user model cannot be standardised: scale x and y before you pass them");
+         "a custom model cannot be standardised: scale x and y before you pass them");
 }
 
 void check_scales(ConstSpan<double> scales, const char* name) {

@@ -68,7 +68,7 @@ void check_rate(double rate, const char* name) {
 template <class T>
 PosteriorKind dropout_kind(const Model<T>& model, double input_rate, double hidden_rate) {
   const Graph<T>* graph = model.graph();
-  if (!graph) fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a user model has no units to drop");
+  if (!graph) fail(Status::ERROR_UNSUPPORTED, "dropout is for networks: a custom model has no units to drop");
   DropoutLayout layout{layers_with_masks(*graph), input_rate, hidden_rate};
   return {Family::dropout, model.parameters(), 0, {}, std::move(layout), point_parameters_of(model), {}};
 }

@@ -12,7 +12,7 @@ namespace {
 
 /// Largest number of rows of a chunk: their Gram matrix is affordable, and products run at full speed.
 constexpr Index most_rows_of_chunk = 2048;
-/// Largest size of a chunk of a user's model, whose rows have D numbers each.
+/// Largest size of a chunk of a custom model, whose rows have D numbers each.
 constexpr Index most_bytes_of_chunk = Index{1} << 26;
 
 /// Returns the bytes that one example needs in a forward and backward pass, or for the rows of a user's

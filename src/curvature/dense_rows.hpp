@@ -1,4 +1,4 @@
-// Rows given as a plain matrix: those of a user's model, the caller's rows, and the reference in tests.
+// Rows given as a plain matrix: those of a custom model, the caller's rows, and the reference in tests.
 #pragma once
 
 #include <algorithm>

@@ -116,7 +116,7 @@ class UserEstimator final : public BatchEstimator<T> {
   void sum_sample(Index s, Index samples, ConstSpan<T> c, std::span<T> out) override {
     rows_.sum_part(s, samples, c, out);
   }
-  void point_squares(ConstSpan<T>, std::span<T>) const override {}  // a user's model has no point parameters
+  void point_squares(ConstSpan<T>, std::span<T>) const override {}  // a custom model has no point parameters
 
  private:
   const Model<T>& model_;

@@ -61,7 +61,7 @@ template <class T>
 class Estimator {
  public:
   virtual ~Estimator() = default;
-  /// Returns the rows layer by layer; null for a user's model. tape() has the numbers that they are computed
+  /// Returns the rows layer by layer; null for a custom model. tape() has the numbers that they are computed
   /// from.
   virtual const BlockedRows<T>* blocks() const { return nullptr; }
   virtual const Tape<T>* tape() const { return nullptr; }
@@ -82,7 +82,7 @@ class Estimator {
   virtual ConstMatrixView<T> outputs() const = 0;
 };
 
-/// Returns the estimator for a network (rows by blocks) or for a user's model (dense rows). The model must
+/// Returns the estimator for a network (rows by blocks) or for a custom model (dense rows). The model must
 /// outlive it.
 template <class T>
 std::unique_ptr<Estimator<T>> make_estimator(const Model<T>& model);

@@ -12,7 +12,7 @@ template <class T>
 const Graph<T>& graph_of(const Model<T>& model) {
   const Graph<T>* graph = model.graph();
   if (!graph)
-    fail(Status::ERROR_UNSUPPORTED, "a user model has no second derivatives: its Hessian is not known");
+    fail(Status::ERROR_UNSUPPORTED, "a custom model has no second derivatives: its Hessian is not known");
   if (const std::string layer = graph->first_without(Need::second_derivatives); !layer.empty())
     fail(Status::ERROR_UNSUPPORTED, "%s has no exact second derivatives: the Hessian is not known",
          layer.c_str());

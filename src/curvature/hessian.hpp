@@ -14,7 +14,7 @@ enum class HessianForm { dense = 0, diagonal = 1, probes = 2, products = 3 };
 template <class T>
 class HessianEstimator {
  public:
-  /// Fails with ERROR_UNSUPPORTED for a user's model, which gives first derivatives only.
+  /// Fails with ERROR_UNSUPPORTED for a custom model, which gives first derivatives only.
   explicit HessianEstimator(const Model<T>& model);
 
   void reserve(Index examples, HessianForm form);

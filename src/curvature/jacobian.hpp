@@ -15,7 +15,7 @@ class JacobianRows {
   explicit JacobianRows(const Model<T>& model) : model_(model) {
     if (model.graph()) rows_.emplace(*model.graph());
   }
-  /// Makes room for the seeds of so many examples in a user's model.
+  /// Makes room for the seeds of so many examples in a custom model.
   void reserve(Index examples);
   /// Writes F = f(X; theta) (C x M), and df_c(x_i) / dtheta to column c M + i of rows (D x C M), with 0 for
   /// point parameters.
@@ -34,7 +34,7 @@ class JacobianRows {
 };
 
 /// Writes d f_c(x_i; theta) / d theta to column i C + c of out (D x M C). Fails with ERROR_DIVERGED unless
-/// outputs and Jacobian are finite, with ERROR_UNSUPPORTED for a user's model without gradients callback.
+/// outputs and Jacobian are finite, with ERROR_UNSUPPORTED for a custom model without gradients callback.
 template <class T>
 void write_jacobian(const Model<T>& model, ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> out);
 

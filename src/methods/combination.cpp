@@ -52,7 +52,7 @@ void for_each_part(const Combination& c, Use use, Visit&& visit) {
 std::string value_of(std::string_view word, const Combination& c) {
   const MethodContext& m = c.model;
   const auto lacking = [](const std::string& layer) {
-    return layer.empty() ? "user model" : "network's " + layer;
+    return layer.empty() ? "custom model" : "network's " + layer;
   };
   if (word == "method") return c.method.name;
   if (word == "family") return words_of(family_of(c.family, c.rank));

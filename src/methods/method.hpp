@@ -29,8 +29,8 @@ namespace bdl {
 /// Properties of a model on which methods' defaults, and what goes together, depend.
 struct MethodContext {
   bool has_model = false;                    ///< without one there are steps on the caller's rows only
-  bool is_network = false;                   ///< false for a user model
-  bool has_gradients = true;                 ///< a user model may lack them
+  bool is_network = false;                   ///< false for a custom model
+  bool has_gradients = true;                 ///< a custom model may lack them
   bool has_hidden = false;                   ///< a network with hidden units
   bool is_deep = false;                      ///< hidden units in two layers or more
   bool has_rectifiers = false;               ///< activations that let through half of their inputs, like ReLU

@@ -24,7 +24,7 @@ class Model {
  public:
   using Scalar = T;
   virtual ~Model() = default;
-  /// Returns an equal model. Copies of a user's model share its callbacks.
+  /// Returns an equal model. Copies of a custom model share its callbacks.
   virtual std::unique_ptr<Model> clone() const = 0;
 
   Index inputs() const { return inputs_; }
@@ -50,7 +50,7 @@ class Model {
   /// a posterior's running moments of layers that normalise.
   virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
                        ConstSpan<double> statistics = {}) const = 0;
-  /// Returns the network's layers, or null for a user's model.
+  /// Returns the network's layers, or null for a custom model.
   virtual const Graph<T>* graph() const { return nullptr; }
   /// Writes the parameters from which training starts.
   virtual void initialize(bdl_initialization, std::uint64_t, std::span<T> theta) const {

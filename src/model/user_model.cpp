@@ -44,7 +44,7 @@ template <class T>
 void UserModel<T>::gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, ConstMatrixView<T> seeds,
                                  MatrixView<T> rows) const {
   if (!callbacks_.gradients)
-    fail(Status::ERROR_UNSUPPORTED, "the user model was created without a gradients callback");
+    fail(Status::ERROR_UNSUPPORTED, "the custom model was created without a gradients callback");
   poison(rows);
   check_callback("model's gradients", [&] {
     return callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(x), as_array(seeds),

@@ -62,7 +62,7 @@ double size_of(double output) {
   return std::isnan(output) ? largest : std::min(std::abs(output), largest);
 }
 
-/// Fails if a user's model left an output NaN.
+/// Fails if a custom model left an output NaN.
 template <class Out>
 void check_written(ConstMatrixView<Out> f, Index first) {
   for (Index i = 0; i < f.cols; ++i)

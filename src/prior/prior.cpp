@@ -63,7 +63,7 @@ void clear_slope(const PointLayout& points, T factor, const T* gradient, T* out)
 
 [[noreturn]] void fail_no_room() {
   fail(Status::ERROR_UNSUPPORTED,
-       "a low-rank posterior needs a low-rank or diagonal prior, which this is not: use a full, "
+       "a low-rank posterior needs a low-rank or diagonal prior: use a full, "
        "layerwise-full or diagonal posterior, or rule \"map\"");
 }
 

@@ -40,7 +40,7 @@ void Communicator::check_works() const {
 }
 
 void Communicator::fail_broken(const char* why) const {
-  fail(Status::ERROR_COMMUNICATION, "rank %d of %d: %s", rank_, size_, why);
+  fail(Status::ERROR_COMMUNICATION, "process %d of %d: %s", rank_, size_, why);
 }
 
 /// Writes the prefix; the communicator counts as broken until the message has come through.
@@ -58,7 +58,7 @@ void Communicator::end(std::int32_t answer, const char* which) {
   statistics_.seconds += now() - began_;
   const CallbackMessage message = remove_callback_message();
   if (answer != 0)
-    fail(Status::ERROR_COMMUNICATION, "rank %d of %d: the %s callback returned %d, expected 0%s%s", rank_,
+    fail(Status::ERROR_COMMUNICATION, "process %d of %d: the %s callback returned %d, expected 0%s%s", rank_,
          size_, which, answer, message.colon(), message.text());
 }
 
@@ -67,8 +67,9 @@ void Communicator::check_prefix(Message message, Index from, std::span<const std
   std::memcpy(&prefix, received.data(), sizeof prefix);
   if (prefix.sequence != sequence_ || prefix.message != static_cast<std::uint32_t>(message))
     fail(Status::ERROR_COMMUNICATION,
-         "rank %d of %d: rank %lld has sent message %llu of kind %u, expected message %llu of kind %u: the "
-         "ranks are not in the same call, or what moves the bytes has lost some",
+         "process %d of %d: process %lld has sent message %llu of kind %u, expected message %llu of kind %u: "
+         "the "
+         "processes are not in the same call, or a message has been lost",
          rank_, size_, static_cast<long long>(from), static_cast<unsigned long long>(prefix.sequence),
          prefix.message, static_cast<unsigned long long>(sequence_), static_cast<std::uint32_t>(message));
   signals_.data()[from] = prefix.signal;

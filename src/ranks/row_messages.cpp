@@ -21,7 +21,7 @@ auto RowMessages<T>::form(const BatchSize& size) const -> Form {
   return {size.samples, seed_count(model_.likelihood, size), is_merged, true};
 }
 
-/// The message holds the outputs, c and w; then the inputs, a tape, or the rows of a user's model.
+/// The message holds the outputs, c and w; then the inputs, a tape, or the rows of a custom model.
 template <class T>
 Index RowMessages<T>::count(const Form& form, Index examples) const {
   const Index rows = examples * form.sections();

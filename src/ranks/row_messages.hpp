@@ -44,7 +44,7 @@ class RowMessages {
   const T* read_coefficients(const Form& form, Index first, Index count, Index examples, const T* from);
 
   const Model<T>& model_;
-  std::unique_ptr<TapeNumbers<T>> tape_numbers_;  // null for a user's model, like rows_
+  std::unique_ptr<TapeNumbers<T>> tape_numbers_;  // null for a custom model, like rows_
   std::unique_ptr<NetworkRows<T>> rows_;
   Tape<T> tape_;
   DenseRows<T> dense_;

@@ -118,7 +118,7 @@ void Team::conclude() {
   char words[sizeof words_];
   std::memcpy(words, received.data() + leading * reason_bytes + prefix_bytes, sizeof words);
   words[sizeof words - 1] = '\0';
-  fail(is_common(status) ? status : Status::ERROR_PEER, "rank %lld of %lld %s: %s",
+  fail(is_common(status) ? status : Status::ERROR_PEER, "process %lld of %lld %s: %s",
        static_cast<long long>(leading), static_cast<long long>(size()),
        is_common(status) ? "says" : "has failed", words);
 }
@@ -155,12 +155,12 @@ void Team::agree(const Agreement& mine, ConstSpan<std::uint32_t> option_hashes,
   check(&Agreement::shards, "the number of shards that training has begun with");
   check(&Agreement::prior, "the prior");
   check(&Agreement::step, "the number of steps taken");
-  check(&Agreement::state, "posterior, noise or averages: all ranks begin with the same checkpoint");
+  check(&Agreement::state, "posterior, noise or averages: all processes begin with the same checkpoint");
   has_told_ = false;
 }
 
 void Team::name_difference(Index rank, const char* what) const {
-  fail(Status::ERROR_INVALID_ARGUMENT, "rank %lld of %lld differs from rank 0 in %s",
+  fail(Status::ERROR_INVALID_ARGUMENT, "process %lld of %lld differs from process 0 in %s",
        static_cast<long long>(rank), static_cast<long long>(size()), what);
 }
 
@@ -195,9 +195,9 @@ void Team::name_option(ConstSpan<std::uint32_t> hashes, const char* (*option)(In
   for (Index i = 0; i < count; ++i)
     for (Index r = 1; r < size(); ++r)
       if (said(r, i) != said(0, i))
-        fail(Status::ERROR_INVALID_ARGUMENT, "rank %lld of %lld differs from rank 0 in option \"%s\"",
+        fail(Status::ERROR_INVALID_ARGUMENT, "process %lld of %lld differs from process 0 in option \"%s\"",
              static_cast<long long>(r), static_cast<long long>(size()), option(i));
-  fail(Status::ERROR_INVALID_ARGUMENT, "ranks differ in their options");
+  fail(Status::ERROR_INVALID_ARGUMENT, "processes differ in their options");
 }
 
 }  // namespace bdl

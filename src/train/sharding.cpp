@@ -188,7 +188,8 @@ void check_shards(const Optimizer<T>& optimizer) {
   const Index shards = planned_shards(optimizer), ranks = optimizer.team.size();
   if (shards < ranks)
     fail(Status::ERROR_INVALID_ARGUMENT,
-         "there are %lld ranks, but training has %lld shards, expected one for each rank at least (option "
+         "there are %lld processes, but training has %lld shards, expected at least one for each process "
+         "(option "
          "\"shards\")",
          static_cast<long long>(ranks), static_cast<long long>(shards));
   if (shards > 1) check_sums(optimizer.combination(optimizer.options()));

@@ -15,7 +15,7 @@ struct Table {
   bdl_matrix all() const { return first(rows); }
 };
 
-/// A model with its data: the described network, else a perceptron of these sizes, else a user model.
+/// A model with its data: the described network, else a perceptron of these sizes, else a custom model.
 struct Problem {
   const char* name;
   bdl_likelihood likelihood;

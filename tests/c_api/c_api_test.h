@@ -45,7 +45,7 @@ static inline void drop_checksums(void* checkpoint, size_t size) {
     if (!memcmp(bytes + i, key, sizeof key - 1)) memcpy(bytes + i, other, sizeof other - 1);
 }
 
-/* A user's model of these functions. */
+/* A custom model of these functions. */
 static inline bdl_status create_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parameters,
                                      bdl_likelihood likelihood, bdl_outputs_fn outputs_of,
                                      bdl_gradients_fn gradients_of, void* user_data,

@@ -14,7 +14,7 @@ namespace calling {
 
 enum { N = 12 };
 
-/// A line as a user's model, its data as a callback, its draws, and the one rank of a communicator; each of
+/// A line as a custom model, its data as a callback, its draws, and the one rank of a communicator; each of
 /// these functions interferes with the call that it is part of.
 struct Scene {
   Interference in_use;

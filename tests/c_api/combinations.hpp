@@ -74,7 +74,7 @@ constexpr const char* families[] = {"low_rank",       "diagonal",        "full",
                                     "kronecker"};
 constexpr int family_count = static_cast<int>(sizeof families / sizeof *families);
 
-/// Nothing for a user's model with dropout or Kronecker's.
+/// Nothing for a custom model with dropout or Kronecker's.
 inline Posterior posterior_of(const Model& model, int family) {
   const int64_t size = bdl_model_parameters(model.get());
   const auto dtype = static_cast<bdl_dtype>(bdl_model_dtype(model.get()));

@@ -35,7 +35,7 @@ inline Sizes sizes_of(const Subject& subject, const bdl_posterior* q) {
           x_of(subject, getters::examples), y_of(subject, getters::examples)};
 }
 
-/// Makes a posterior for a model, or with as many parameters as a user model has.
+/// Makes a posterior for a model, or with as many parameters as a custom model has.
 inline Posterior family_of(const Subject& subject, int family) {
   static const Model stand_in = user_model(nullptr);
   return posterior_of(subject.model ? subject.model : stand_in, family);

@@ -61,7 +61,7 @@ Model make_user(bdl_dtype dtype, int64_t inputs, int64_t outputs, int64_t parame
   return Model(model);
 }
 
-/// Trains from the same start: user models have no initialisation of their own.
+/// Trains from the same start: custom models have no initialisation of their own.
 Vector trained_from_zero(Model model, bdl_dtype dtype, int64_t rank, const char* method,
                          bdl_likelihood likelihood) {
   const dataset d = data_for(likelihood);
@@ -97,7 +97,7 @@ void compare_with_network(bdl_dtype dtype, double tolerance) {
             make_user(dtype, INPUTS, 1, INPUTS + 1, likelihood, Linear<T>::outputs, Linear<T>::gradients),
             dtype, rank, method, likelihood);
         for (std::size_t i = 0; i < user.size(); ++i)
-          assert_close(user[i], network[i], tolerance * (std::fabs(network[i]) + 1e-2), "user model");
+          assert_close(user[i], network[i], tolerance * (std::fabs(network[i]) + 1e-2), "custom model");
       }
 }
 

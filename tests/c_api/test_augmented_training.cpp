@@ -142,7 +142,7 @@ void what_it_does_not_go_with_is_refused(void**) {
   refused(features, "augment_flip=1", BDL_ERROR_UNSUPPORTED, "option \"augment_flip\" is 1");
   const Learner l = image_learner(images);
   refused(l, "augment_pad=4", BDL_ERROR_INVALID_ARGUMENT,
-          "expected less than the rows and columns of the images, 4 x 4");
+          "expected less than the rows and columns of the images (4 x 4)");
   refused(l, "augment_pad=-1", BDL_ERROR_INVALID_ARGUMENT, "expected 0 to 16384");
   refused(l, "augment_fill=edge", BDL_ERROR_INVALID_ARGUMENT, "expected zero | reflect");
   const Learner stream = image_learner(images, BDL_F64, "bong");

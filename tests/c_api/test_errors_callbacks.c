@@ -39,7 +39,7 @@ static void test_progress_answers(void** state) {
   assert_same_state(&stopped, &failed); /* either way as after the last completed step */
 }
 
-/* y = a + b x as a user's model, with faults to order. */
+/* y = a + b x as a custom model, with faults to order. */
 typedef struct faulty {
   int32_t outputs_answer, gradients_answer;
   double outputs_value, gradients_value; /* written to the last element; 0: what is right */

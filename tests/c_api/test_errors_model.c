@@ -173,7 +173,8 @@ static void test_initialize(void** state) {
   REFUSED(INVALID, "scheme is 6", bdl_model_initialize(t.model, (bdl_initialization)6, 1, into(1, 17)));
   REFUSES_OUTPUTS("parameters", 1, t.parameters, bdl_model_initialize(t.model, BDL_INIT_HE, 1, wrong));
   OK(create_user(BDL_F64, 1, 1, 2, BDL_GAUSSIAN, no_outputs, NULL, NULL, NULL, &user_model));
-  REFUSED(BDL_ERROR_UNSUPPORTED, "user model", bdl_model_initialize(user_model, BDL_INIT_HE, 1, into(1, 2)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "custom model",
+          bdl_model_initialize(user_model, BDL_INIT_HE, 1, into(1, 2)));
   bdl_model_free(user_model);
   trained_free(&t);
 }

@@ -122,7 +122,7 @@ static void test_user_models(void** state) {
   OK(create_user(BDL_F64, INPUTS, 1, 3, BDL_GAUSSIAN, outputs_of, gradients_of, NULL, NULL, &model));
   OK(bdl_posterior_create_low_rank_moment(BDL_F64, 3, 1, &q));
   watch(NULL);
-  REFUSED(UNSUPPORTED, "only networks have layers for its noise: a user model has none",
+  REFUSED(UNSUPPORTED, "its noise is that of layers, and a custom model has no layers",
           bdl_optimizer_create(model, q, "elrg", ROWS, &out.optimizer));
   assert_true(bdl_posterior_is_blank(q));
   bdl_posterior_free(q);

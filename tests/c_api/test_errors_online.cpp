@@ -185,7 +185,7 @@ void test_unsupported(void**) {
   });
 }
 
-/// Only derivatives of first order are known of a user's model.
+/// Only derivatives of first order are known of a custom model.
 void test_user_models(void**) {
   const auto outputs = [](void*, bdl_matrix, bdl_matrix inputs, bdl_matrix_out f) {
     for (int64_t i = 0; i < inputs.rows; ++i) static_cast<double*>(f.data)[i * f.row_stride] = 0.5;
@@ -203,7 +203,7 @@ void test_user_models(void**) {
   const Posterior q = make_posterior(BDL_F64, 3, StreamFamily::full);
   bdl_optimizer* none = nullptr;
   refused(nullptr, "bdl_optimizer_create", BDL_ERROR_UNSUPPORTED,
-          "the user model has no exact second derivatives",
+          "the custom model has no exact second derivatives",
           [&] { return bdl_optimizer_create(model.get(), q.get(), "rvga", 1, &none); });
   const Optimizer o = make_optimizer(model, q, 1, "bong");
   const Row row;

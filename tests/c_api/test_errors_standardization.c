@@ -104,15 +104,15 @@ static int32_t no_outputs(void* user_data, bdl_matrix parameters, bdl_matrix inp
   return 0;
 }
 
-/* A user's model has none, and other likelihoods have no units of y. */
+/* A custom model has none, and other likelihoods have no units of y. */
 static void test_unsupported(void** state) {
   bdl_model* user;
   double mean[] = {7, 7}, scale[] = {7, 7};
   (void)state;
   OK(create_user(BDL_F64, 2, 2, 3, BDL_GAUSSIAN, no_outputs, NULL, NULL, NULL, &user));
   watch(NULL);
-  REFUSED(BDL_ERROR_UNSUPPORTED, "user model", bdl_model_set_standardization(user, NONE, NONE, NONE, NONE));
-  REFUSED(BDL_ERROR_UNSUPPORTED, "user model", bdl_model_standardize(user, given(4, 2), NONE));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "custom model", bdl_model_set_standardization(user, NONE, NONE, NONE, NONE));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "custom model", bdl_model_standardize(user, given(4, 2), NONE));
   OK(bdl_model_get_standardization(user, bdl_f64_out(mean, 1, 2), UNWANTED, UNWANTED,
                                    bdl_f64_out(scale, 1, 2)));
   assert_true(mean[0] == 0 && mean[1] == 0 && scale[0] == 1 && scale[1] == 1);

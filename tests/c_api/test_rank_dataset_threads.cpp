@@ -143,7 +143,7 @@ void data_sets_that_differ(void**) {
   assert_all(sizes, BDL_ERROR_INVALID_ARGUMENT);
   for (const RankResult& result : sizes) {
     assert_words(result, "size of data");
-    assert_words(result, "rank 1 of 3");
+    assert_words(result, "process 1 of 3");
   }
   const auto shapes = on_ranks(3, alike, [](Learner& l, int rank) {
     return fit(l, of_arrays(bdl_f64(data.x.data(), RankData::rows, rank == 2 ? 3 : RankData::inputs),
@@ -180,7 +180,7 @@ void blocks_have_the_same_bits(void**) {
     return fit_in_blocks(l, sources[static_cast<std::size_t>(rank)], rank == 1 ? 3 : 2);
   });
   assert_all(odd, BDL_ERROR_INVALID_ARGUMENT);
-  assert_words(odd[0], "rank 1 of 3");
+  assert_words(odd[0], "process 1 of 3");
   assert_words(odd[0], "blocks");
 }
 

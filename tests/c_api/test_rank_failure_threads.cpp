@@ -28,7 +28,7 @@ void expect_difference(const char* word, Create create, Call call) {
   assert_all(results, BDL_ERROR_INVALID_ARGUMENT);
   for (const RankResult& result : results) {
     assert_words(result, word);
-    assert_words(result, "rank 1 of 3");
+    assert_words(result, "process 1 of 3");
   }
 }
 

@@ -119,7 +119,7 @@ template <class Create, class Call>
 void expect_difference(const char* word, Create create, Call call) {
   for (const SearchResult& result : search_on(3, create, call)) {
     if (result.status != BDL_ERROR_INVALID_ARGUMENT || !strstr(result.words.c_str(), word) ||
-        !strstr(result.words.c_str(), "rank 1 of 3 differs"))
+        !strstr(result.words.c_str(), "process 1 of 3 differs"))
       fail_msg("%s: %s, expected \"%s\"", bdl_status_name(result.status), result.words.c_str(), word);
     assert_true(result.trials.empty());
   }

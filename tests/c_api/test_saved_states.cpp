@@ -31,7 +31,7 @@ std::string bytes_of(const bdl_optimizer* o) {
   return bytes;
 }
 
-/// Another user's model of the same functions: what is loaded has noise of its own.
+/// Another custom model of the same functions: what is loaded has noise of its own.
 Model user_model_like(const Subject& subject) {
   if (!std::string(subject.name).starts_with("user's")) return nullptr;
   return user_model(subject.has_gradients ? gradients_of : nullptr);

@@ -1,4 +1,4 @@
-// Folds on three threads have exactly the scores of one, even if two searches run at once; user models stay
+// Folds on three threads have exactly the scores of one, even if two searches run at once; custom models stay
 // on the thread of the call; any thread may stop a search.
 #include <array>
 #include <atomic>

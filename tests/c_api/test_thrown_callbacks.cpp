@@ -198,7 +198,7 @@ void of_other_calls(void**) {
   throws(scene, f, failed, [&] { return bdl_optimizer_observe(o, x, y, none); });
 }
 
-/// The progress of a search; what a user's model throws is the failure of a trial.
+/// The progress of a search; what a custom model throws is the failure of a trial.
 void of_searches(void**) {
   Scene scene;
   const bdl_matrix x = bdl_f64(scene.thrower.x.data(), N, 1), y = bdl_f64(scene.thrower.y.data(), N, 1);

@@ -1,6 +1,6 @@
 // Gradient and curvature estimates of a minibatch: against finite differences of the expected loss and
 // against outer products written out, for every likelihood, both kinds of curvature, depths 0 to 2, networks
-// and user models.
+// and custom models.
 #include <functional>
 
 #include "base/array.hpp"

@@ -1,4 +1,4 @@
-// Jacobians of networks and user models: rows written out in plain loops, and finite differences.
+// Jacobians of networks and custom models: rows written out in plain loops, and finite differences.
 #include "base/array.hpp"
 #include "curvature/jacobian.hpp"
 #include "model/network.hpp"

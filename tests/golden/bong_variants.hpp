@@ -11,8 +11,8 @@ namespace golden {
 double replay_literal(const Json& problem, const Algorithm& algorithm, const Json& result, bdl_model* model);
 
 /// Entries "|jitter": class probabilities p are linearised instead of logits, and jitter is added to their
-/// covariance. A Gaussian user model of unit noise has the outputs L^-1 (p - y) for L L^T = diag p - p p^T +
-/// jitter I at the linearisation, with the one-hot y among its inputs and targets 0. It uses `classifier`,
+/// covariance. A Gaussian custom model of unit noise has the outputs L^-1 (p - y) for L L^T = diag p - p p^T
+/// + jitter I at the linearisation, with the one-hot y among its inputs and targets 0. It uses `classifier`,
 /// which must outlive it.
 Owned<bdl_model> make_probability_model(const bdl_model* classifier, double jitter);
 

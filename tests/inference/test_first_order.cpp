@@ -77,7 +77,7 @@ void reparametrized_gradients_are_the_differences(void**) {
       }
 }
 
-/// In float the same numbers to its precision; from a user's model the same as from the network it is.
+/// In float the same numbers to its precision; from a custom model the same as from the network it is.
 void floats_and_user_models_agree(void**) {
   for (const Examples& data : problems()) {
     const auto model =
@@ -94,8 +94,8 @@ void floats_and_user_models_agree(void**) {
     const auto user = user_network<double>(naive, data.likelihood);
     const Reparametrized<double> same(user, *random_prior<double>(diagonal_kind, model->parameters(), 92),
                                       data, 3);
-    assert_close("gradient of a user's model", same.gradient, expected.gradient, 1e-12);
-    assert_close("curvature of a user's model", same.h, expected.h, 1e-12);
+    assert_close("gradient of a custom model", same.gradient, expected.gradient, 1e-12);
+    assert_close("curvature of a custom model", same.h, expected.h, 1e-12);
   }
 }
 

@@ -130,7 +130,7 @@ void what_does_not_go_together_is_refused(void**) {
     expect_error(Status::ERROR_UNSUPPORTED, word, [&] { optimizer.check_options(chosen); });
   };
   refused(low_rank_kind, "indefinite=improved",
-          "diagonal and full precisions have steps to second order: use \"shorten\" or \"error\"");
+          "diagonal and full precisions take second-order steps: use \"shorten\" or \"error\"");
   refused(full_moment_kind, "indefinite=improved", "diagonal and full precisions");
   refused(diagonal_moment_kind, "indefinite=improved", "diagonal and full precisions");
   refused(full_kind, "indefinite=improved rule=bbb descent=sgd", "natural gradients");

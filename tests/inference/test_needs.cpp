@@ -40,7 +40,7 @@ MethodContext model(Change change) {
 
 const std::string mask = "layer \"dropout 0.1\" (line 3)", norm = "layer \"batchnorm\" (line 3)";
 
-/// No model, networks that give all, little or nothing that can be needed, and user models.
+/// No model, networks that give all, little or nothing that can be needed, and custom models.
 const std::vector<MethodContext>& models() {
   static const std::vector<MethodContext> all = {
       MethodContext(),
@@ -172,11 +172,9 @@ void messages_name_what_asks(void**) {
     const Combination c{options, find_method(method), models()[m], kind.family, kind.rank};
     assert_string_equal(answer(c, use).text.c_str(), words);
   };
-  refused(
-      "slang", "curvature=lin-ef", 3, kinds[1], Use::fit,
-      "option \"curvature\" is \"lin-ef\", but the network's layer \"dropout 0.1\" (line 3) does not give "
-      "the same outputs whenever it is asked: it is random, or depends on the minibatch. Use curvature "
-      "\"mc-ef\"");
+  refused("slang", "curvature=lin-ef", 3, kinds[1], Use::fit,
+          "option \"curvature\" is \"lin-ef\", but that needs a deterministic network: the network's layer "
+          "\"dropout 0.1\" (line 3) is random or depends on the minibatch. Use curvature \"mc-ef\"");
   refused("slang", "sample_groups=4", 2, kinds[1], Use::fit,
           "option \"sample_groups\" is 4, but only descents \"vogn\" and \"ivon\" divide minibatches into "
           "groups, by fit and step");
@@ -192,9 +190,8 @@ void messages_name_what_asks(void**) {
       "until it has converged");
   refused(
       "ekf", "", 4, kinds[2], Use::stream,
-      "the data are observed as a stream, but the network's layer \"batchnorm\" (line 3) does not give the "
-      "same outputs whenever it is asked: it is random, or depends on the minibatch. Train by fit with "
-      "curvature \"mc-ef\"");
+      "the data are observed as a stream, but that needs a deterministic network: the network's layer "
+      "\"batchnorm\" (line 3) is random or depends on the minibatch. Train by fit with curvature \"mc-ef\"");
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ void failures_reach_all_ranks_at_the_next_message(void**) {
   assert_true(outcomes[1].status == Status::ERROR_OUT_OF_MEMORY && outcomes[1].words == "own");
   for (const std::size_t r : {0, 2}) {
     assert_true(outcomes[r].status == Status::ERROR_PEER);
-    assert_string_equal(outcomes[r].words.c_str(), "rank 1 of 3 has failed: out of memory");
+    assert_string_equal(outcomes[r].words.c_str(), "process 1 of 3 has failed: out of memory");
   }
 }
 
@@ -156,7 +156,7 @@ void common_failures_are_the_same_for_all(void**) {
     team.vote();
   });
   for (const Outcome& outcome : outcomes) assert_true(outcome.status == Status::ERROR_DIVERGED);
-  assert_string_equal(outcomes[0].words.c_str(), "rank 2 of 3 says: outputs are not finite");
+  assert_string_equal(outcomes[0].words.c_str(), "process 2 of 3 says: outputs are not finite");
   assert_string_equal(outcomes[2].words.c_str(), "outputs are not finite");
   outcomes = outcomes_of(3, [&](Team& team, int rank) {
     team.attempt([&] {
@@ -167,7 +167,7 @@ void common_failures_are_the_same_for_all(void**) {
   });
   assert_true(outcomes[0].status == Status::ERROR_PEER && outcomes[1].status == Status::ERROR_PEER);
   assert_true(outcomes[2].status == Status::ERROR_CALLBACK);
-  assert_string_equal(outcomes[0].words.c_str(), "rank 2 of 3 has failed: no");
+  assert_string_equal(outcomes[0].words.c_str(), "process 2 of 3 has failed: no");
 }
 
 void one_rank_that_wants_to_stop_is_enough(void**) {
@@ -198,7 +198,7 @@ void differences_are_named(void**) {
          })) {
       assert_true(outcome.status == Status::ERROR_INVALID_ARGUMENT);
       assert_non_null(std::strstr(outcome.words.c_str(), word));
-      assert_non_null(std::strstr(outcome.words.c_str(), "rank 2 of 4"));
+      assert_non_null(std::strstr(outcome.words.c_str(), "process 2 of 4"));
     }
 }
 

@@ -296,7 +296,7 @@ def bdl_model_description(model):
     Describes the layers of a model as a text for bdl_model_create_network(), without comments and defaults.
     Two networks with the same text are the same function of their parameters. Since 0.1.
     :type model: bdl_model
-    :param model:       a network; user models return BDL_ERROR_UNSUPPORTED
+    :param model:       a network; custom models return BDL_ERROR_UNSUPPORTED
     :type description: string
     :param description: receives the text, which the model owns: it lives as long as the model
     """
@@ -304,7 +304,7 @@ def bdl_model_description(model):
 
 def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, callbacks):
     r"""
-    Creates a user model from callbacks: custom code such as a simulator, an ODE or a network of another
+    Creates a custom model from callbacks: custom code such as a simulator, an ODE or a network of another
     library. Callbacks run on the thread of the call that needs them. If you make calls with a const handle
     of the model concurrently, the callbacks must be safe to run concurrently. A callback that throws makes
     the call fail. Since 0.2.
@@ -332,7 +332,7 @@ def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, callba
 def bdl_model_copy(model):
     r"""
     Makes an independent copy with the same layers, noise and standardisation; later changes to one do not
-    affect the other. A user model shares its callbacks and user_data with its copies; `destroy` is called
+    affect the other. A custom model shares its callbacks and user_data with its copies; `destroy` is called
     when the last copy is freed. Since 0.2.
     :type model: bdl_model
     :param model: a model
@@ -373,7 +373,7 @@ def bdl_model_likelihood(model):
 def bdl_model_activation(model):
     r"""
     Returns the bdl_activation of a network, or BDL_IDENTITY if it has none; 0 if its layers have different
-    ones, for user models and for NULL. Since 0.1.
+    ones, for custom models and for NULL. Since 0.1.
     """
     return _lowlevel.bdl_model_activation(model)
 
@@ -389,7 +389,7 @@ def bdl_model_block(model, index):
     :type index: int64_t
     :param index:  0 to bdl_model_block_count() - 1
     :type name: string
-    :param name:   receives "layer0.weight", "layer0.bias", ... ("parameters" for user models), a text that
+    :param name:   receives "layer0.weight", "layer0.bias", ... ("parameters" for custom models), a text that
                       the model owns
     :type offset: int64_t
     :param offset: receives the first position within theta
@@ -523,7 +523,7 @@ def bdl_model_set_standardization(model, input_mean, input_scale, target_mean, t
         bdl_model_set_standardization(model, bdl_none(), bdl_f64(&largest, 1, 1), bdl_none(), bdl_none());
 
     :type model: bdl_model
-    :param model:        a network; user models return BDL_ERROR_UNSUPPORTED
+    :param model:        a network; custom models return BDL_ERROR_UNSUPPORTED
     :type input_mean: bdl_matrix
     :param input_mean:   1 x inputs, 1 x channels or 1 x 1; bdl_none(): 0
     :type input_scale: bdl_matrix
@@ -584,7 +584,7 @@ def bdl_model_get_standardization(model, input_mean, input_scale, target_mean, t
 def bdl_model_initialize(model, scheme, seed, parameters):
     r"""
     Draws initial parameters of a network. An optimizer does this automatically for an uninitialised
-    posterior. User models return BDL_ERROR_UNSUPPORTED. Since 0.1.
+    posterior. Custom models return BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type model: bdl_model
     :param model:      a network
     :type scheme: int
@@ -667,7 +667,7 @@ def bdl_model_hessian_vector_product(model, parameters, x, y, vectors, products)
     Computes H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta. The product is
     exact, does not form H, and takes a few times as long as a gradient for each vector (Pearlmutter 1994,
     Fast exact multiplication by the Hessian). At a kink of an activation the second derivative counts as 0.
-    User models, convolutions, pooling and crops return BDL_ERROR_UNSUPPORTED. Since 0.1.
+    Custom models, convolutions, pooling and crops return BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type model: bdl_model
     :param model:      a network
     :type parameters: bdl_matrix
@@ -864,7 +864,7 @@ def bdl_posterior_create_dropout(model, input_rate, hidden_rate):
     predictive distribution is the same as with separate masks, but the distributions of different examples
     are correlated. BDL_PLUG_IN is the network without dropout. Method "mc-dropout" learns this posterior.
     :type model: bdl_model
-    :param model:       a network, not a user model
+    :param model:       a network, not a custom model
     :type input_rate: float
     :param input_rate:  probability that an input of the network is dropped, in [0, 1)
     :type hidden_rate: float
@@ -878,7 +878,7 @@ def bdl_posterior_create_dropout(model, input_rate, hidden_rate):
 def bdl_posterior_create_layerwise_full(model):
     r"""
     Creates a layerwise-full posterior of a model, uninitialised: independent blocks with a full covariance,
-    one for the weights and biases of each layer (one for all parameters of a user model). The methods of
+    one for the weights and biases of each layer (one for all parameters of a custom model). The methods of
     full posteriors learn it, with each layer's own part of the curvature. Since 0.1.
     :type model: bdl_model
     :param model:     gives the layers and the dtype
@@ -983,7 +983,7 @@ def bdl_posterior_create_kronecker(model):
     :param posterior: receives the handle; free it with bdl_posterior_free(). Memory is 2 o q + o^2 + q^2
                          values a layer
     :rtype: int
-    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming
+    :return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for custom models and, naming
                 the layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY
     """
     return _lowlevel.bdl_posterior_create_kronecker(model)
@@ -3045,7 +3045,7 @@ def bdl_search_set_workers(search, workers):
     Sets the number of threads, including the calling thread, that train the folds of trials in later runs.
     Results do not depend on it. Each worker trains on one thread, and holds a model, a posterior and the
     memory of an optimizer (bdl_optimizer_memory()). A Bayesian trial has work for K workers, a batch of B
-    trials for K B. A user model always has one worker, the thread of bdl_search_run(), so its callbacks need
+    trials for K B. A custom model always has one worker, the thread of bdl_search_run(), so its callbacks need
     not be safe to call from several threads. Since 0.2.
     :type search: bdl_search
     :param search:  a search
@@ -3082,7 +3082,7 @@ def bdl_search_run(search, x, y, random_trials, bayesian_trials, progress):
     tried before are not trained again. Another run adds to the same search: after a stop, run the missing
     trials. Since 0.1.
 
-    A trial that fails (divergence, invalid combinations of options, a callback of a user model) has a
+    A trial that fails (divergence, invalid combinations of options, a callback of a custom model) has a
     message in place of a score, and the search goes on. A search without ranges has one random trial: the
     cross-validation of the prototype's own options.
     :type search: bdl_search
@@ -3284,11 +3284,11 @@ def bdl_load(path, user_model, model, posterior, optimizer):
     :type path: string
     :param path:       file to read
     :type user_model: bdl_model
-    :param user_model: the model to use if the file's model is a user model, because callbacks cannot be saved
+    :param user_model: the model to use if the file's model is a custom model, because callbacks cannot be saved
                           (same inputs, outputs, parameters, likelihood, dtype); NULL otherwise. It takes the
                           noise precision, names and class type of the file
     :type model: bdl_model
-    :param model:      receives a new handle (for a user model: another handle of the same object)
+    :param model:      receives a new handle (for a custom model: another handle of the same object)
     :type posterior: bdl_posterior
     :param posterior:  receives a new handle
     :type optimizer: bdl_optimizer
@@ -3308,7 +3308,7 @@ def bdl_checkpoint_parts(path):
     :type model: int32_t
     :param model:      receives 1 if there is a model
     :type user_model: int32_t
-    :param user_model: receives 1 if that is a user model, which bdl_load() needs as an argument
+    :param user_model: receives 1 if that is a custom model, which bdl_load() needs as an argument
     :type posterior: int32_t
     :param posterior:  receives 1 if there is a posterior
     :type optimizer: int32_t

@@ -83,7 +83,7 @@ def test_other_ranks_name_the_failure():
         optimizer.fit(x, y, epochs=1)
 
     first, second = on_ranks(2, work)
-    assert isinstance(first, bdl.PeerError) and "rank 1 of 2 has failed" in str(first)
+    assert isinstance(first, bdl.PeerError) and "process 1 of 2 has failed" in str(first)
     assert isinstance(second, bdl.NotFiniteError)
 
 

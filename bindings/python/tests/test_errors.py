@@ -139,7 +139,7 @@ calls = {
     "dimension huge": lambda: bdl.Posterior.full(10**7),
     "rank beyond dimension": lambda: bdl.Posterior.low_rank(3, 4),
     "rank negative": lambda: bdl.Posterior.low_rank(3, -1),
-    "dropout of a user model": lambda: bdl.Posterior.dropout(bdl.Model.user(lambda t, x: x, None, 1, 1, 1), 0, 0.5),
+    "dropout of a custom model": lambda: bdl.Posterior.dropout(bdl.Model.user(lambda t, x: x, None, 1, 1, 1), 0, 0.5),
     "dropout rate 1": lambda: bdl.Posterior.dropout(model(sizes=(2, 2, 1)), 0, 1.0),
     "dropout of None": lambda: bdl.Posterior.dropout(None, 0, 0.5),
     "set: family": lambda: low_rank().set_full(THETA, np.eye(3)),

@@ -116,7 +116,7 @@ def test_networks_of_layers(rng):
 
 
 def test_models_of_ones_own(rng):
-    """A polynomial, as a user's model and by its design matrix."""
+    """A polynomial, as a custom model and by its design matrix."""
     design = lambda x: np.hstack([x**2, x, np.ones_like(x)])  # noqa: E731
     model = bdl.Model.user(
         lambda theta, x: design(x) @ theta, lambda theta, x, seeds: seeds * design(x), inputs=1, outputs=1, parameters=3

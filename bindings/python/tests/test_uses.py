@@ -133,7 +133,7 @@ def test_loaded_parts_belong_together(data, optimizer, tmp_path):
 
 
 def test_reading_an_optimizer_reads_its_parts(data, optimizer):
-    """A user's model is changed neither while it is trained nor while an ELBO of it is computed."""
+    """A custom model is changed neither while it is trained nor while an ELBO of it is computed."""
     refused = []
 
     def outputs(theta, x):

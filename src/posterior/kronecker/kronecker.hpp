@@ -91,7 +91,7 @@ template <class T>
 bool has_matrices(const Model<T>& model);
 
 /// Returns the matrices of a model's layers, in the order of their parameters. Fails with ERROR_UNSUPPORTED,
-/// naming the layer, where one has no such matrix, and for user models.
+/// naming the layer, where one has no such matrix, and for custom models.
 template <class T>
 std::vector<MatrixShape> matrices_of(const Model<T>& model);
 

@@ -51,7 +51,7 @@ template <class T>
 std::vector<MatrixShape> matrices_of(const Model<T>& model) {
   if (!model.graph())
     fail(Status::ERROR_UNSUPPORTED,
-         "a Kronecker-factored posterior is one of a network's layers: a user model has none");
+         "a Kronecker-factored posterior is one of a network's layers: a custom model has none");
   std::vector<MatrixShape> matrices;
   for (const auto& learned : model.graph()->learned()) {
     const auto& node = model.graph()->nodes()[at(learned.node)];

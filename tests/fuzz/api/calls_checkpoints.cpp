@@ -74,7 +74,7 @@ BDL_CALLS(bdl_load) {
   Wanted wanted(s);
   auto& user = s.model();
   const char* path = s.faulty() ? "/nowhere" : s.file.c_str();
-  // A user model takes over the file's noise.
+  // A custom model takes over the file's noise.
   const bdl_status status =
       s.changes(bdl_load, With{path, s.bytes.below(2) ? user.handle : nullptr, wanted.to_model(),
                                wanted.to_posterior(), wanted.to_optimizer()});

@@ -1,4 +1,4 @@
-// Jacobians of networks and user models, and the law of linearised outputs, against dense matrices; batches
+// Jacobians of networks and custom models, and the law of linearised outputs, against dense matrices; batches
 // in a loop allocate nothing.
 #include "c_api/failing_allocator.hpp"
 #include "model/network.hpp"
@@ -95,7 +95,7 @@ void jacobians_are_derivatives(void**) {
   }
 }
 
-/// f(x; mu) and J Sigma J^T, every family, networks and user models.
+/// f(x; mu) and J Sigma J^T, every family, networks and custom models.
 template <class T>
 void check_law(const Model<T>& model, const NaiveNetwork& naive, const bdl::testing::Belief<T>& belief,
                const Dense& x) {

@@ -514,7 +514,7 @@ Describes the layers of a model as a text for bdl_model_create_network(), withou
 Two networks with the same text are the same function of their parameters. Since 0.1.
 
 # Arguments
-- `model`: a network; user models return BDL_ERROR_UNSUPPORTED
+- `model`: a network; custom models return BDL_ERROR_UNSUPPORTED
 - `description`: receives the text, which the model owns: it lives as long as the model
 """
 function bdl_model_description(model::Union{bdl_model,Ptr{bdl_model}}, description::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
@@ -522,7 +522,7 @@ function bdl_model_description(model::Union{bdl_model,Ptr{bdl_model}}, descripti
 end
 
 """
-Callback: computes the outputs of a user model. Arrays have the dtype of the model.
+Callback: computes the outputs of a custom model. Arrays have the dtype of the model.
 
 # Arguments
 - `user_data`: as in bdl_model_callbacks
@@ -560,7 +560,7 @@ macro bdl_gradients_fn(f)
 end
 
 """
-Callbacks that make up a user model. Later versions append members. Members beyond the caller's
+Callbacks that make up a custom model. Later versions append members. Members beyond the caller's
 struct_size count as NULL, so programs that were built with older headers still work. Since 0.2.
 
     const bdl_model_callbacks callbacks = {.struct_size = sizeof callbacks, .outputs = my_outputs};
@@ -580,7 +580,7 @@ struct bdl_model_callbacks
 end
 
 """
-Creates a user model from callbacks: custom code such as a simulator, an ODE or a network of another
+Creates a custom model from callbacks: custom code such as a simulator, an ODE or a network of another
 library. Callbacks run on the thread of the call that needs them. If you make calls with a const handle
 of the model concurrently, the callbacks must be safe to run concurrently. A callback that throws makes
 the call fail. Since 0.2.
@@ -605,7 +605,7 @@ end
 
 """
 Makes an independent copy with the same layers, noise and standardisation; later changes to one do not
-affect the other. A user model shares its callbacks and user_data with its copies; `destroy` is called
+affect the other. A custom model shares its callbacks and user_data with its copies; `destroy` is called
 when the last copy is freed. Since 0.2.
 
 # Arguments
@@ -673,7 +673,7 @@ end
 
 """
 Returns the bdl_activation of a network, or BDL_IDENTITY if it has none; 0 if its layers have different
-ones, for user models and for NULL. Since 0.1.
+ones, for custom models and for NULL. Since 0.1.
 """
 function bdl_model_activation(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_activation, libbdl), Int32, (Ptr{bdl_model},), model)
@@ -692,7 +692,7 @@ Describes the i-th block of theta. Any out-pointer may be NULL. Since 0.1.
 # Arguments
 - `model`: a model
 - `index`: 0 to bdl_model_block_count() - 1
-- `name`: receives "layer0.weight", "layer0.bias", ... ("parameters" for user models), a text that
+- `name`: receives "layer0.weight", "layer0.bias", ... ("parameters" for custom models), a text that
   the model owns
 - `offset`: receives the first position within theta
 - `rows`: receives the number of rows of the block (outputs of the layer)
@@ -835,7 +835,7 @@ from 0 to 1:
     bdl_model_set_standardization(model, bdl_none(), bdl_f64(&largest, 1, 1), bdl_none(), bdl_none());
 
 # Arguments
-- `model`: a network; user models return BDL_ERROR_UNSUPPORTED
+- `model`: a network; custom models return BDL_ERROR_UNSUPPORTED
 - `input_mean`: 1 x inputs, 1 x channels or 1 x 1; bdl_none(): 0
 - `input_scale`: the same shapes, 1e-100 to 1e100; bdl_none(): 1
 - `target_mean`: 1 x targets, for the likelihoods of real numbers only; bdl_none(): 0
@@ -891,7 +891,7 @@ end
 
 """
 Draws initial parameters of a network. An optimizer does this automatically for an uninitialised
-posterior. User models return BDL_ERROR_UNSUPPORTED. Since 0.1.
+posterior. Custom models return BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `model`: a network
@@ -968,7 +968,7 @@ end
 Computes H v for the Hessian H of -sum_i log p(y_i | x_i, theta) with respect to theta. The product is
 exact, does not form H, and takes a few times as long as a gradient for each vector (Pearlmutter 1994,
 Fast exact multiplication by the Hessian). At a kink of an activation the second derivative counts as 0.
-User models, convolutions, pooling and crops return BDL_ERROR_UNSUPPORTED. Since 0.1.
+Custom models, convolutions, pooling and crops return BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `model`: a network
@@ -1208,7 +1208,7 @@ predictive distribution is the same as with separate masks, but the distribution
 are correlated. BDL_PLUG_IN is the network without dropout. Method "mc-dropout" learns this posterior.
 
 # Arguments
-- `model`: a network, not a user model
+- `model`: a network, not a custom model
 - `input_rate`: probability that an input of the network is dropped, in [0, 1)
 - `hidden_rate`: probability that a hidden unit is dropped, in [0, 1)
 - `posterior`: receives the handle, of the model's dtype; free it with bdl_posterior_free(). It fits
@@ -1220,7 +1220,7 @@ end
 
 """
 Creates a layerwise-full posterior of a model, uninitialised: independent blocks with a full covariance,
-one for the weights and biases of each layer (one for all parameters of a user model). The methods of
+one for the weights and biases of each layer (one for all parameters of a custom model). The methods of
 full posteriors learn it, with each layer's own part of the curvature. Since 0.1.
 
 # Arguments
@@ -1331,7 +1331,7 @@ bdl_posterior_set_tensors() sets them.
   values a layer
 
 # Returns
-BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for user models and, naming
+BDL_OK, BDL_ERROR_INVALID_ARGUMENT for NULL, BDL_ERROR_UNSUPPORTED for custom models and, naming
 the layer, for convolutions in groups, BDL_ERROR_OUT_OF_MEMORY
 """
 function bdl_posterior_create_kronecker(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}})
@@ -3583,7 +3583,7 @@ end
 Sets the number of threads, including the calling thread, that train the folds of trials in later runs.
 Results do not depend on it. Each worker trains on one thread, and holds a model, a posterior and the
 memory of an optimizer (bdl_optimizer_memory()). A Bayesian trial has work for K workers, a batch of B
-trials for K B. A user model always has one worker, the thread of bdl_search_run(), so its callbacks need
+trials for K B. A custom model always has one worker, the thread of bdl_search_run(), so its callbacks need
 not be safe to call from several threads. Since 0.2.
 
 # Arguments
@@ -3641,7 +3641,7 @@ algorithms). While fewer than two trials have a score, Bayesian trials are rando
 tried before are not trained again. Another run adds to the same search: after a stop, run the missing
 trials. Since 0.1.
 
-A trial that fails (divergence, invalid combinations of options, a callback of a user model) has a
+A trial that fails (divergence, invalid combinations of options, a callback of a custom model) has a
 message in place of a score, and the search goes on. A search without ranges has one random trial: the
 cross-validation of the prototype's own options.
 
@@ -3904,10 +3904,10 @@ continues from the checkpoint gives results identical to those of training that 
 
 # Arguments
 - `path`: file to read
-- `user_model`: the model to use if the file's model is a user model, because callbacks cannot be saved
+- `user_model`: the model to use if the file's model is a custom model, because callbacks cannot be saved
   (same inputs, outputs, parameters, likelihood, dtype); NULL otherwise. It takes the
   noise precision, names and class type of the file
-- `model`: receives a new handle (for a user model: another handle of the same object)
+- `model`: receives a new handle (for a custom model: another handle of the same object)
 - `posterior`: receives a new handle
 - `optimizer`: receives a new handle that shares model and posterior. Any out-pointer may be NULL if
   that part is not wanted; a wanted part that the file lacks is BDL_ERROR_FORMAT
@@ -3926,7 +3926,7 @@ Since 0.1.
 # Arguments
 - `path`: file to read
 - `model`: receives 1 if there is a model
-- `user_model`: receives 1 if that is a user model, which bdl_load() needs as an argument
+- `user_model`: receives 1 if that is a custom model, which bdl_load() needs as an argument
 - `posterior`: receives 1 if there is a posterior
 - `optimizer`: receives 1 if there is an optimizer
 

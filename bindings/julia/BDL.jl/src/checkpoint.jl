@@ -52,7 +52,7 @@ function load(path::AbstractString; user_model::Union{Model,Nothing} = nothing)
     end
 end
 
-"Handles of the wanted parts, which belong to each other; a user's model stays the handle that it was."
+"Handles of the wanted parts, which belong to each other; a custom model stays the handle that it was."
 function load_parts(read, wanted::NamedTuple, user::Union{Model,Nothing})
     user === nothing || unused(handle(user))
     return disable_sigint() do

@@ -80,4 +80,4 @@ const lost = two_ranks() do optimizer, ranks
     fit!(optimizer, Dataset(rows -> maximum(rows) > 100 ? throw(KeyError(:disk)) : (X[rows, :], y[rows]), 200; inputs = 20))
 end
 println("ranks ", all(==(mean(alone.posterior)), means))
-println("lost ", lost[1] isa PeerError && occursin("rank 1 of 2 has failed", lost[1].message) && lost[2] isa KeyError)
+println("lost ", lost[1] isa PeerError && occursin("process 1 of 2 has failed", lost[1].message) && lost[2] isa KeyError)

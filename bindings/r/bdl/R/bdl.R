@@ -2,7 +2,7 @@
 
 bdl_handle_close <- function(handle)
 {
-  .Call('R_swig_bdl_handle_close', handle, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_handle_close', handle, PACKAGE='bdl'))
 }
 
 bdl_handle_is_open <- function(handle)
@@ -117,7 +117,7 @@ bdl_model_block <- function(model, index)
 
 bdl_model_set_classes <- function(model, classes)
 {
-  .Call('R_swig_bdl_model_set_classes', model, classes, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_model_set_classes', model, classes, FALSE, PACKAGE='bdl'))
 }
 
 bdl_model_class_count <- function(model)
@@ -132,7 +132,7 @@ bdl_model_get_classes <- function(model, classes)
 
 bdl_model_set_noise_precision <- function(model, precision)
 {
-  .Call('R_swig_bdl_model_set_noise_precision', model, precision, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_model_set_noise_precision', model, precision, FALSE, PACKAGE='bdl'))
 }
 
 bdl_model_get_noise_precision <- function(model, precision)
@@ -142,7 +142,7 @@ bdl_model_get_noise_precision <- function(model, precision)
 
 bdl_model_set_degrees_of_freedom <- function(model, degrees_of_freedom)
 {
-  .Call('R_swig_bdl_model_set_degrees_of_freedom', model, degrees_of_freedom, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_model_set_degrees_of_freedom', model, degrees_of_freedom, FALSE, PACKAGE='bdl'))
 }
 
 bdl_model_get_degrees_of_freedom <- function(model)
@@ -152,7 +152,7 @@ bdl_model_get_degrees_of_freedom <- function(model)
 
 bdl_model_set_noise_covariance <- function(model, covariance)
 {
-  .Call('R_swig_bdl_model_set_noise_covariance', model, covariance, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_model_set_noise_covariance', model, covariance, FALSE, PACKAGE='bdl'))
 }
 
 bdl_model_get_noise_covariance <- function(model, covariance)
@@ -162,12 +162,12 @@ bdl_model_get_noise_covariance <- function(model, covariance)
 
 bdl_model_set_standardization <- function(model, input_mean, input_scale, target_mean, target_scale)
 {
-  .Call('R_swig_bdl_model_set_standardization', model, input_mean, input_scale, target_mean, target_scale, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_model_set_standardization', model, input_mean, input_scale, target_mean, target_scale, FALSE, PACKAGE='bdl'))
 }
 
 bdl_model_standardize <- function(model, x, y)
 {
-  .Call('R_swig_bdl_model_standardize', model, x, y, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_model_standardize', model, x, y, FALSE, PACKAGE='bdl'))
 }
 
 bdl_model_get_standardization <- function(model, input_mean, input_scale, target_mean, target_scale)
@@ -212,7 +212,7 @@ bdl_model_hessian <- function(model, parameters, x, y, hessian)
 
 bdl_model_set_name <- function(model, what, index, name)
 {
-  .Call('R_swig_bdl_model_set_name', model, what, index, name, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_model_set_name', model, what, index, name, FALSE, PACKAGE='bdl'))
 }
 
 bdl_model_get_name <- function(model, what, index)
@@ -222,7 +222,7 @@ bdl_model_get_name <- function(model, what, index)
 
 bdl_model_set_class_type <- function(model, type)
 {
-  .Call('R_swig_bdl_model_set_class_type', model, type, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_model_set_class_type', model, type, FALSE, PACKAGE='bdl'))
 }
 
 bdl_model_get_class_type <- function(model)
@@ -322,32 +322,32 @@ bdl_posterior_is_blank <- function(posterior)
 
 bdl_posterior_set_low_rank <- function(posterior, mean, low_rank, diagonal)
 {
-  .Call('R_swig_bdl_posterior_set_low_rank', posterior, mean, low_rank, diagonal, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_posterior_set_low_rank', posterior, mean, low_rank, diagonal, FALSE, PACKAGE='bdl'))
 }
 
 bdl_posterior_set_full <- function(posterior, mean, precision)
 {
-  .Call('R_swig_bdl_posterior_set_full', posterior, mean, precision, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_posterior_set_full', posterior, mean, precision, FALSE, PACKAGE='bdl'))
 }
 
 bdl_posterior_set_full_moment <- function(posterior, mean, covariance)
 {
-  .Call('R_swig_bdl_posterior_set_full_moment', posterior, mean, covariance, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_posterior_set_full_moment', posterior, mean, covariance, FALSE, PACKAGE='bdl'))
 }
 
 bdl_posterior_set_diagonal_moment <- function(posterior, mean, variance)
 {
-  .Call('R_swig_bdl_posterior_set_diagonal_moment', posterior, mean, variance, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_posterior_set_diagonal_moment', posterior, mean, variance, FALSE, PACKAGE='bdl'))
 }
 
 bdl_posterior_set_low_rank_moment <- function(posterior, mean, low_rank, diagonal)
 {
-  .Call('R_swig_bdl_posterior_set_low_rank_moment', posterior, mean, low_rank, diagonal, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_posterior_set_low_rank_moment', posterior, mean, low_rank, diagonal, FALSE, PACKAGE='bdl'))
 }
 
 bdl_posterior_set_dropout <- function(posterior, mean)
 {
-  .Call('R_swig_bdl_posterior_set_dropout', posterior, mean, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_posterior_set_dropout', posterior, mean, FALSE, PACKAGE='bdl'))
 }
 
 bdl_posterior_dropout_rates <- function(posterior)
@@ -387,7 +387,7 @@ bdl_posterior_get_tensor <- function(posterior, index, values)
 
 bdl_posterior_set_tensors <- function(posterior, names)
 {
-  .Call('R_swig_bdl_posterior_set_tensors', posterior, names, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_posterior_set_tensors', posterior, names, FALSE, PACKAGE='bdl'))
 }
 
 bdl_posterior_precision_diagonal <- function(posterior, diagonal)
@@ -442,7 +442,7 @@ bdl_posterior_kl <- function(q, p)
 
 bdl_posterior_update <- function(posterior, rows, scale, learning_rate, curvature_rate, prior_precision)
 {
-  .Call('R_swig_bdl_posterior_update', posterior, rows, scale, learning_rate, curvature_rate, prior_precision, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_posterior_update', posterior, rows, scale, learning_rate, curvature_rate, prior_precision, FALSE, PACKAGE='bdl'))
 }
 
 bdl_method_count <- function()
@@ -527,22 +527,22 @@ bdl_optimizer_data_size <- function(optimizer)
 
 bdl_optimizer_set_double <- function(optimizer, name, value)
 {
-  .Call('R_swig_bdl_optimizer_set_double', optimizer, name, value, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_set_double', optimizer, name, value, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_set_int <- function(optimizer, name, value)
 {
-  .Call('R_swig_bdl_optimizer_set_int', optimizer, name, value, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_set_int', optimizer, name, value, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_set_choice <- function(optimizer, name, value)
 {
-  .Call('R_swig_bdl_optimizer_set_choice', optimizer, name, value, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_set_choice', optimizer, name, value, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_set_text <- function(optimizer, text)
 {
-  .Call('R_swig_bdl_optimizer_set_text', optimizer, text, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_set_text', optimizer, text, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_get_double <- function(optimizer, name)
@@ -577,12 +577,12 @@ bdl_option_readers <- function(index)
 
 bdl_optimizer_set_prior <- function(optimizer, precision)
 {
-  .Call('R_swig_bdl_optimizer_set_prior', optimizer, precision, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_set_prior', optimizer, precision, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_set_prior_posterior <- function(optimizer, prior)
 {
-  .Call('R_swig_bdl_optimizer_set_prior_posterior', optimizer, prior, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_set_prior_posterior', optimizer, prior, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_get_prior <- function(optimizer, precision)
@@ -592,17 +592,17 @@ bdl_optimizer_get_prior <- function(optimizer, precision)
 
 bdl_optimizer_initialize <- function(optimizer)
 {
-  .Call('R_swig_bdl_optimizer_initialize', optimizer, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_initialize', optimizer, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_step <- function(optimizer, x, y)
 {
-  .Call('R_swig_bdl_optimizer_step', optimizer, x, y, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_step', optimizer, x, y, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_laplace <- function(optimizer, x, y)
 {
-  .Call('R_swig_bdl_optimizer_laplace', optimizer, x, y, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_laplace', optimizer, x, y, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_evidence <- function(optimizer, prior_precision, noise_precision)
@@ -622,7 +622,7 @@ bdl_optimizer_mode_gap <- function(optimizer, x, y)
 
 bdl_optimizer_step_rows <- function(optimizer, rows)
 {
-  .Call('R_swig_bdl_optimizer_step_rows', optimizer, rows, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_step_rows', optimizer, rows, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_fit <- function(optimizer, x, y, epochs, progress)
@@ -632,7 +632,7 @@ bdl_optimizer_fit <- function(optimizer, x, y, epochs, progress)
 
 bdl_optimizer_request_stop <- function(optimizer)
 {
-  .Call('R_swig_bdl_optimizer_request_stop', optimizer, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_request_stop', optimizer, PACKAGE='bdl'))
 }
 
 bdl_optimizer_progress <- function(optimizer)
@@ -652,7 +652,7 @@ bdl_optimizer_elbo <- function(optimizer, x, y, samples, seed, kl)
 
 bdl_optimizer_start_noise <- function(optimizer, y)
 {
-  .Call('R_swig_bdl_optimizer_start_noise', optimizer, y, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_start_noise', optimizer, y, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_minibatch <- function(optimizer)
@@ -722,7 +722,7 @@ bdl_dataset_targets <- function(dataset)
 
 bdl_dataset_set_block <- function(dataset, rows_in_block, window)
 {
-  .Call('R_swig_bdl_dataset_set_block', dataset, rows_in_block, window, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_dataset_set_block', dataset, rows_in_block, window, FALSE, PACKAGE='bdl'))
 }
 
 bdl_dataset_read <- function(dataset, rows, x, y)
@@ -737,12 +737,12 @@ bdl_dataset_target_range <- function(dataset, smallest, largest)
 
 bdl_model_standardize_dataset <- function(model, dataset)
 {
-  .Call('R_swig_bdl_model_standardize_dataset', model, dataset, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_model_standardize_dataset', model, dataset, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_start_noise_dataset <- function(optimizer, dataset)
 {
-  .Call('R_swig_bdl_optimizer_start_noise_dataset', optimizer, dataset, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_start_noise_dataset', optimizer, dataset, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_fit_dataset <- function(optimizer, dataset, epochs, progress)
@@ -752,7 +752,7 @@ bdl_optimizer_fit_dataset <- function(optimizer, dataset, epochs, progress)
 
 bdl_optimizer_laplace_dataset <- function(optimizer, dataset)
 {
-  .Call('R_swig_bdl_optimizer_laplace_dataset', optimizer, dataset, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_laplace_dataset', optimizer, dataset, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_elbo_dataset <- function(optimizer, dataset, samples, seed, kl)
@@ -767,12 +767,12 @@ bdl_optimizer_observe <- function(optimizer, x, y, log_density)
 
 bdl_optimizer_forecast <- function(optimizer, steps)
 {
-  .Call('R_swig_bdl_optimizer_forecast', optimizer, steps, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_forecast', optimizer, steps, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_set_process_noise <- function(optimizer, variance)
 {
-  .Call('R_swig_bdl_optimizer_set_process_noise', optimizer, variance, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_set_process_noise', optimizer, variance, FALSE, PACKAGE='bdl'))
 }
 
 bdl_optimizer_prequential <- function(optimizer)
@@ -787,7 +787,7 @@ bdl_optimizer_shortened_steps <- function(optimizer)
 
 bdl_optimizer_set_draws <- function(optimizer, draws)
 {
-  .Call('R_swig_bdl_optimizer_set_draws', optimizer, draws, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_set_draws', optimizer, draws, FALSE, PACKAGE='bdl'))
 }
 
 bdl_predict <- function(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance)
@@ -992,32 +992,32 @@ bdl_search_create <- function(prototype, folds, epochs, method, samples, seed)
 
 bdl_search_add_double <- function(search, option, low, high, scale)
 {
-  .Call('R_swig_bdl_search_add_double', search, option, low, high, scale, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_search_add_double', search, option, low, high, scale, FALSE, PACKAGE='bdl'))
 }
 
 bdl_search_add_int <- function(search, option, low, high, scale)
 {
-  .Call('R_swig_bdl_search_add_int', search, option, low, high, scale, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_search_add_int', search, option, low, high, scale, FALSE, PACKAGE='bdl'))
 }
 
 bdl_search_add_choice <- function(search, option, words)
 {
-  .Call('R_swig_bdl_search_add_choice', search, option, words, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_search_add_choice', search, option, words, FALSE, PACKAGE='bdl'))
 }
 
 bdl_search_set_parallel_trials <- function(search, parallel_trials)
 {
-  .Call('R_swig_bdl_search_set_parallel_trials', search, parallel_trials, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_search_set_parallel_trials', search, parallel_trials, FALSE, PACKAGE='bdl'))
 }
 
 bdl_search_set_workers <- function(search, workers)
 {
-  .Call('R_swig_bdl_search_set_workers', search, workers, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_search_set_workers', search, workers, FALSE, PACKAGE='bdl'))
 }
 
 bdl_search_set_communicator <- function(search, communicator)
 {
-  .Call('R_swig_bdl_search_set_communicator', search, communicator, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_search_set_communicator', search, communicator, FALSE, PACKAGE='bdl'))
 }
 
 bdl_search_run <- function(search, x, y, random_trials, bayesian_trials, progress)
@@ -1027,7 +1027,7 @@ bdl_search_run <- function(search, x, y, random_trials, bayesian_trials, progres
 
 bdl_search_request_stop <- function(search)
 {
-  .Call('R_swig_bdl_search_request_stop', search, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_search_request_stop', search, PACKAGE='bdl'))
 }
 
 bdl_search_trial_count <- function(search)
@@ -1047,7 +1047,7 @@ bdl_search_best <- function(search)
 
 bdl_search_apply <- function(search, trial, optimizer)
 {
-  .Call('R_swig_bdl_search_apply', search, trial, optimizer, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_search_apply', search, trial, optimizer, FALSE, PACKAGE='bdl'))
 }
 
 bdl_search_folds <- function(search, fold)
@@ -1072,12 +1072,12 @@ bdl_communicator_statistics <- function(communicator)
 
 bdl_optimizer_set_communicator <- function(optimizer, communicator)
 {
-  .Call('R_swig_bdl_optimizer_set_communicator', optimizer, communicator, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_optimizer_set_communicator', optimizer, communicator, FALSE, PACKAGE='bdl'))
 }
 
 bdl_save <- function(path, model, posterior, optimizer)
 {
-  .Call('R_swig_bdl_save', path, model, posterior, optimizer, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_save', path, model, posterior, optimizer, FALSE, PACKAGE='bdl'))
 }
 
 bdl_load <- function(path, user_model, model, posterior, optimizer)
@@ -1107,7 +1107,7 @@ bdl_version <- function()
 
 bdl_check_version <- function(major, minor, patch)
 {
-  .Call('R_swig_bdl_check_version', major, minor, patch, FALSE, PACKAGE='bdl')
+  invisible(.Call('R_swig_bdl_check_version', major, minor, patch, FALSE, PACKAGE='bdl'))
 }
 
 bdl_build_info <- function()

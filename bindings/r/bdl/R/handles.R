@@ -23,7 +23,7 @@ describe.bdl_model <- function(handle) {
     tryCatch({
       bdl_model_description(handle)
       "network"
-    }, bdl_error_unsupported = function(error) "user's model")
+    }, bdl_error_unsupported = function(error) "custom model")
   }
   sprintf("<bdl_model> %s, %s likelihood, %d inputs, %d outputs, %d parameters, %s", what,
           word_of(bdl_model_likelihood(handle), likelihoods), as.integer(bdl_model_inputs(handle)),

@@ -78,7 +78,7 @@ static SEXP call_outputs(void* data) {
   SEXP parameters = PROTECT(plain_row(r->parameters)), inputs = PROTECT(bdlr_from_view(r->inputs));
   const SEXP values[] = {r->function, parameters, inputs};
   bdlr_to_view(PROTECT(bdlr_call_by_names(names, values, 3)), r->result,
-               "the outputs function of a user's model");
+               "the outputs function of a custom model");
   UNPROTECT(3);
   return R_NilValue;
 }
@@ -98,7 +98,7 @@ static SEXP call_gradients(void* data) {
   SEXP seeds = PROTECT(bdlr_from_view(r->output_gradients));
   const SEXP values[] = {r->function, parameters, inputs, seeds};
   bdlr_to_view(PROTECT(bdlr_call_by_names(names, values, 4)), r->result,
-               "the gradients function of a user's model");
+               "the gradients function of a custom model");
   UNPROTECT(4);
   return R_NilValue;
 }

@@ -89,7 +89,7 @@ SEXP bdlr_output(SEXP list, int n, const char* name, SEXP value);
 SEXP bdlr_from_report(const bdl_ood_report* report); /* a named list of numbers */
 
 /* Trampolines (callbacks.c). Their user data is an R function, of progress a pair of function and handle, of
-   user models a list of two functions, of data sets a function, of communicators bdlr_moves(): two functions
+   custom models a list of two functions, of data sets a function, of communicators bdlr_moves(): two functions
    and the number of ranks. */
 SEXP bdlr_function(SEXP value, const char* function, const char* argument);
 SEXP bdlr_functions(SEXP value, const char* function, const char* argument);

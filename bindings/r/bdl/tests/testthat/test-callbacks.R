@@ -1,4 +1,4 @@
-test_that("a user's model is learned", {
+test_that("a custom model is learned", {
   t <- toy()
   model <- user_line()
   q <- bdl_posterior(model, family = "full")
@@ -59,7 +59,7 @@ test_that("conditions, restarts and returns leave callbacks unchanged", {
   expect_silent(bdl_step(t$optimizer, t$x, t$y))
 })
 
-test_that("errors of a user's model are its own, wherever it is called", {
+test_that("errors of a custom model are its own, wherever it is called", {
   t <- toy()
   model <- user_line(function(theta, x) stop("in outputs"))
   q <- bdl_posterior(model, 0)

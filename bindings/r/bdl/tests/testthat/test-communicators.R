@@ -114,6 +114,6 @@ test_that("two processes have the bits of one, and name the one that fails", {
     bdl_fit(learner$optimizer, bdl_dataset(read, rows = 60, inputs = 2, targets = 1))
   })
   expect_s3_class(errors[[1]], "bdl_error_peer")
-  expect_match(conditionMessage(errors[[1]]), "rank 1 of 2 has failed")
+  expect_match(conditionMessage(errors[[1]]), "process 1 of 2 has failed")
   expect_identical(conditionMessage(errors[[2]]), "the disk is gone")
 })
