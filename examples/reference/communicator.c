@@ -93,7 +93,7 @@ int main(void) {
   EXPECT(bdl_optimizer_fit(opt, x, y, 2, NULL, NULL) ==
          BDL_ERROR_COMMUNICATION);
   EXPECT(strcmp(bdl_last_error(),
-                "bdl_optimizer_fit: rank 0 of 1: the all_gather callback "
+                "bdl_optimizer_fit: process 0 of 1: the all_gather callback "
                 "returned "
                 "-1, expected 0: the "
                 "cable is out") == 0);
