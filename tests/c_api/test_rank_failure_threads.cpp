@@ -82,7 +82,7 @@ void expect_peer(const std::vector<RankResult>& results, int failing, bdl_status
     if (result.status != expected)
       fail_msg("rank %d has %s: %s", r, bdl_status_name(result.status), result.words.c_str());
     assert_words(result, word);
-    if (r != failing) assert_words(result, ("rank " + std::to_string(failing) + " of").c_str());
+    if (r != failing) assert_words(result, ("process " + std::to_string(failing) + " of").c_str());
     assert_true(result.bytes == results[0].bytes);
   }
 }

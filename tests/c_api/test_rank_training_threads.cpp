@@ -120,7 +120,7 @@ void the_number_of_shards_is_saved(void**) {
   results = on_ranks(
       6, [&](int) { return loaded(saved); }, [&](Learner& l, int) { return fit(l, c, 1); });
   assert_all(results, BDL_ERROR_INVALID_ARGUMENT);
-  assert_non_null(std::strstr(results[0].words.c_str(), "6 ranks"));
+  assert_non_null(std::strstr(results[0].words.c_str(), "6 processes"));
 }
 
 void training_goes_on_with_other_ranks(void**) {
