@@ -304,7 +304,7 @@ def bdl_model_description(model):
 
 def bdl_model_create_user(dtype, inputs, outputs, parameters, likelihood, callbacks):
     r"""
-    Creates a custom model from callbacks: custom code such as a simulator, an ODE or a network of another
+    Creates a custom model from callbacks: your code, such as a simulator, an ODE or a network of another
     library. Callbacks run on the thread of the call that needs them. If you make calls with a const handle
     of the model concurrently, the callbacks must be safe to run concurrently. A callback that throws makes
     the call fail. Since 0.2.

@@ -17206,7 +17206,7 @@ static PyMethodDef SwigMethods[] = {
 		":param description: receives the text, which the model owns: it lives as long as the model\n"
 		""},
 	 { "bdl_model_create_user", _wrap_bdl_model_create_user, METH_VARARGS, "\n"
-		"Creates a custom model from callbacks: custom code such as a simulator, an ODE or a network of another\n"
+		"Creates a custom model from callbacks: your code, such as a simulator, an ODE or a network of another\n"
 		"library. Callbacks run on the thread of the call that needs them. If you make calls with a const handle\n"
 		"of the model concurrently, the callbacks must be safe to run concurrently. A callback that throws makes\n"
 		"the call fail. Since 0.2.\n"

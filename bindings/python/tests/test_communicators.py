@@ -132,7 +132,7 @@ def test_exceptions_of_other_functions_reach_all_ranks(where):
     results = on_ranks(2, work)
     failing = 1 if where == "read" else 0
     assert isinstance(results[failing], Gone)
-    assert isinstance(results[1 - failing], bdl.PeerError) and f"rank {failing} of 2 has failed" in str(results[1 - failing])
+    assert isinstance(results[1 - failing], bdl.PeerError) and f"process {failing} of 2 has failed" in str(results[1 - failing])
 
 
 def test_exceptions_of_methods_come_out_as_they_were():

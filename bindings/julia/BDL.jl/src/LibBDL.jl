@@ -580,7 +580,7 @@ struct bdl_model_callbacks
 end
 
 """
-Creates a custom model from callbacks: custom code such as a simulator, an ODE or a network of another
+Creates a custom model from callbacks: your code, such as a simulator, an ODE or a network of another
 library. Callbacks run on the thread of the call that needs them. If you make calls with a const handle
 of the model concurrently, the callbacks must be safe to run concurrently. A callback that throws makes
 the call fail. Since 0.2.
