@@ -49,7 +49,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings describe types, with shapes
 napoleon_numpy_docstring = True
 napoleon_use_param = False  # else words of types, such as "inputs", become links
-napoleon_use_ivar = True
+napoleon_use_ivar = False
 toc_object_entries_show_parents = "hide"
 
 html_math_renderer = "katex"
@@ -123,5 +123,11 @@ def outside(app, tree):
             link.replace_self(text)
 
 
+def skip_fields(app, what, name, member, skip, options):
+    """Leaves out the fields of named tuples, which the class describes."""
+    return True if (getattr(member, "__doc__", None) or "").startswith("Alias for field number") else None
+
+
 def setup(app):
     app.connect("doctree-read", outside)
+    app.connect("autodoc-skip-member", skip_fields)

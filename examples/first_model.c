@@ -1,4 +1,4 @@
-/* The C program of docs/get-started/quickstart.md: first_model yacht.csv */
+/* A first model, and the intervals of its predictions: first_model yacht.csv */
 #include <bdl/bdl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,8 @@ import shutil
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
+from docutils import nodes
+from sphinx import addnodes
 from sphinx.util import logging
 
 import sessions
@@ -145,6 +147,20 @@ def write(app):
         log.warning("headers without a page: %s", ", ".join(sorted(missing)))
 
 
+def link_pages(app, tree):
+    """Lets docs/a/b.md in the comments of headers lead to that page of the site."""
+    if not app.env.docname.startswith("reference/c/"):
+        return
+    for text in [text for text in tree.findall(nodes.Text) if not isinstance(text.parent, (nodes.literal, nodes.literal_block))]:
+        parts = re.split(r"docs/([\w/-]+)\.md", text.astext())
+        if len(parts) > 1:
+            link = lambda page: addnodes.pending_xref(
+                "", nodes.inline(), refdomain="std", reftype="doc", reftarget=f"/{page}", refexplicit=False, refdoc=app.env.docname
+            )
+            text.parent.replace(text, [link(part) if k % 2 else nodes.Text(part) for k, part in enumerate(parts)])
+
+
 def setup(app):
     app.connect("builder-inited", write)
+    app.connect("doctree-read", link_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,6 +15,7 @@ log = logging.getLogger(__name__)
 kinds = {
     "regression": ("input 6; dense 50; relu; dense 1", "gaussian"),
     "classes": ("input 6; dense 50; relu; dense 3", "categorical"),
+    "deep regression": ("input 6; dense 50; relu; dense 50; relu; dense 1", "gaussian"),
     "deep classes": ("input 6; dense 50; relu; dense 50; relu; dense 3", "categorical"),
     "linear": ("input 6; dense 1", "gaussian"),
 }
@@ -179,7 +180,7 @@ def page_of_method(tables, method):
     }
     if used:
         text += "This method has other defaults than the library for these options. Values depend on the model: networks with one hidden layer "
-        text += "that predict numbers (regression) or classes, networks with more hidden layers that predict classes (deep classes), and linear "
+        text += "that predict numbers (regression) or classes, networks with more hidden layers (deep regression, deep classes), and linear "
         text += "models (linear).\n\n| option | library | this method |\n| --- | --- | --- |\n"
         for name, of in used.items():
             text += f"| [{name}](../../options.md#{name}) | {shown(tables.default(name))} | {by_kind(of)} |\n"
@@ -259,7 +260,7 @@ error that names the option, and then no option has changed.
 To change several options that are only valid together, set them in one call.
 
 The defaults below are those of the library.
-Methods may have others, which stand under *Other defaults*; "regression", "classes", "deep classes" and "linear" are models as on the
+Methods may have others, which stand under *Other defaults*; "regression", "deep regression", "classes", "deep classes" and "linear" are models as on the
 [pages of methods](methods/index.md).
 """
 

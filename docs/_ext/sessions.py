@@ -93,7 +93,7 @@ class Page:
         lines = []
         for line in process.stdout:
             said, mark, state = line.partition("\x01")  # the output of a block need not end with a line
-            lines.append(said)
+            lines.append(said.replace(f"{root}/bindings/julia/", ""))  # where Julia's warnings come from
             if mark:
                 break
         else:

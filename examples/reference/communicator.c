@@ -92,11 +92,12 @@ int main(void) {
   CHECK(bdl_optimizer_set_communicator(opt, processes));
   EXPECT(bdl_optimizer_fit(opt, x, y, 2, NULL, NULL) ==
          BDL_ERROR_COMMUNICATION);
-  EXPECT(strcmp(bdl_last_error(),
-                "bdl_optimizer_fit: process 0 of 1: the all_gather callback "
-                "returned "
-                "-1, expected 0: the "
-                "cable is out") == 0);
+  EXPECT(
+      strcmp(bdl_last_error(),
+             "bdl_optimizer_fit: process 0 of 1: the all_gather callback "
+             "returned "
+             "-1, expected 0: the "
+             "cable is out") == 0);
   bdl_communicator_free(processes);
   bdl_optimizer_free(opt);
   bdl_posterior_free(q);

@@ -568,7 +568,8 @@ BDL_API bdl_status bdl_optimizer_noise(const bdl_optimizer* optimizer, int32_t* 
  *   the optimum only the noise is checked further.)
  * - The precision of most parameters is below 1 % of their prior's or more than 1e12 times its start.
  * - The noise is at a bound, or its learning has not begun.
- * - Mean or precision are still as at initialisation (or at the creation of the optimizer).
+ * - The mean is still the initial one (that at the creation of the optimizer), or the initial precision still
+ *   counts for more than half of the present one (rule "bbb": precision_shift is below 0.1).
  * - The expected log likelihood of an example is still 0.15 nats above its average over the steps so far,
  *   in which later steps weigh more.
  *
@@ -577,8 +578,7 @@ BDL_API bdl_status bdl_optimizer_noise(const bdl_optimizer* optimizer, int32_t* 
  * @param mean_shift      receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in units
  *                        of posterior standard deviations; NaN for dropout. Below 0.1 the mean is still its
  *                        start
- * @param precision_shift receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)). Below 0.1
- *                        the uncertainty is still its start
+ * @param precision_shift receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1))
  * @param message         receives a static sentence: what is wrong and what to change, or "" if nothing is
  *                        wrong
  */

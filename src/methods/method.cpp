@@ -329,7 +329,7 @@ std::string caution_of(const Method& method) {
                      : "had 95 % intervals that contained " + std::to_string(standing.held) +
                            " % of the targets on average and " + std::to_string(standing.least_held) +
                            " % at worst in our test, where 90 to 99 % and at least 85 % pass";
-  return std::string(method.name) + " is a baseline of " + method.source + ", for comparisons: untuned, it " +
+  return std::string(method.name) + " is a baseline for comparisons (" + method.source + "): untuned, it " +
          missed + ". Method " + (method.kind == MethodKind::stream ? "lo-fi" : "laplace") +
          " and the default passed the test.";
 }

@@ -26,8 +26,8 @@ const char* start_advice(bool mean_moved, bool precision_moved) {
     return "training has not moved the mean (by 0.1 posterior standard deviations or more): train for more "
            "steps, raise learning_rate, or lower initial_precision or the noise precision";
   if (!precision_moved)
-    return "training has not changed the precision, so the predictive uncertainty is not learned: train for "
-           "more steps, or raise curvature_rate";
+    return "training has hardly changed the precision (the initial one still counts for more than half), so "
+           "the predictive uncertainty is not learned: train for more steps, or raise curvature_rate";
   return "";
 }
 

@@ -2000,7 +2000,8 @@ def bdl_optimizer_diagnose(optimizer):
       the optimum only the noise is checked further.)
     - The precision of most parameters is below 1 % of their prior's or more than 1e12 times its start.
     - The noise is at a bound, or its learning has not begun.
-    - Mean or precision are still as at initialisation (or at the creation of the optimizer).
+    - The mean is still the initial one (that at the creation of the optimizer), or the initial precision still
+      counts for more than half of the present one (rule "bbb": precision_shift is below 0.1).
     - The expected log likelihood of an example is still 0.15 nats above its average over the steps so far,
       in which later steps weigh more.
 
@@ -2012,8 +2013,7 @@ def bdl_optimizer_diagnose(optimizer):
                                of posterior standard deviations; NaN for dropout. Below 0.1 the mean is still its
                                start
     :type precision_shift: float
-    :param precision_shift: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)). Below 0.1
-                               the uncertainty is still its start
+    :param precision_shift: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1))
     :type message: string
     :param message:         receives a static sentence: what is wrong and what to change, or "" if nothing is
                                wrong

@@ -210,7 +210,7 @@ class Model(Handle):
 
     @property
     def targets(self) -> int:
-        """Number of columns of y: 1 for a categorical likelihood, C / 2 for a heteroscedastic one, else C."""
+        """Number of columns of y, which is 1 for a categorical likelihood, C / 2 for a heteroscedastic one, else C."""
         return lowlevel.bdl_model_targets(self._handle)
 
     @property
@@ -250,7 +250,7 @@ class Model(Handle):
 
     @property
     def blocks(self) -> list[Block]:
-        """Blocks of the parameter vector: the weights and the bias of each layer, in order.
+        """Blocks of the parameter vector, the weights and the bias of each layer, in order.
 
         >>> import bdl
         >>> [block.name for block in bdl.Model.mlp([2, 5, 1]).blocks]

@@ -680,7 +680,7 @@ class Optimizer(Handle):
 
     @property
     def progress(self) -> Progress:
-        """Progress of training: a :class:`bdl.Progress` of steps taken, planned last step and epochs.
+        """Progress of training, a :class:`bdl.Progress` of steps taken, planned last step and epochs.
 
         >>> import bdl
         >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
@@ -697,7 +697,7 @@ class Optimizer(Handle):
 
     @property
     def running_elbo(self) -> Elbo:
-        """The parts of the ELBO as training estimates them on the way: without cost, but noisy.
+        """The parts of the ELBO as training estimates them on the way, without cost, but noisy.
 
         >>> import bdl
         >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
@@ -809,7 +809,7 @@ class Optimizer(Handle):
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """Diagnosis of what training has learned, with advice: a :class:`bdl.Diagnosis`.
+        """Diagnosis of what training has learned, with advice, as a :class:`bdl.Diagnosis`.
 
         >>> import bdl
         >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)

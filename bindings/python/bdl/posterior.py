@@ -278,12 +278,12 @@ class Posterior(Handle):
 
     @property
     def is_blank(self) -> bool:
-        """True if the posterior is uninitialised: nobody has set it, and no optimizer has trained it."""
+        """True if nobody has set the posterior, and no optimizer has trained it."""
         return bool(lowlevel.bdl_posterior_is_blank(self._handle))
 
     @property
     def has_covariance(self) -> bool:
-        """False if the posterior is a point: methods "map" and "sgd" find a mean and no covariance.
+        """False if the posterior is a point, as methods "map" and "sgd" find it, without a covariance.
 
         Functions that need the covariance of such a posterior raise an :class:`UnsupportedError`.
         """
@@ -470,7 +470,7 @@ class Posterior(Handle):
 
     @property
     def variance(self) -> np.ndarray:
-        """Variances of the parameters, of shape (D,): the diagonal of the covariance."""
+        """Variances of the parameters, the diagonal of the covariance, of shape (D,)."""
         return self._row(lowlevel.bdl_posterior_marginal_variance)
 
     @property

@@ -215,7 +215,7 @@ class Search(Handle):
 
     @property
     def trials(self) -> list[Trial]:
-        """Trials so far, in order: a list of :class:`bdl.search.Trial`.
+        """Trials so far, in order, as a list of :class:`bdl.search.Trial`.
 
         >>> import bdl, numpy as np
         >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)

@@ -10,7 +10,7 @@ matplotlib.use("Agg")
 def pytest_configure(config):
     """Most fits here are short, and say so; tests of what they say ask for it."""
     config.addinivalue_line("filterwarnings", "ignore::sklearn.exceptions.ConvergenceWarning")
-    config.addinivalue_line("filterwarnings", "ignore:.* is a baseline of:UserWarning")
+    config.addinivalue_line("filterwarnings", "ignore:.* is a baseline for:UserWarning")
 
 
 @pytest.fixture

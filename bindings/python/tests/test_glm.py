@@ -218,7 +218,7 @@ def test_the_mean_of_a_point_has_no_uncertainty():
 
 @pytest.mark.parametrize("parameters", [{"method": "laplace"}, {"method": "map", "options": {"laplace": 1}}, {"method": "swag"}])
 @pytest.mark.filterwarnings(
-    "error::UserWarning", "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.* is a baseline of:UserWarning"
+    "error::UserWarning", "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.* is a baseline for:UserWarning"
 )
 def test_what_has_a_covariance_says_nothing(parameters):
     x, y, _, _ = data("gaussian", rows=60)

@@ -95,7 +95,7 @@ def said_of_baselines(learn):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         learn()
-    return [(str(w.message), w.filename) for w in said if "is a baseline of" in str(w.message)]
+    return [(str(w.message), w.filename) for w in said if "is a baseline for" in str(w.message)]
 
 
 def test_the_first_fit_by_a_baseline_says_what_it_is_for(data, monkeypatch):
@@ -103,7 +103,7 @@ def test_the_first_fit_by_a_baseline_says_what_it_is_for(data, monkeypatch):
     network = bdl.BayesianMLPRegressor(hidden=3, method="bbb", epochs=1)
     [(message, file)] = said_of_baselines(lambda: network.fit(*data))
     assert message == bdl.describe_method("bbb").caution and file == __file__
-    assert message.startswith("bbb is a baseline of Blundell et al. 2015, for comparisons: untuned, it had 95 % intervals that contained ")
+    assert message.startswith("bbb is a baseline for comparisons (Blundell et al. 2015): untuned, it had 95 % intervals that contained ")
     assert message.endswith("Method laplace and the default passed the test.")
     assert not said_of_baselines(lambda: network.fit(*data))
     [(_, file)] = said_of_baselines(lambda: bdl.BayesianMLPRegressor(hidden=3, method="bog").partial_fit(*data))

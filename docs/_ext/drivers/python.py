@@ -12,8 +12,8 @@ def run(path, stem, names):
     tree = ast.parse(open(path).read())
     last = tree.body[-1] if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     body = tree.body[:-1] if last else tree.body
-    exec(compile(ast.Module(body, []), "<page>", "exec"), names)
-    value = eval(compile(ast.Expression(last.value), "<page>", "eval"), names) if last else None
+    exec(compile(ast.Module(body, []), "example.py", "exec"), names)
+    value = eval(compile(ast.Expression(last.value), "example.py", "eval"), names) if last else None
     if not save_figures(stem) and value is not None:
         print(repr(value))
 

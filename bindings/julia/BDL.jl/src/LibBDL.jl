@@ -2432,7 +2432,8 @@ these that holds gives the message. Since 0.1.
   the optimum only the noise is checked further.)
 - The precision of most parameters is below 1 % of their prior's or more than 1e12 times its start.
 - The noise is at a bound, or its learning has not begun.
-- Mean or precision are still as at initialisation (or at the creation of the optimizer).
+- The mean is still the initial one (that at the creation of the optimizer), or the initial precision still
+  counts for more than half of the present one (rule "bbb": precision_shift is below 0.1).
 - The expected log likelihood of an example is still 0.15 nats above its average over the steps so far,
   in which later steps weigh more.
 
@@ -2443,8 +2444,7 @@ Streams are checked for the first two only, and method "map" is not checked for 
 - `mean_shift`: receives the root mean square of (mu - mu_0) sqrt(diag(Sigma^-1)): shifts in units
   of posterior standard deviations; NaN for dropout. Below 0.1 the mean is still its
   start
-- `precision_shift`: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1)). Below 0.1
-  the uncertainty is still its start
+- `precision_shift`: receives the root mean square of log(diag(Sigma^-1) / diag(Sigma_0^-1))
 - `message`: receives a static sentence: what is wrong and what to change, or "" if nothing is
   wrong
 """

@@ -28,7 +28,7 @@ for (name, meaning, example) in (
     (:UnknownOptionError, "No option has this name; the message contains the most similar name.",
         "try set_text!(Optimizer(Model((1, 1)), Posterior(2), 10), \"sample=4\") catch error; error end"),
     (:UnsupportedError, "The model, posterior or optimizer does not support this operation.",
-        "try Posterior(3; family = :kronecker) catch error; error end"),
+        "try Optimizer(Model((1, 5, 1)), Posterior(16; family = :full), \"exact-full\", 10) catch error; error end"),
     (:AllocationError, "libbdl could not allocate memory.",
         "AllocationError <: BDLError"),
     (:FileError, "A file cannot be opened, read or written.",

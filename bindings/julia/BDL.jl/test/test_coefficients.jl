@@ -68,7 +68,7 @@ end
 # The first fit by a baseline says what it is for.
 let caution = describe_method("bbb").caution, learn = () -> fit(BayesianGLM, X, y; method = "bbb", epochs = 300, progress = false)
     delete!(BDL.CAUTIONED, "bbb")
-    @test occursin(r"^bbb is a baseline of Blundell et al. 2015, for comparisons: untuned, it had 95 % intervals that .*laplace and the default passed the test\.$", caution)
+    @test occursin(r"^bbb is a baseline for comparisons \(Blundell et al. 2015\): untuned, it had 95 % intervals that .*laplace and the default passed the test\.$", caution)
     @test_logs (:warn, caution) match_mode = :any learn()
     @test !any(log -> log.message == caution, first(Test.collect_test_logs(learn)))
     @test describe_method("bbb").baseline && !describe_method("laplace").baseline && describe_method("laplace").caution == ""

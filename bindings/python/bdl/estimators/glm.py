@@ -80,10 +80,14 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
     Attributes
     ----------
-    coef_, intercept_ : array
-        Posterior means of the coefficients and of the intercept, in the data's units.
-    coef_std_, intercept_std_ : array
-        Their posterior standard deviations; NaN after methods that find a point, such as "map".
+    coef_ : array
+        Posterior means of the coefficients, in the data's units.
+    intercept_ : array or float
+        Posterior mean of the intercept.
+    coef_std_ : array
+        Posterior standard deviations of the coefficients; NaN after methods that find a point, such as "map".
+    intercept_std_ : array or float
+        Posterior standard deviation of the intercept.
     classes_ : array
         Labels of a classifier.
     model_ : Model

@@ -224,12 +224,12 @@ test_that("the first fit by a baseline says what it is for", {
       heard <<- c(heard, conditionMessage(w))
       invokeRestart("muffleWarning")
     })
-    heard[grepl("is a baseline of", heard)]
+    heard[grepl("is a baseline for", heard)]
   }
   rm(list = intersect("bbb", ls(bdl:::cautioned)), envir = bdl:::cautioned)
   message <- said(method = "bbb")
   expect_identical(message, bdl_method_standing("bbb")$caution)
-  expect_match(message, "^bbb is a baseline of Blundell et al. 2015, for comparisons: untuned, it had 95 % intervals that .*Method laplace and the default passed the test.$")
+  expect_match(message, "^bbb is a baseline for comparisons \\(Blundell et al. 2015\\): untuned, it had 95 % intervals that .*Method laplace and the default passed the test.$")
   expect_length(said(method = "bbb"), 0)
   expect_length(said(), 0)
   expect_identical(bdl_method_standing("laplace")$caution, "")
