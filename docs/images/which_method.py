@@ -18,8 +18,8 @@ WIDTH, HEIGHT, STEP = 3.9, 1.15, 1.75
 QUESTIONS = [
     ("1. Do rows arrive one\nafter another?", "stream filter (lo-fi)\npartial_fit"),
     ("2. Are the rows images?", "convolutional network\nthe method depends on the size"),
-    ("3. Is a linear model enough?", "generalised linear model\nexact posterior"),
-    ("4. Must a fit finish within seconds?", "laplace\na fifth of the time"),
+    ("3. Is a linear model enough?", "generalised linear model\nbest Gaussian posterior"),
+    ("4. Must a fit finish within seconds?", "laplace\na fifth of the time or less"),
     ("5. Does uncertainty far from\nthe data matter most?", "five fits of the default\nmembers = 5"),
 ]
 LAST = "the default (slang, rank 5)"
