@@ -78,9 +78,9 @@ void add_timing(Record& record, const Timing& timing) {
 
 void add_rates(Record& record, Work work) {
   const double peak = record.number(record.has("sgemm_peak") ? "sgemm_peak" : "dgemm_peak"),
-               bandwidth = record.number("triad_gbs"),
-               seconds = record.number("ms_median") / 1e3, gflop = work.flops / 1e9,
-               gbytes = work.bytes / 1e9, bound = std::max(gflop / peak, gbytes / bandwidth);
+               bandwidth = record.number("triad_gbs"), seconds = record.number("ms_median") / 1e3,
+               gflop = work.flops / 1e9, gbytes = work.bytes / 1e9,
+               bound = std::max(gflop / peak, gbytes / bandwidth);
   record.set("gflop", gflop)
       .set("gbytes", gbytes)
       .set("gflops", gflop / seconds)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes two packages of R: the source package, which is compiled against an installed libbdl, and one that is compiled already
-# and brings libbdl along, for R of this version (x.y) on x86-64 Linux.
+# and brings libbdl along, for R of this version (x.y) or later on x86-64 Linux.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$root/build/packages/r
