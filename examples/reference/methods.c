@@ -36,7 +36,7 @@ static void methods(void) {
   /* [bdl_method_standing] */
   EXPECT(is_baseline);
   EXPECT(strstr(caution,
-                "is a baseline of Blundell et al. 2015, for comparisons") !=
+                "is a baseline for comparisons (Blundell et al. 2015)") !=
          NULL);
 }
 
