@@ -147,6 +147,7 @@ documents() {
   check 'convolutional networks, small run' sh experiments/networks/run.sh --quick "$work/networks"
   check 'ELRG-VI, small run' sh experiments/elrg/run.sh --quick "$work/elrg"
   check 'VOGN and its kin, small run' sh experiments/vogn/run.sh --quick "$work/vogn"
+  check 'new rows of a fitted model, small run' "$work/python/bin/python" experiments/defaults/updates.py --quick
   check 'streams by default, small run' "$work/python/bin/python" experiments/defaults/streams.py --quick
   check 'benchmarks and performance page, small run' python3 bench/performance.py --quick --output "$work/performance"
 }
