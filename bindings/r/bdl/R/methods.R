@@ -4,7 +4,7 @@ print.bdl <- function(x, ...) {
   cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat(headline(x), "\n", sep = "")
   last <- x$history[nrow(x$history), ]
-  show_elbo(last, x$diagnosis$message, sprintf(", after %.4g epochs", last$epoch))
+  show_elbo(last, x$diagnosis$message, sprintf(", after %.4g epoch%s", last$epoch, if (last$epoch == 1) "" else "s"))
   noise <- noise_sd(x)
   if (!is.null(noise)) cat("Noise standard deviation:", format(noise, digits = 4), "\n")
   invisible(x)
