@@ -45,7 +45,7 @@ notes = {
     "slang-lin-ef": ("Use it to see what posterior samples contribute to slang.", "One back-propagation of the minibatch."),
     "slang-online-eig": ("Use it to reproduce the variant of slang in appendix B of its paper.", f"{rows}."),
     "von": ("Use it to compare with variational online Newton.", "Exact Hessians of the minibatch at one sample."),
-    "vogn": ("Use it for deep image networks: published training recipes are available as presets.",
+    "vogn": ("Use it for deep image networks: the C function `bdl_preset_describe` gives the options of published training runs.",
         "S back-propagations with squared gradients of single examples; memory O(D)."),
     "ogn": ("Use it to see what posterior samples contribute to vogn.", "One back-propagation with squared gradients of single examples; memory O(D)."),
     "ivon": ("Use it for large networks if each step must cost no more than back-propagation.", "S back-propagations; memory O(D)."),

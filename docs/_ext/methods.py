@@ -17,11 +17,11 @@ kinds = {
     "classes": ("input 6; dense 50; relu; dense 3", "categorical"),
     "deep regression": ("input 6; dense 50; relu; dense 50; relu; dense 1", "gaussian"),
     "deep classes": ("input 6; dense 50; relu; dense 50; relu; dense 3", "categorical"),
+    "images": ("input 1 8 8; conv 4 3; relu; conv 4 3; relu; dense 3", "categorical"),
     "linear": ("input 6; dense 1", "gaussian"),
 }
 # More models whose options may be read.
 others = {
-    "images": ("input 1 8 8; conv 4 3; relu; dense 3", "categorical"),
     "batch norm": ("input 6; dense 8; batchnorm; relu; dense 3", "categorical"),
     "heteroscedastic": ("input 6; dense 50; relu; dense 2", "heteroscedastic"),
     "Student t": ("input 6; dense 50; relu; dense 1", "student_t"),
@@ -180,8 +180,8 @@ def page_of_method(tables, method):
     }
     if used:
         text += "This method has other defaults than the library for these options. Values depend on the model: networks with one hidden layer "
-        text += "that predict numbers (regression) or classes, networks with more hidden layers (deep regression, deep classes), and linear "
-        text += "models (linear).\n\n| option | library | this method |\n| --- | --- | --- |\n"
+        text += "that predict numbers (regression) or classes, networks with more hidden layers (deep regression, deep classes), networks with "
+        text += "convolutions for classes (images), and linear models (linear).\n\n| option | library | this method |\n| --- | --- | --- |\n"
         for name, of in used.items():
             text += f"| [{name}](../../options.md#{name}) | {shown(tables.default(name))} | {by_kind(of)} |\n"
     else:
@@ -260,7 +260,7 @@ error that names the option, and then no option has changed.
 To change several options that are only valid together, set them in one call.
 
 The defaults below are those of the library.
-Methods may have others, which stand under *Other defaults*; "regression", "deep regression", "classes", "deep classes" and "linear" are models as on the
+Methods may have others, which stand under *Other defaults*; "regression", "deep regression", "classes", "deep classes", "images" and "linear" are models as on the
 [pages of methods](methods/index.md).
 """
 

@@ -317,7 +317,7 @@ class Predictor(Handle, _Predictions):
     """Predicts with one model and posterior, or a deep ensemble, many times and fast.
 
     A predictor samples the posterior once and keeps its memory, so that predicting one row takes
-    microseconds. Results are identical to those of :func:`predict` and its relatives. It is a snapshot: later
+    about 0.1 ms. Results are identical to those of :func:`predict` and its relatives. It is a snapshot: later
     training does not change its predictions. Give each thread a predictor of its own.
 
     Lists of models and posteriors are the members of a deep ensemble (Lakshminarayanan et al. 2017), each

@@ -35,7 +35,7 @@ for (name, meaning, example) in (
         "try load(\"missing.safetensors\") catch error; error isa FileError end"),
     (:FormatError, "A file, or a sequence of bytes, is not a valid checkpoint.",
         "write(\"text.safetensors\", \"text\");\ntry load(\"text.safetensors\") catch error; error end"),
-    (:DivergedError, "Training met a value that is not finite. libbdl did not take the step.",
+    (:DivergedError, "Training diverged, and the model is back in its last good state; or a step met a value that is not finite, and was not taken.",
         "DivergedError <: BDLError"),
     (:CallbackError, "A callback reported an error. Exceptions in Julia functions reach you unchanged instead.",
         "CallbackError <: BDLError"),

@@ -169,7 +169,7 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
         The file holds the model with names of features and labels of classes, the posterior, and the state and
         options of training. It does not hold parameters for predictions (``samples``, ``prediction``) and for
         ``fit`` (``epochs``, ``standardize``, ``prior``, ``channels``, early stopping, ``warm_start``, ``verbose``).
-        Pickle keeps all parameters and ``history_``. Ensembles (``members``) can only be pickled.
+        Pickle keeps all parameters and ``history_``. Pickle an ensemble (``members``), or save each member.
 
         Parameters
         ----------
