@@ -49,7 +49,6 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings describe types, with shapes
 napoleon_numpy_docstring = True
 napoleon_use_param = False  # else words of types, such as "inputs", become links
-napoleon_use_ivar = False
 toc_object_entries_show_parents = "hide"
 
 html_math_renderer = "katex"

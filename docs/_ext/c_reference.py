@@ -147,6 +147,12 @@ def write(app):
         log.warning("headers without a page: %s", ", ".join(sorted(missing)))
 
 
+def link_to(page, app):
+    """Returns a link to a page with its title."""
+    target = {"refdomain": "std", "reftype": "doc", "reftarget": f"/{page}", "refexplicit": False, "refdoc": app.env.docname}
+    return addnodes.pending_xref("", nodes.inline(), **target)
+
+
 def link_pages(app, tree):
     """Lets docs/a/b.md in the comments of headers lead to that page of the site."""
     if not app.env.docname.startswith("reference/c/"):
@@ -154,10 +160,7 @@ def link_pages(app, tree):
     for text in [text for text in tree.findall(nodes.Text) if not isinstance(text.parent, (nodes.literal, nodes.literal_block))]:
         parts = re.split(r"docs/([\w/-]+)\.md", text.astext())
         if len(parts) > 1:
-            link = lambda page: addnodes.pending_xref(
-                "", nodes.inline(), refdomain="std", reftype="doc", reftarget=f"/{page}", refexplicit=False, refdoc=app.env.docname
-            )
-            text.parent.replace(text, [link(part) if k % 2 else nodes.Text(part) for k, part in enumerate(parts)])
+            text.parent.replace(text, [link_to(part, app) if k % 2 else nodes.Text(part) for k, part in enumerate(parts)])
 
 
 def setup(app):

@@ -1,5 +1,5 @@
 """What each way of learning new rows loses against a fit of all rows (docs/how-to/update-a-fit.md): prints the page's table.
-Two fifths of the rows are old, two fifths new, and one fifth is for the test. --quick: one split and few epochs."""
+Two fifths of the rows are old, two fifths new, and one fifth is for the test. --quick: two splits and two epochs."""
 
 import argparse
 import warnings

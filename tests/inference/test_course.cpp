@@ -243,6 +243,8 @@ void diagnosis_names_what_is_wrong(void**) {
   says(diagnosed(40, [&](O& o) { noise(o, 9e29); }), "estimated noise is zero");
   says(diagnosed(40, [&](O& o) { noise(o, 2e-30); }), "far larger than the targets");
   says(diagnosed(40, [](O& o) { o.state.learning_step = 0; }), "lower learn_from");
+  says(diagnosed(40, [](O& o) { o.state.start_weight = 0.51; }), "hardly changed the precision");
+  assert_string_equal(diagnosed(40, [](O& o) { o.state.start_weight = 0.49; }), "");
   const auto rise = [](O& o, double first, double average) {
     const double now = o.state.running_log_likelihood, n = static_cast<double>(o.data_size());
     o.state.convergence = {10, now - first * n, now - average * n};

@@ -43,7 +43,6 @@ status_bytes <- function(key) {
   line <- grep(paste0("^", key, ":"), readLines("/proc/self/status"), value = TRUE)
   1024 * as.numeric(gsub("[^0-9]", "", line))
 }
-memory_in_use <- function() status_bytes("VmRSS")
 
 # The words that a script prints in a process of its own.
 child_words <- function(lines) {
