@@ -76,12 +76,12 @@ inline int64_t received_in_second_step(const Learner& l, RankThreads::Rank& rank
   return after - before;
 }
 
-/// Trains on 1, 2, 3, 4 and 8 ranks, but at most `most`, and expects identical results.
+/// Trains on rank_counts ranks, but at most `most`, and expects identical results.
 inline void assert_same_bits_on_ranks(const Case& c, int64_t epochs, int most = 8) {
   Learner alone = learner_of(c);
   OK(fit(alone, c, epochs));
   const std::string expected = bytes_of(alone);
-  for (const int ranks : {1, 2, 3, 4, 8}) {
+  for (const int ranks : rank_counts) {
     if (ranks > most) break;
     const auto results = on_ranks(
         ranks, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return fit(l, c, epochs); });

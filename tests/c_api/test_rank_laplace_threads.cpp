@@ -83,7 +83,7 @@ void bits_do_not_depend_on_the_number_of_ranks(void**) {
     Learner alone = learner_of(c);
     OK(fit(alone, c));
     const std::string expected = bytes_of(alone);
-    for (const int ranks : {1, 2, 3, 4, 8}) {
+    for (const int ranks : rank_counts) {
       const auto results = on_ranks(
           ranks, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return fit(l, c); });
       assert_all(results, BDL_OK);
@@ -196,7 +196,7 @@ void many_rows_are_added_up(void**) {
         for (std::size_t i = 0; i < whole.size(); ++i)
           assert_close(sums[i], whole[i], 1e-8 * (1e-3 + std::fabs(whole[i])), options);
       }
-      for (const int ranks : {1, 2, 3, 4, 8}) {
+      for (const int ranks : rank_counts) {
         const auto results = on_ranks(ranks, create, take);
         assert_all(results, by_gram ? BDL_ERROR_UNSUPPORTED : BDL_OK);
         if (!by_gram) assert_same_bytes(results, bytes_of(eight), options);

@@ -160,7 +160,7 @@ void steps_have_the_same_bits(void**) {
     };
     Learner alone = learner_of(c);
     OK(steps(alone));
-    for (const int ranks : {2, 3, 8}) {
+    for (const int ranks : rank_counts) {
       const auto results = on_ranks(
           ranks, [&](int) { return learner_of(c); }, [&](Learner& l, int) { return steps(l); });
       assert_all(results, BDL_OK);
@@ -238,7 +238,7 @@ void exact_expectations(void**) {
     };
     Learner alone = create(0);
     OK(train(alone, 0));
-    for (const int ranks : {1, 2, 3, 4, 8}) {
+    for (const int ranks : rank_counts) {
       const auto results = on_ranks(ranks, create, train);
       assert_all(results, BDL_OK);
       assert_same_bytes(results, bytes_of(alone), p.options);
@@ -285,7 +285,7 @@ void models_of_the_users_own(void**) {
     };
     Learner alone = create(0);
     OK(train(alone, 0));
-    for (const int ranks : {1, 2, 3, 4, 8}) {
+    for (const int ranks : rank_counts) {
       const auto results = on_ranks(ranks, create, train);
       assert_all(results, BDL_OK);
       for (const RankResult& result : results) assert_true(result.bytes.size() > 0);
