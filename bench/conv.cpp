@@ -124,6 +124,8 @@ Optimizer network_optimizer(const Record& parameters, const Model& model, const 
   Optimizer created(optimizer);
   if (parameters.text("method") != "map")  // whose gradients are those at its mean
     check(bdl_optimizer_set_int(optimizer, "samples", parameters.integer("S")));
+  // Steps on arbitrary labels at the default rate may diverge, and then end with an error.
+  check(bdl_optimizer_set_double(optimizer, "learning_rate", 1e-4));
   if (parameters.has("guard"))
     check(bdl_optimizer_set_double(optimizer, "guard", parameters.number("guard")));
   return created;

@@ -87,7 +87,6 @@ def test_docstrings_are_sentences():
             assert first.split()[0] not in ("As", "Of", "What", "That", "Its", "Their", "Whether", "How"), full_name
 
 
-@pytest.mark.skipif(not quickstart.exists(), reason="not in the source tree")
 def test_quickstart(tmp_path):
     run = subprocess.run([sys.executable, quickstart], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert run.stderr == ""
@@ -102,7 +101,6 @@ def test_quickstart(tmp_path):
     assert float(lines[0].split()[2]) < 1.2
 
 
-@pytest.mark.skipif(not quickstart.exists(), reason="not in the source tree")
 def test_digits(tmp_path):
     run = subprocess.run([sys.executable, examples / "digits.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert run.stderr == ""
