@@ -12,9 +12,21 @@
 namespace bdl {
 namespace {
 
+/// Sorts blocks and merges them, so that the interrupt is asked in between.
 void sort_descending(std::vector<double>& values) {
-  check_loop();
-  std::ranges::sort(values, std::greater<>());
+  constexpr std::size_t block = std::size_t{1} << 18;
+  const auto at = [&](std::size_t i) {
+    return values.begin() + static_cast<std::ptrdiff_t>(std::min(i, values.size()));
+  };
+  for (std::size_t first = 0; first < values.size(); first += block) {
+    check_loop();
+    std::sort(at(first), at(first + block), std::greater<>());
+  }
+  for (std::size_t width = block; width < values.size(); width *= 2)
+    for (std::size_t first = 0; first < values.size(); first += 2 * width) {
+      check_loop();
+      std::inplace_merge(at(first), at(first + width), at(first + 2 * width), std::greater<>());
+    }
 }
 
 /// Returns the negated values in reverse order, so that they descend again.
