@@ -76,7 +76,7 @@ inline int64_t received_in_second_step(const Learner& l, RankThreads::Rank& rank
   return after - before;
 }
 
-/// Trains on rank_counts ranks, but at most `most`, and expects identical results.
+/// Trains on each of rank_counts that is at most `most`, and expects identical results.
 inline void assert_same_bits_on_ranks(const Case& c, int64_t epochs, int most = 8) {
   Learner alone = learner_of(c);
   OK(fit(alone, c, epochs));
