@@ -58,16 +58,15 @@ void scatter_columns(ConstMatrixView<T> in, const OutArray& array, S* data) {
 template <class T, class RowOf>
 void gather_rows(const Array& array, MatrixView<T> out, const ColumnScales& scales, RowOf row_of) {
   const double *mean = scales.mean.data(), *scale = scales.scale.data();
+  const Index scaled = std::min(out.rows, std::ssize(scales.mean));
   with_type(array, [&](const auto* data) {
     for (Index j = 0; j < out.cols; ++j) {
       const auto* row = data + row_of(j) * array.row_stride;
       T* column = out.column_data(j);
       with_step(array.col_stride, [&](auto step) {
-        if (scales.given())
-          for (Index i = 0; i < out.rows; ++i)
-            column[i] = static_cast<T>((static_cast<double>(row[i * step]) - mean[i]) / scale[i]);
-        else
-          for (Index i = 0; i < out.rows; ++i) column[i] = static_cast<T>(row[i * step]);
+        for (Index i = 0; i < scaled; ++i)
+          column[i] = static_cast<T>((static_cast<double>(row[i * step]) - mean[i]) / scale[i]);
+        for (Index i = scaled; i < out.rows; ++i) column[i] = static_cast<T>(row[i * step]);
       });
     }
   });

@@ -22,13 +22,14 @@ Any transposed(const Any& array) {
   return {array.data, array.dtype, 0, array.cols, array.rows, array.col_stride, array.row_stride};
 }
 
-/// Scales columns as (value - mean) / scale, in double precision; without numbers columns are unchanged.
+/// Scales columns as (value - mean) / scale, in double precision; columns without numbers, which come last,
+/// are unchanged.
 struct ColumnScales {
   ConstSpan<double> mean, scale;
   bool given() const { return !mean.empty(); }
   double apply(Index column, double value) const {
     const auto k = static_cast<std::size_t>(column);
-    return given() ? (value - mean[k]) / scale[k] : value;
+    return k < mean.size() ? (value - mean[k]) / scale[k] : value;
   }
 };
 

@@ -97,6 +97,8 @@ void load(const TensorArchive& archive, bdl_model* user_model, bdl_model** model
     parts.model->names = std::move(parts.names);
     parts.model->likelihood.free_log_precision(parts.noise.log_precision_is_free);
     parts.model->likelihood.set_limit(parts.noise.limit);
+    parts.model->likelihood.set_weighted(parts.noise.is_weighted);
+    parts.model->set_offsets(parts.noise.has_offsets);
     parts.model->likelihood.set_degrees_of_freedom(parts.noise.first_degrees);
     parts.model->likelihood.learn_degrees_of_freedom(parts.noise.degrees);
     if (parts.noise.classes.empty())

@@ -179,7 +179,7 @@ int64_t bdl_model_parameters(const bdl_model* model) {
 }
 
 int64_t bdl_model_inputs(const bdl_model* model) {
-  return model ? std::visit([](const auto& m) { return m->inputs(); }, model->object) : 0;
+  return model ? std::visit([](const auto& m) { return m->features(); }, model->object) : 0;
 }
 
 int64_t bdl_model_outputs(const bdl_model* model) {
@@ -270,7 +270,8 @@ bdl_status bdl_model_log_likelihood(const bdl_model* model, bdl_matrix parameter
     evaluate<T>(m, parameters, x, f.matrix(m.outputs(), x.rows));
     for (Index i = 0; i < x.rows; ++i)
       result.data()[i] =
-          m.likelihood.log_density(f.data() + i * m.outputs(), targets.data() + i * y.cols) - log_scale;
+          m.likelihood.weighted_log_density(f.data() + i * m.outputs(), targets.data() + i * y.cols) -
+          m.likelihood.weight(targets.data() + i * y.cols) * log_scale;
     check_outputs_finite<double>(result.matrix(1, x.rows));
     write_result<double>(result.matrix(1, x.rows), log_likelihood, "log_likelihood");
   });

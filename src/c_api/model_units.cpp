@@ -57,21 +57,23 @@ ColumnMoments checked_moments(const Array& mean, const Array& scale, const char*
 }
 
 /// Returns the units of the targets: of Student-t noise, which is for outliers, those that they do not move.
-ColumnMoments target_units(const Likelihood& likelihood, DataSet& targets, ColumnMoments moments) {
-  if (likelihood.kind() == BDL_STUDENT_T) replace_by_robust(robust_moments_of_targets(targets, {}), moments);
+template <class T>
+ColumnMoments target_units(const Model<T>& model, DataSet& data, ColumnMoments moments) {
+  if (model.likelihood.kind() == BDL_STUDENT_T)
+    replace_by_robust(robust_moments_of_targets(data, {}, model.extras()), moments);
   return checked_moments(std::move(moments), "y");
 }
 
+/// Standardises by data that have been checked, or are checked when they are read.
 template <class T>
-void standardize(Model<T>& model, DataSet& data) {
-  check_network(model);
-  const bool with_targets = model.likelihood.has_noise_precision() && data.targets() > 0;
-  CheckedData checked(model, data, false);
+void standardize(Model<T>& model, DataSet& checked) {
+  const bool with_targets = model.likelihood.has_noise_precision() && checked.targets() > 0;
   const Index together = inputs_together(model);
-  const DataMoments moments = moments_of(checked, {}, {true, with_targets, together});
-  ColumnMoments targets = with_targets
-                              ? target_units(model.likelihood, checked, moments_of_targets(moments.targets))
-                              : ColumnMoments();
+  RowExtras extras = model.extras();
+  extras.has_weight = extras.has_weight && checked.targets() > 0;
+  const DataMoments moments = moments_of(checked, {}, {true, with_targets, together, extras});
+  ColumnMoments targets =
+      with_targets ? target_units(model, checked, moments_of_targets(moments.targets)) : ColumnMoments();
   ColumnMoments inputs = checked_moments(column_moments(moments.inputs, together), "x");
   set_standardization(model, Standardization(std::move(inputs), std::move(targets)));
 }
@@ -124,19 +126,21 @@ bdl_status bdl_model_standardize(bdl_model* model, bdl_matrix x, bdl_matrix y) {
     check_shape(x, -1, m.inputs(), "x");
     check_finite(x, "x");
     const bool real = m.likelihood.has_noise_precision();
-    if (given(y)) check_shape(y, x.rows, m.likelihood.targets(), "y");
-    if (given(y) && real) m.likelihood.check_targets(y, x.rows, "y", true);
-    ArrayData rows({}, y);
-    ColumnMoments targets =
-        given(y) && real ? target_units(m.likelihood, rows, moments_of_targets(y)) : ColumnMoments();
-    ColumnMoments inputs = checked_moments(moments_of_columns(x, inputs_together(m)), "x");
-    set_standardization(m, Standardization(std::move(inputs), std::move(targets)));
+    if (given(y)) check_shape(y, x.rows, m.likelihood.columns(), "y");
+    if (given(y) && (real || m.likelihood.is_weighted())) m.likelihood.check_targets(y, x.rows, "y", true);
+    ArrayData rows(x, y);
+    standardize(m, rows);
   });
 }
 
 bdl_status bdl_model_standardize_dataset(bdl_model* model, bdl_dataset* dataset) {
-  return guard(__func__, model, "model",
-               [&](auto& m) { with_rows(dataset, [&](DataSet& rows) { standardize(m, rows); }); });
+  return guard(__func__, model, "model", [&](auto& m) {
+    check_network(m);
+    with_rows(dataset, [&](DataSet& rows) {
+      CheckedData checked(m, rows, false);
+      standardize(m, checked);
+    });
+  });
 }
 
 bdl_status bdl_model_get_standardization(const bdl_model* model, bdl_matrix_out input_mean,
@@ -145,8 +149,8 @@ bdl_status bdl_model_get_standardization(const bdl_model* model, bdl_matrix_out 
   return guard(__func__, model, "model", [&](const auto& m) {
     const ColumnMoments &inputs = m.standardization.input_moments(),
                         &targets = m.standardization.target_moments();
-    Result x_mean(input_mean, 1, m.inputs(), "input_mean"),
-        x_scale(input_scale, 1, m.inputs(), "input_scale"),
+    Result x_mean(input_mean, 1, m.features(), "input_mean"),
+        x_scale(input_scale, 1, m.features(), "input_scale"),
         y_mean(target_mean, 1, m.likelihood.means(), "target_mean"),
         y_scale(target_scale, 1, m.likelihood.means(), "target_scale");
     fill(x_mean, inputs.mean, 0);

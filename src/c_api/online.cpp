@@ -106,14 +106,14 @@ bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int64_t* co
     model_of(o);
     const PrequentialSums& sums = o.state.prequential;
     const bdl_likelihood kind = o.model()->likelihood.kind();
-    const double mean_error = sums.error / static_cast<double>(sums.targets);  // NaN if there is no target
+    const double mean_error = sums.error / sums.targets;  // NaN if there is no target
     const bool is_class = kind == BDL_CATEGORICAL || kind == BDL_BERNOULLI;
-    const double mean = sums.log_density / static_cast<double>(sums.examples);
+    const double mean = sums.log_density / sums.examples;
     if (sums.examples > 0) {  // else NaN, as documented
       checked_result(mean, "log_density");
       checked_result(mean_error, "error");
     }
-    if (count) *count = sums.examples;
+    if (count) *count = std::llround(std::min(sums.examples, 0x1p62));
     if (log_density) *log_density = mean;
     if (error) *error = is_class ? mean_error : std::sqrt(mean_error);
   });

@@ -62,9 +62,9 @@ std::shared_ptr<Optimizer<T>> new_optimizer(const bdl_model* model,
 /// Returns how far the farthest target is from the others if that is too far for Gaussian noise, else 0.
 /// Skewed targets, such as lognormal ones, reach 100 to 1000 robust deviations; noise that depends on x suits
 /// them.
-double outlier_of(const Array& y) {
+double outlier_of(const Array& y, bool is_weighted) {
   ArrayData targets({}, y);
-  const double farthest = farthest_of_targets(targets);
+  const double farthest = farthest_of_targets(targets, {0, is_weighted});
   return farthest > 1000 ? farthest : 0;
 }
 
@@ -191,7 +191,7 @@ bdl_status bdl_noise_suggest(const bdl_optimizer* optimizer, int32_t in_blocks, 
       fail(Status::ERROR_UNSUPPORTED, "the model's targets have no noise: it is for real numbers");
     if (given(y)) likelihood.check_targets(y, y.rows, "y", true);
     const bool learns = prior_parameters == 0 && !in_blocks && learns_by_evidence(o);
-    const double outlier = learns ? outlier_of(y) : 0;
+    const double outlier = learns ? outlier_of(y, likelihood.is_weighted()) : 0;
     if (prior_parameters > 0)
       *noise = prior_parameters == model.parameters() ? likelihood.kind() : BDL_HETEROSCEDASTIC;
     else

@@ -104,7 +104,7 @@ bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples, int32_
     wish.has_family = !is_open(family);
     if (wish.has_family) wish.family = find_family(family);
     with(model, "model", [&](const auto& m) {
-      wish.inputs = m.inputs();
+      wish.inputs = m.features();
       wish.parameters = m.parameters();
       const Training training = suggested_training(context_of(&m, examples), wish);
       if (suggested_method) *suggested_method = training.method->name;

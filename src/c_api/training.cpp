@@ -98,6 +98,9 @@ bdl_status bdl_optimizer_laplace(bdl_optimizer* optimizer, bdl_matrix x, bdl_mat
 bdl_status bdl_optimizer_start_noise(bdl_optimizer* optimizer, bdl_matrix y) {
   return guard(__func__, [&] {
     with_model(optimizer, [&](auto& o) {
+      if (o.model()->offsets() > 0)
+        fail(Status::ERROR_UNSUPPORTED,
+             "the rows have offsets, which stand in x: use bdl_optimizer_start_noise_dataset()");
       o.model()->likelihood.check_targets(y, y.rows, "y", true);
       ArrayData targets({}, y);
       start_noises(o, targets);
@@ -126,8 +129,7 @@ bdl_status bdl_optimizer_running_elbo(const bdl_optimizer* optimizer, double* ex
     const Standardization& standardization = model_of(o).standardization;
     if (o.state.running_steps == 0) fail(Status::ERROR_UNSUPPORTED, "no step has been taken yet");
     const double divergence = kl ? checked_result(kl_from_prior(o), "kl") : 0;
-    const double likelihood =
-        o.state.running_log_likelihood - static_cast<double>(o.data_size()) * standardization.log_scale();
+    const double likelihood = o.state.running_log_likelihood - o.data_weight() * standardization.log_scale();
     if (expected_log_likelihood)
       *expected_log_likelihood = checked_result(likelihood, "expected_log_likelihood");
     if (kl) *kl = divergence;

@@ -53,7 +53,7 @@ DataChunks<T>::DataChunks(const Model<T>& model, ConstSpan<T> theta, DataSet& da
       seeds_(seeds),
       examples_(examples_of(model, seeds.kind, std::min(most, data.rows()))),
       x_columns_(model.inputs() * examples_),
-      y_columns_(model.likelihood.targets() * examples_) {}
+      y_columns_(model.likelihood.columns() * examples_) {}
 
 template <class T>
 Estimate<T> DataChunks<T>::estimate(const IndexRange& some, Index k) {

@@ -78,7 +78,7 @@ class NetworkEstimator final : public BatchEstimator<T> {
   void merge(ConstMatrixView<T> x, ConstMatrixView<T> e) {
     merge_single_index(e, x.cols, this->c_.first(e.cols), this->w_.first(e.cols));
     std::ranges::fill(ones_.first(x.cols), T(1));
-    rows_.assign_single(x, ones_.matrix(1, x.cols));
+    rows_.assign_single(graph_.features(x), ones_.matrix(1, x.cols));
   }
   const Graph<T>& graph_;
   Tape<T> tape_;

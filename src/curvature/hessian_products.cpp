@@ -23,6 +23,7 @@ void HessianProducts<T>::reserve(Index examples, Index directions) {
   for (Index p = 0; p < graph_.places(); ++p)
     e_changes_[at(p)].reserve(graph_.place_size(p) * examples * directions);
   terms_.reserve(graph_.outputs() * examples);
+  weights_.reserve(examples);
   squares_.reserve(most([](const DenseShape& shape) { return shape.inputs; }) * examples);
   second_.reserve(most([](const DenseShape& shape) { return shape.outputs; }) * examples);
   products_.reserve(most([](const DenseShape& shape) { return std::max(shape.weights(), shape.outputs); }));
@@ -67,6 +68,8 @@ void HessianProducts<T>::assign(ConstMatrixView<T> theta, ConstMatrixView<T> x, 
   for (Index i = 0; i < examples_; ++i) {
     likelihood.gradient(f.column_data(i), y.column_data(i), e.column_data(i));
     likelihood.hessian_terms(f.column_data(i), y.column_data(i), terms_.data() + i * outputs);
+    weights_.data()[i] = static_cast<T>(likelihood.weight(y.column_data(i)));
+    for (T& seed : e.column(i)) seed *= weights_.data()[i];
   }
   graph_.backward(theta, tape_, 1);
 }
@@ -124,9 +127,11 @@ void HessianProducts<T>::change_output_gradient(Index count) {
   const auto f = change(graph_.output(), count), e = e_change(graph_.output(), count);
   const Index outputs = graph_.outputs();
   parallel_blocks(f.cols, task_grain(4 * outputs), [&](Index first, Index size) noexcept {
-    for (Index j = first; j < first + size; ++j)
+    for (Index j = first; j < first + size; ++j) {
       model_.likelihood.hessian_product(terms_.data() + j % examples_ * outputs, f.column_data(j),
                                         e.column_data(j));
+      for (T& seed : e.column(j)) seed *= weights_.data()[j % examples_];
+    }
   });
 }
 
@@ -163,8 +168,8 @@ void HessianProducts<T>::output_curvatures() {
   const Index outputs = graph_.outputs();
   for (Index i = 0; i < examples_; ++i)
     for (Index c = 0; c < outputs; ++c)
-      second_.data()[i * outputs + c] =
-          static_cast<T>(model_.likelihood.hessian_entry(terms_.data() + i * outputs, c, c));
+      second_.data()[i * outputs + c] = weights_.data()[i] * static_cast<T>(model_.likelihood.hessian_entry(
+                                                                 terms_.data() + i * outputs, c, c));
 }
 
 /// Writes second_ = d^2 L / dz^2 of hidden layer k: its units are the directions, the same for all examples.

@@ -56,6 +56,7 @@ class HessianProducts {
   std::vector<bool> moved_,
       written_;  // per wire: true if it changes with the directions; true if its R{E} has been written
   Buffer<double> terms_;                   // the likelihood's Hessians
+  Buffer<T> weights_;                      // of the examples
   Buffer<T> squares_, second_, products_;  // memory of add_diagonal()
 };
 

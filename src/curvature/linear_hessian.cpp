@@ -36,10 +36,11 @@ void LinearHessian<T>::fill_weights(ConstMatrixView<T> thetas, ConstMatrixView<T
     check_outputs_finite<T>(f);
     for (Index i = 0; i < x.cols; ++i) {
       likelihood.hessian_terms(f.column_data(i), y.column_data(i), terms_.data());
+      const double weight = likelihood.weight(y.column_data(i));
       Index pair = 0;
       for (Index c = 0; c < f.rows; ++c)
         for (Index k = coupled ? 0 : c; k <= c; ++k)
-          weights(i, pair++) += likelihood.hessian_entry(terms_.data(), c, k);
+          weights(i, pair++) += weight * likelihood.hessian_entry(terms_.data(), c, k);
     }
   }
 }
@@ -80,8 +81,9 @@ template <class T>
 void LinearHessian<T>::add(ConstMatrixView<T> thetas, ConstMatrixView<T> x, ConstMatrixView<T> y,
                            double scale, MatrixView<double> out) {
   reserve(x.cols);
-  const auto inputs = inputs_.matrix(x.rows, x.cols), weights = weights_.matrix(x.cols, pairs());
-  for (Index i = 0; i < x.cols; ++i) std::ranges::copy(x.column(i), inputs.column_data(i));
+  const ConstMatrixView<T> features = model_.graph()->features(x);
+  const auto inputs = inputs_.matrix(features.rows, x.cols), weights = weights_.matrix(x.cols, pairs());
+  for (Index i = 0; i < x.cols; ++i) std::ranges::copy(features.column(i), inputs.column_data(i));
   x_ = inputs;
   fill_weights(thetas, x, y, weights);
   const bool coupled = model_.likelihood.has_coupled_outputs();

@@ -123,9 +123,12 @@ void fill_gradient_and_curvature(const Likelihood& likelihood, const SeedSpec& s
 
 }  // namespace
 
+namespace {
+
+/// Fills seeds and coefficients of rows that count once.
 template <class T>
-void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
-                ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w) {
+void fill_once(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f, ConstMatrixView<T> y,
+               MatrixView<T> e, std::span<T> c, std::span<T> w) {
   std::ranges::fill(w, static_cast<T>(spec.scale));
   if (spec.kind == CurvatureKind::empirical_fisher) {
     std::ranges::fill(c, static_cast<T>(spec.scale));
@@ -144,11 +147,25 @@ void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixV
     }
 }
 
+}  // namespace
+
+template <class T>
+void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
+                ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w) {
+  fill_once(likelihood, spec, f, y, e, c, w);
+  if (!likelihood.is_weighted()) return;
+  for (Index row = 0; row < e.cols; ++row) {
+    const auto weight = static_cast<T>(likelihood.weight(y.column_data(row % y.cols)));
+    c[static_cast<std::size_t>(row)] *= weight;
+    w[static_cast<std::size_t>(row)] *= weight;
+  }
+}
+
 template <class T>
 double expected_log_likelihood(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y) {
   double sum = 0;
   for (Index j = 0; j < f.cols; ++j)
-    sum += likelihood.log_density(f.column_data(j), y.column_data(j % y.cols));
+    sum += likelihood.weighted_log_density(f.column_data(j), y.column_data(j % y.cols));
   return sum * static_cast<double>(y.cols) / static_cast<double>(f.cols);
 }
 
@@ -157,10 +174,27 @@ void sum_squared_errors(const Likelihood& likelihood, ConstMatrixView<T> f, Cons
                         std::span<double> out) {
   std::ranges::fill(out, 0.0);
   for (Index j = 0; j < f.cols; ++j)
-    for (Index c = 0; c < y.rows; ++c)
+    for (Index c = 0; c < likelihood.targets(); ++c)
       out[static_cast<std::size_t>(c)] +=
+          likelihood.weight(y.column_data(j % y.cols)) *
           likelihood.squared_error(f.column_data(j), y.column_data(j % y.cols), c);
   for (double& sum : out) sum *= static_cast<double>(y.cols) / static_cast<double>(f.cols);
+}
+
+template <class T>
+double sum_weights(const Likelihood& likelihood, ConstMatrixView<T> y) {
+  double sum = 0;
+  for (Index i = 0; i < y.cols; ++i) sum += likelihood.weight(y.column_data(i));
+  return sum;
+}
+
+template <class T>
+std::span<T> row_weights(const Likelihood& likelihood, ConstMatrixView<T> y, Scratch& scratch) {
+  if (!likelihood.is_weighted() || sum_weights(likelihood, y) == 0) return {};
+  const std::span<T> weights = scratch.take<T>(y.cols);
+  for (Index i = 0; i < y.cols; ++i)
+    weights[static_cast<std::size_t>(i)] = static_cast<T>(likelihood.weight(y.column_data(i)));
+  return weights;
 }
 
 template <class T>
@@ -179,6 +213,8 @@ void merge_single_index(ConstMatrixView<T> e, Index examples, std::span<T> c, st
   template double expected_log_likelihood(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>);  \
   template void sum_squared_errors(const Likelihood&, ConstMatrixView<T>, ConstMatrixView<T>,          \
                                    std::span<double>);                                                 \
+  template double sum_weights(const Likelihood&, ConstMatrixView<T>);                                  \
+  template std::span<T> row_weights(const Likelihood&, ConstMatrixView<T>, Scratch&);                  \
   template void merge_single_index(ConstMatrixView<T>, Index, std::span<T>, std::span<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -2,6 +2,7 @@
 // coefficients.
 #pragma once
 
+#include "base/scratch.hpp"
 #include "curvature/estimator.hpp"
 
 namespace bdl {
@@ -23,14 +24,22 @@ template <class T>
 void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixView<T> f,
                 ConstMatrixView<T> y, MatrixView<T> e, std::span<T> c, std::span<T> w);
 
-/// Returns the mean over the samples of sum_i log p(y_i | f_is).
+/// Returns the mean over the samples of sum_i w_i log p(y_i | f_is), where w_i is the row's weight.
 template <class T>
 double expected_log_likelihood(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y);
 
-/// Writes the mean over the samples of sum_i squared_error(c) for each target c.
+/// Writes the mean over the samples of sum_i w_i squared_error(c) for each target c.
 template <class T>
 void sum_squared_errors(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y,
                         std::span<double> out);
+
+/// Returns the sum of the rows' weights: their number, unless rows have weights.
+template <class T>
+double sum_weights(const Likelihood& likelihood, ConstMatrixView<T> y);
+
+/// Writes the rows' weights; returns none unless rows have weights and these are not all 0.
+template <class T>
+std::span<T> row_weights(const Likelihood& likelihood, ConstMatrixView<T> y, Scratch& scratch);
 
 /// Merges the n K seeds of a single-index model into M rows x_i, since the rows of one example are multiples
 /// of x_i: c_i = sum c_r e_r and w_i = sum w_r e_r^2, in place (first M entries).

@@ -73,7 +73,7 @@ void AugmentedData::fetch_into(Buffer<T>& image, const RowNumbers& examples, con
   const auto whole = image.matrix(size, 1);
   for (Index j = 0; j < examples.count(); ++j) {
     if (in_place)
-      std::ranges::copy(x.column(j), whole.data);
+      std::copy_n(x.column_data(j), size, whole.data);  // offsets stay where they are
     else
       all_.fetch({examples[j], 1}, units, whole, MatrixView<T>());
     cut(how_, random_crop(how_, seed_, epoch_, examples[j]), static_cast<const T*>(whole.data),

@@ -36,6 +36,12 @@ struct RowBlocks {
   bool given() const { return rows > 0; }
 };
 
+/// What stands in a row behind the network's inputs and the targets.
+struct RowExtras {
+  Index offsets = 0;        ///< number of offsets, which are subtracted from the targets' first columns
+  bool has_weight = false;  ///< true if y ends in the weight
+};
+
 class DataSet {
  public:
   DataSet() = default;

@@ -5,34 +5,38 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
+#include "data/row_blocks.hpp"
 
 namespace bdl {
 namespace {
 
-/// Number of rows that are read at a time; their moments are computed in two passes.
+/// Number of rows that target_range() reads at a time.
 constexpr Index block_rows = 256;
 
-/// Adds rows `row` to row + together - 1 of the block.
-void add_block(MatrixView<double> block, Index row, Index together, RunningMoments& all) {
+/// Adds rows `row` to row + together - 1 of the block, whose columns have these weights.
+void add_block(MatrixView<double> block, Index row, Index together, ConstSpan<double> weights,
+               RunningMoments& all) {
   const auto for_numbers = [&](auto visit) {
-    for (Index j = 0; j < block.cols; ++j)
-      for (Index i = row; i < row + together; ++i)
-        if (!std::isnan(block(i, j))) visit(block(i, j));
+    for (Index j = 0; j < block.cols; ++j) {
+      const double weight = weights[static_cast<std::size_t>(j)];
+      for (Index i = row; i < row + together && weight > 0; ++i)
+        if (!std::isnan(block(i, j))) visit(block(i, j), weight);
+    }
   };
   RunningMoments block_moments;
   double sum = 0;
-  for_numbers([&](double value) {
+  for_numbers([&](double value, double weight) {
     if (all.count == 0 && block_moments.count == 0) all.pivot = value;
-    ++block_moments.count;
-    sum += value - all.pivot;
+    block_moments.count += weight;
+    sum += weight * (value - all.pivot);
   });
   if (block_moments.count == 0) return;
   block_moments.shift = sum / block_moments.count;
   double rest = 0;  // rounding error of the mean
-  for_numbers([&](double value) {
+  for_numbers([&](double value, double weight) {
     const double deviation = value - all.pivot - block_moments.shift;
-    rest += deviation;
-    block_moments.square += deviation * deviation;
+    rest += weight * deviation;
+    block_moments.square += weight * deviation * deviation;
   });
   block_moments.shift += rest / block_moments.count;
   block_moments.square -= rest * rest / block_moments.count;
@@ -40,9 +44,10 @@ void add_block(MatrixView<double> block, Index row, Index together, RunningMomen
   all.merge(block_moments);
 }
 
-void add_block(MatrixView<double> block, Index together, std::vector<RunningMoments>& all) {
+void add_block(MatrixView<double> block, Index together, ConstSpan<double> weights,
+               std::vector<RunningMoments>& all) {
   for (std::size_t g = 0; g < all.size(); ++g)
-    add_block(block, static_cast<Index>(g) * together, together, all[g]);
+    add_block(block, static_cast<Index>(g) * together, together, weights, all[g]);
 }
 
 }  // namespace
@@ -60,18 +65,17 @@ void RunningMoments::merge(const RunningMoments& other) {
 
 DataMoments moments_of(DataSet& data, const Standardization& units, const MomentsSpec& spec,
                        DataMoments out) {
-  const Index inputs = spec.of_inputs ? data.inputs() : 0, targets = spec.of_targets ? data.targets() : 0;
-  out.inputs.resize(static_cast<std::size_t>(inputs / spec.together));
+  const RowExtras& extras = spec.extras;
+  const Index features = spec.of_inputs ? data.inputs() - extras.offsets : 0,
+              targets = spec.of_targets ? data.targets() - (extras.has_weight ? 1 : 0) : 0;
+  out.inputs.resize(static_cast<std::size_t>(features / spec.together));
   out.targets.resize(static_cast<std::size_t>(targets));
-  const Index most = std::min(block_rows, data.rows());
-  Buffer<double> x(inputs * most), y(targets * most);
-  for (Index first = 0; first < data.rows(); first += most) {
+  RowBlockReader reader(data, units, extras, spec.of_inputs, spec.of_targets);
+  for (Index first = 0; first < data.rows(); first += reader.most()) {
     if (first > 0) check_interrupt();
-    const Index count = std::min(most, data.rows() - first);
-    const auto x_block = x.matrix(inputs, count), y_block = y.matrix(targets, count);
-    data.fetch({first, count}, units, x_block, y_block);
-    add_block(x_block, spec.together, out.inputs);
-    add_block(y_block, 1, out.targets);
+    const RowBlock block = reader.read(first, std::min(reader.most(), data.rows() - first));
+    add_block(block.x, spec.together, block.weights, out.inputs);
+    add_block(block.y, 1, block.weights, out.targets);
   }
   return out;
 }

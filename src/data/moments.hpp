@@ -21,13 +21,15 @@ struct RunningMoments {
 struct MomentsSpec {
   bool of_inputs, of_targets;
   Index together = 1;
+  RowExtras extras{};
 };
 
 struct DataMoments {
   std::vector<RunningMoments> inputs, targets;
 };
 
-/// Returns the moments of scaled numbers, added to those of other data. Can be interrupted.
+/// Returns the moments of scaled numbers, added to those of other data: of targets less their offsets, and
+/// each row counts as often as its weight says. Can be interrupted.
 DataMoments moments_of(DataSet& data, const Standardization& units, const MomentsSpec& spec,
                        DataMoments others = {});
 

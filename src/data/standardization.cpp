@@ -2,18 +2,14 @@
 
 #include <functional>
 
-#include "data/moments.hpp"
-
 namespace bdl {
 
-ColumnMoments moments_of_columns(const Array& array, Index together) {
-  ArrayData data(array, {});
-  return column_moments(moments_of(data, {}, {true, false, together}).inputs, together);
-}
-
-ColumnMoments moments_of_targets(const Array& array) {
-  ArrayData data(array, {});
-  return moments_of_targets(moments_of(data, {}, {true, false}).inputs);
+void Standardization::set_offsets(Index features, Index offsets) {
+  columns_ = inputs_;
+  if (offsets == 0 || !has_targets()) return;
+  columns_.mean.resize(static_cast<std::size_t>(features + offsets), 0.0);
+  columns_.scale.resize(static_cast<std::size_t>(features), 1.0);
+  for (Index c = 0; c < offsets; ++c) columns_.scale.push_back(target_scale(c));
 }
 
 bool Standardization::is_isotropic() const {

@@ -28,23 +28,22 @@ inline double scale_of_constant(double mean) {
   return mean == 0 ? 0x1p-40 : std::clamp(std::abs(mean) * 0x1p-27, smallest_scale, largest_scale);
 }
 
-/// Returns means and population standard deviations of the array's columns, as column_moments() of
-/// moments.hpp.
-ColumnMoments moments_of_columns(const Array& array, Index together = 1);
-/// As moments_of_columns(), but two or more equal numbers get scale_of_constant().
-ColumnMoments moments_of_targets(const Array& array);
-
 class Standardization {
  public:
   Standardization() = default;
   Standardization(ColumnMoments inputs, ColumnMoments targets)
-      : inputs_(std::move(inputs)), targets_(std::move(targets)) {}
+      : inputs_(std::move(inputs)), targets_(std::move(targets)) {
+    set_offsets(0, 0);
+  }
+  /// Says how many offsets follow the features in a row of x. They have the targets' scales.
+  void set_offsets(Index features, Index offsets);
 
   const ColumnMoments& input_moments() const { return inputs_; }
   const ColumnMoments& target_moments() const { return targets_; }
-  ColumnScales inputs() const { return inputs_.scales(); }
+  /// Returns the scales of the columns of x and y.
+  ColumnScales inputs() const { return columns_.scales(); }
   ColumnScales targets() const { return targets_.scales(); }
-  bool given() const { return inputs().given() || targets().given(); }
+  bool given() const { return inputs_.scales().given() || targets().given(); }
   bool has_targets() const { return targets().given(); }
 
   /// True if target c was constant when its scale was chosen: other scales are never so small compared with
@@ -83,6 +82,7 @@ class Standardization {
  private:
   bool is_scaled(Index c) const { return c < static_cast<Index>(targets_.scale.size()); }
   ColumnMoments inputs_, targets_;
+  ColumnMoments columns_;  // of x: the inputs and the offsets
 };
 
 }  // namespace bdl

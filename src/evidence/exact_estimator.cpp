@@ -48,7 +48,7 @@ Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T
 template <class T>
 Estimate<T> ExactEstimator<T>::estimate_of(ConstMatrixView<T> x, double expected_log_likelihood) {
   std::ranges::fill(ones_.first(x.cols), T(1));
-  rows_.assign_single(x, std::as_const(ones_).matrix(1, x.cols));
+  rows_.assign_single(model_.graph()->features(x), std::as_const(ones_).matrix(1, x.cols));
   return {&rows_, c_.first(x.cols), w_.first(x.cols), expected_log_likelihood, true};
 }
 
@@ -59,7 +59,7 @@ void ExactEstimator<T>::find_variances(const Posterior<T>& q, ConstMatrixView<T>
   for (Index first = 0; first < x.cols; first += most) {
     const auto rows = inputs_.matrix(q.dimension(), std::min(most, x.cols - first));
     for (Index i = 0; i < rows.cols; ++i) {
-      std::ranges::copy(x.column(first + i), rows.column_data(i) + layer_.weight_offset);
+      std::copy_n(x.column_data(first + i), layer_.inputs, rows.column_data(i) + layer_.weight_offset);
       if (layer_.bias_offset >= 0) rows(layer_.bias_offset, i) = 1;
     }
     q.variances(rows, {variances_.data() + first, static_cast<std::size_t>(rows.cols)}, posterior_scratch_);
@@ -76,9 +76,11 @@ void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight, Index fir
       const double v = variances_.data()[i];
       const ExpectedLoss expected =
           exact ? expected_loss(model_.likelihood, m, v, target) : expected_quadratic_loss(m, v, target);
-      losses_.data()[i] = expected.loss;
-      c_.data()[i] = static_cast<T>(weight * expected.slope);
-      w_.data()[i] = static_cast<T>(weight * expected.curvature);
+      const T* const row = y.column_data(i);
+      const double times = model_.likelihood.weight(row);
+      losses_.data()[i] = times * expected.loss - model_.likelihood.log_orders(row);
+      c_.data()[i] = static_cast<T>(weight * times * expected.slope);
+      w_.data()[i] = static_cast<T>(weight * times * expected.curvature);
     }
   });
   for (Index i = 0; i < y.cols; ++i)

@@ -31,9 +31,10 @@ double degrees_slope(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMa
   const double degrees = likelihood.degrees_of_freedom();
   double slope = 0;
   for (Index j = 0; j < f.cols; ++j)
-    for (Index c = 0; c < y.rows; ++c) {
+    for (Index c = 0; c < likelihood.targets(); ++c) {
       const double residual = static_cast<double>(y(c, j % y.cols)) - static_cast<double>(f(c, j));
-      slope -= degrees * student_t::score(degrees, likelihood.noise_precision(c) * residual * residual);
+      slope -= likelihood.weight(y.column_data(j % y.cols)) * degrees *
+               student_t::score(degrees, likelihood.noise_precision(c) * residual * residual);
     }
   return slope;
 }
@@ -57,10 +58,15 @@ StepEvidence<T> MinibatchEvidence<T>::estimate(const EvidenceRequest<T>& request
 template <class T>
 StepEvidence<T> MinibatchEvidence<T>::with_sums(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                                                 const Evidence<T>& evidence) {
-  StepEvidence<T> out{evidence, misfits(evidence.outputs, batch.y, request.scratch), {}, {}};
+  StepEvidence<T> out{evidence,
+                      misfits(evidence.outputs, batch.y, request.scratch),
+                      sum_weights(model_.likelihood, batch.y),
+                      {},
+                      {}};
   if (out.evidence.gradient.empty())
     estimator_.sum_rows(request.q, request.options, request.scratch, out.evidence);
-  if (request.learned.noise) out.squared_errors = request.scratch.template take<double>(batch.y.rows);
+  if (request.learned.noise)
+    out.squared_errors = request.scratch.template take<double>(model_.likelihood.targets());
   if (request.learned.prior)
     out.prior_squares = request.scratch.template take<double>(std::ssize(request.prior.groups()));
   for (const auto sums : {out.squared_errors, out.prior_squares}) std::ranges::fill(sums, 0.0);
@@ -92,10 +98,13 @@ Misfits MinibatchEvidence<T>::misfits(ConstMatrixView<T> f, ConstMatrixView<T> y
   const auto zeros = scratch.take<T>(f.rows);
   std::ranges::fill(zeros, T(0));
   const Likelihood& likelihood = model_.likelihood;
-  Misfits sums{0, 0, static_cast<double>(f.cols), y.cols};
-  for (Index i = 0; i < y.cols; ++i) sums.zeros += likelihood.misfit(zeros.data(), y.column_data(i));
+  const double examples = sum_weights(likelihood, y);
+  Misfits sums{0, 0, examples * static_cast<double>(f.cols) / static_cast<double>(y.cols), examples};
+  for (Index i = 0; i < y.cols; ++i)
+    sums.zeros += likelihood.weight(y.column_data(i)) * likelihood.misfit(zeros.data(), y.column_data(i));
   for (Index j = 0; j < f.cols; ++j)
-    sums.outputs += likelihood.misfit(f.column_data(j), y.column_data(j % y.cols));
+    sums.outputs += likelihood.weight(y.column_data(j % y.cols)) *
+                    likelihood.misfit(f.column_data(j), y.column_data(j % y.cols));
   return sums;
 }
 
@@ -110,7 +119,8 @@ void MinibatchEvidence<T>::sum_scales(const EvidenceRequest<T>& request, const M
   if (learned.noise) sum_squared_errors<T>(model_.likelihood, evidence.outputs, batch.y, out.squared_errors);
   if (learned.degrees) {
     out.degrees_slope = degrees_slope<T>(model_.likelihood, evidence.outputs, batch.y);
-    out.degrees_count = static_cast<double>(evidence.outputs.cols * batch.y.rows);
+    out.degrees_count = out.examples * static_cast<double>(evidence.outputs.cols / batch.y.cols *
+                                                           model_.likelihood.targets());
   }
   if (!learned.prior) return;
   request.prior.mean_squares(evidence.noise ? moments(request.q, scratch) : evidence.thetas,

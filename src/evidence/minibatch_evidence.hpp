@@ -12,10 +12,10 @@ namespace bdl {
 
 /// Sums of the log density that outputs lose against the best outputs for their targets.
 struct Misfits {
-  double outputs = 0;  ///< of outputs at posterior samples
-  double zeros = 0;    ///< of outputs 0
-  double columns = 0;  ///< examples times samples, in the first sum; 0 for integrals, which have no outputs
-  Index examples = 0;  ///< examples in the second sum
+  double outputs = 0;   ///< of outputs at posterior samples
+  double zeros = 0;     ///< of outputs 0
+  double columns = 0;   ///< examples times samples, in the first sum; 0 for integrals, which have no outputs
+  double examples = 0;  ///< examples in the second sum; with weights, their sum
 };
 
 /// Scales that a step learns besides the posterior.
@@ -30,6 +30,7 @@ template <class T>
 struct StepEvidence {
   Evidence<T> evidence;
   Misfits misfits;
+  double examples = 0;               ///< number of examples; with weights, their sum
   std::span<double> prior_squares;   ///< mean square of the parameters, for each prior group
   std::span<double> squared_errors;  ///< sum over the examples, for each target
   double degrees_slope = 0;          ///< slope by 1 / nu of Student-t noise, summed

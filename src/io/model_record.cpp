@@ -24,7 +24,9 @@ constexpr const char* noise_origins[] = {"none", "training", "caller", "targets"
 constexpr const char* likelihoods[] = {"gaussian", "bernoulli",       "categorical",
                                        "poisson",  "heteroscedastic", "student_t"};
 constexpr const char* free_name = "model.log_precision_is_free";
-constexpr const char* limit_name = "model.limit";  // written if it is finite
+constexpr const char *weights_name = "model.row_weights",
+                     *offsets_name = "model.offsets";  // written if rows have them
+constexpr const char* limit_name = "model.limit";      // written if it is finite
 
 template <class T>
 std::shared_ptr<Model<T>> read_description(const RecordReader& record, const Likelihood& likelihood) {
@@ -70,7 +72,7 @@ ColumnMoments read_moments(const RecordReader& record, Index columns, const Mome
 
 template <class T>
 Standardization read_standardization(const RecordReader& record, const Model<T>& model) {
-  Standardization standardization(read_moments(record, model.inputs(), input_names),
+  Standardization standardization(read_moments(record, model.features(), input_names),
                                   read_moments(record, model.likelihood.means(), target_names));
   if (standardization.has_targets() && !model.likelihood.has_noise_precision())
     fail(Status::ERROR_FORMAT, "tensor %s does not fit the model", target_names.mean);
@@ -84,7 +86,7 @@ void check_user_model(const RecordReader& record, const Model<T>* model, const L
     fail(Status::ERROR_INVALID_ARGUMENT,
          "the file's model is a user's own, which a file cannot hold: pass that model as user_model");
   if (model->likelihood.kind() != likelihood.kind() || model->outputs() != likelihood.outputs() ||
-      model->inputs() != record.integer("model.inputs", 1, size_limit) ||
+      model->features() != record.integer("model.inputs", 1, size_limit) ||
       model->parameters() != record.integer("model.parameters", 1, size_limit))
     fail(Status::ERROR_INVALID_ARGUMENT,
          "user_model has other inputs, outputs, parameters or likelihood than the file's model");
@@ -97,6 +99,10 @@ NoiseCovariance read_covariance(const RecordReader& record, Index outputs) {
   Buffer<double> values(outputs * outputs);
   record.archive().copy<double>(covariance_name, values.first(outputs * outputs));
   return reading_file([&] { return NoiseCovariance(values.matrix(outputs, outputs)); });
+}
+
+bool has_flag(const RecordReader& record, const char* name) {
+  return record.has(name) && record.integer(name, 0, 1) == 1;
 }
 
 /// Returns two or more ascending classes, or none if all count.
@@ -116,7 +122,9 @@ void write_model(RecordWriter& record, const Model<T>& model) {
   const Graph<T>* graph = model.graph();
   record.text("model.kind", kinds[graph ? 0 : 1]);
   record.text("model.likelihood", likelihoods[model.likelihood.kind() - BDL_GAUSSIAN]);
-  record.integer("model.inputs", model.inputs());
+  record.integer("model.inputs", model.features());
+  if (model.likelihood.is_weighted()) record.integer(weights_name, 1);
+  if (model.offsets() > 0) record.integer(offsets_name, 1);
   record.integer("model.outputs", model.outputs());
   record.integer("model.parameters", model.parameters());
   record.text("model.noise_origin", noise_origins[static_cast<int>(model.likelihood.noise_origin())]);
@@ -154,10 +162,12 @@ std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr
     if (user_model)
       fail(Status::ERROR_INVALID_ARGUMENT, "user_model is given, but the file's model is a network");
     model = read_network<T>(record, likelihood);
-    if (record.integer("model.inputs", 1, size_limit) != model->inputs() ||
+    if (record.integer("model.inputs", 1, size_limit) != model->features() ||
         record.integer("model.parameters", 1, size_limit) != model->parameters())
       fail(Status::ERROR_FORMAT, "fields model.inputs and model.parameters are not those of the network");
     model->standardization = read_standardization(record, *model);
+    model->likelihood.set_weighted(has_flag(record, weights_name));
+    model->set_offsets(has_flag(record, offsets_name));
   }
   return model;
 }
@@ -169,6 +179,8 @@ Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
   if (count != 1 && count != targets)
     fail(Status::ERROR_FORMAT, "tensor model.noise_precision has the wrong length");
   Noise noise;
+  noise.is_weighted = has_flag(record, weights_name);
+  noise.has_offsets = has_flag(record, offsets_name);
   noise.precision.resize(static_cast<std::size_t>(count));
   noise.origin = origin;
   noise.classes = read_classes(record, likelihood);

@@ -57,7 +57,7 @@ template <class T>
 void read_first_rows(const RecordReader& record, Optimizer<T>& optimizer) {
   const Model<T>& model = *optimizer.model();
   const Index rows = record.integer(rows_name, 0, most_first_rows - 1), inputs = model.inputs(),
-              targets = model.likelihood.targets(), moved = record.integer(moved_name, -1, most_counted);
+              targets = model.likelihood.columns(), moved = record.integer(moved_name, -1, most_counted);
   if (rows == 0) return optimizer.stream_scales.restore({}, moved, {}, {});
   std::vector<double> x(at(rows * inputs)), y(at(rows * targets));
   record.archive().copy<double>(x_name, {rows, inputs}, x);
@@ -85,7 +85,7 @@ void write_stream(RecordWriter& record, const Optimizer<T>& optimizer) {
   const StreamScales& scales = optimizer.stream_scales;
   if (const NoiseCounts& counts = optimizer.noise.counts(); !counts.is_empty()) visit_noise(record, counts);
   if (scales.is_open())
-    write_first_rows(record, scales, optimizer.model()->inputs(), optimizer.model()->likelihood.targets());
+    write_first_rows(record, scales, optimizer.model()->inputs(), optimizer.model()->likelihood.columns());
   if (scales.late.empty()) return;
   std::vector<Index> columns, values;
   for (const LateColumn& of : scales.late) {

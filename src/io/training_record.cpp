@@ -34,6 +34,7 @@ void visit_later_state(Fields& fields, State& state) {
     fields.real("state.draw_scale", state.draw_scale);
   }
   if (fields.has("state.is_in_doubt")) fields.flag("state.is_in_doubt", state.is_in_doubt);
+  if (fields.has("state.row_weight")) fields.real("state.row_weight", state.row_weight);
   if (fields.has("state.distance")) fields.sum("state.distance", state.distance);
 }
 
@@ -52,8 +53,8 @@ void visit_state(Fields& fields, State& state) {
   fields.integer("state.fit_end_epoch", state.fit_end_epoch, 0, most_epochs);
   count("state.running_steps", state.running_steps);
   count("state.shortened_steps", state.shortened_steps);
-  count("state.scored_examples", state.prequential.examples);
-  count("state.scored_targets", state.prequential.targets);
+  fields.real("state.scored_examples", state.prequential.examples);
+  fields.real("state.scored_targets", state.prequential.targets);
   fields.flag("state.is_ahead", state.is_ahead);
   fields.sum("state.scored_log_density", state.prequential.log_density);
   fields.sum("state.scored_error", state.prequential.error);
@@ -66,8 +67,10 @@ void check_state(const TrainingState& state) {
   const bool position = state.batch == 0 || state.batch <= state.batches;
   const bool course = state.fit_end_epoch <= state.epoch || state.batches >= 1;
   const bool history = state.learning_step <= state.step && state.running_steps <= state.step;
+  const bool scores = state.prequential.examples >= 0 && state.prequential.targets >= 0;
   const bool sizes = are_countable(std::max(state.epoch, state.fit_end_epoch), state.batches);
-  if (!(position && course && history && sizes && state.start_weight >= 0 && state.start_weight <= 1))
+  if (!(position && course && history && sizes && scores && state.row_weight > 0 && state.start_weight >= 0 &&
+        state.start_weight <= 1))
     fail(Status::ERROR_FORMAT, "the fields of the training state contradict each other");
 }
 

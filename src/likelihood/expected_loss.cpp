@@ -22,6 +22,12 @@ ExpectedLoss expected_logistic_loss(double m, double v, bool positive) {
   return {sums.loss / total, (positive ? -1 : 1) * sums.slope / total, sums.curvature / total};
 }
 
+/// Expectations for a share y of successes: those of y times a success and 1 - y times a failure.
+ExpectedLoss expected_share_loss(double m, double v, double y) {
+  const ExpectedLoss failure = expected_logistic_loss(m, v, false);
+  return {failure.loss - y * m, failure.slope - y, failure.curvature};
+}
+
 /// Returns exp(f) - y f + log y! as half the deviance above its least value: for large counts the terms of
 /// the definition are a million times their sum.
 double poisson_loss(double f, double y) {
@@ -32,6 +38,7 @@ double poisson_loss(double f, double y) {
 
 ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y) {
   if (std::isnan(y)) return {};
+  if (likelihood.kind() == BDL_BERNOULLI && y > 0 && y < 1) return expected_share_loss(m, v, y);
   if (likelihood.kind() == BDL_BERNOULLI) return expected_logistic_loss(m, v, y > 0);
   if (likelihood.kind() == BDL_GAUSSIAN) {
     const double precision = likelihood.noise_precision(0);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "likelihood/special_functions.hpp"
+
 namespace bdl {
 namespace {
 
@@ -15,7 +17,7 @@ bool is_label(double value, double end) {
 bool is_target(const Likelihood& likelihood, double value) {
   switch (likelihood.kind()) {
     case BDL_BERNOULLI:
-      return is_label(value, 2);
+      return likelihood.is_weighted() ? value >= 0 && value <= 1 : is_label(value, 2);
     case BDL_CATEGORICAL:
       return is_label(value, static_cast<double>(likelihood.outputs())) &&
              likelihood.has_class(static_cast<Index>(value));
@@ -31,7 +33,7 @@ bool is_target(const Likelihood& likelihood, double value) {
 const char* target_range(const Likelihood& likelihood) {
   switch (likelihood.kind()) {
     case BDL_BERNOULLI:
-      return "0 or 1";
+      return likelihood.is_weighted() ? "0, 1 or, of several trials, a number between" : "0 or 1";
     case BDL_CATEGORICAL:
       return likelihood.class_count() < likelihood.outputs()
                  ? "one of the classes that the model has been limited to"
@@ -99,13 +101,27 @@ void Likelihood::forget_learned_noise() {
   if (noise_origin_ == NoiseOrigin::training) set_noise_precision({&one, 1}, NoiseOrigin::none);
 }
 
+void Likelihood::check_weights(const Array& y, const char* name) const {
+  for (Index i = 0; i < y.rows; ++i) check_weight(element(y, i, targets()), i, name);
+}
+
+void Likelihood::check_weight(double weight, Index row, const char* name) const {
+  if (!(weight >= 0 && std::isfinite(weight)))
+    fail(std::isfinite(weight) ? Status::ERROR_INVALID_ARGUMENT : Status::ERROR_NOT_FINITE,
+         "the weight of row %lld (counting from 0), in the last column of %s, is %g: expected a finite "
+         "number of "
+         "at least 0",
+         static_cast<long long>(row), name, weight);
+}
+
 void Likelihood::check_targets(const Array& y, Index rows, const char* name, bool may_miss) const {
-  check_shape(y, rows, targets(), name);
+  check_shape(y, rows, columns(), name);
+  if (is_weighted_) check_weights(y, name);
   if (!may_miss) check_finite(y, name);
   const bool real = has_noise_precision();
   if (real && !may_miss) return;
   for (Index i = 0; i < y.rows; ++i)
-    for (Index j = 0; j < y.cols; ++j)
+    for (Index j = 0; j < targets(); ++j)
       if (const double value = element(y, i, j);
           real ? std::isinf(value) : !is_target(*this, value) && !(may_miss && std::isnan(value)))
         fail(real ? Status::ERROR_NOT_FINITE : Status::ERROR_LABEL,

@@ -26,10 +26,30 @@ class Likelihood {
 
   bdl_likelihood kind() const { return kind_; }
   Index outputs() const { return outputs_; }
-  /// Number of columns of y.
+  /// Number of targets: the columns of y but for the weight.
   Index targets() const { return kind_ == BDL_CATEGORICAL ? 1 : means(); }
   /// Number of elements of E[y].
   Index means() const { return kind_ == BDL_HETEROSCEDASTIC ? outputs_ / 2 : outputs_; }
+  /// True if the last column of y is the weight of the row: the row counts so many times, and a Bernoulli
+  /// target is the share of successes in so many trials.
+  bool is_weighted() const { return is_weighted_; }
+  void set_weighted(bool weighted) { is_weighted_ = weighted; }
+  /// Number of columns of y.
+  Index columns() const { return targets() + (is_weighted_ ? 1 : 0); }
+  /// Returns the weight of a row of y.
+  template <class T>
+  double weight(const T* y) const {
+    return is_weighted_ ? static_cast<double>(y[targets()]) : 1;
+  }
+  /// Returns what log_density() says of a row with its weight: of trials, the density of the number of
+  /// successes.
+  template <class T>
+  double weighted_log_density(const T* f, const T* y) const {
+    return is_weighted_ ? weight(y) * log_density(f, y) + log_orders(y) : log_density(f, y);
+  }
+  /// Returns the log of the number of orders in which a row's trials can succeed as often; 0 without trials.
+  template <class T>
+  double log_orders(const T* y) const;
   /// True if y is real, with Gaussian or Student-t noise.
   bool has_noise_precision() const {
     return kind_ == BDL_GAUSSIAN || kind_ == BDL_HETEROSCEDASTIC || kind_ == BDL_STUDENT_T;
@@ -91,9 +111,12 @@ class Likelihood {
   template <class T>
   double squared_error(const T* f, const T* y, Index target) const;
 
-  /// Fails with ERROR_SHAPE, ERROR_NOT_FINITE or ERROR_LABEL (naming the row) unless y fits; a missing target
-  /// is NaN. The functions below ignore missing targets if targets are independent given f.
+  /// Fails with ERROR_SHAPE, ERROR_NOT_FINITE, ERROR_LABEL or ERROR_INVALID_ARGUMENT (naming the row) unless
+  /// y and its weights fit; a missing target is NaN. The functions below ignore missing targets if targets
+  /// are independent given f.
   void check_targets(const Array& y, Index rows, const char* name, bool may_miss = false) const;
+  /// Fails unless it is a weight.
+  void check_weight(double weight, Index row, const char* name) const;
 
   /// Returns log p(y | f) with all constants.
   template <class T>
@@ -133,11 +156,13 @@ class Likelihood {
   void hessian_product(const double* h, const T* v, T* out) const;
 
  private:
+  void check_weights(const Array& y, const char* name) const;
+
   bdl_likelihood kind_;
   Index outputs_;
   std::vector<double> noise_precision_{1.0};
   NoiseOrigin noise_origin_ = NoiseOrigin::none;
-  bool log_precision_is_free_ = true, holds_without_curvature_ = false;
+  bool is_weighted_ = false, log_precision_is_free_ = true, holds_without_curvature_ = false;
   double first_degrees_ = 4, degrees_ = 4;
   double limit_ = std::numeric_limits<double>::infinity();
   NoiseCovariance noise_covariance_;

@@ -90,10 +90,24 @@ double Likelihood::log_density(const T* f, const T* y) const {
       const double precision = noise_precision(c), residual = target - output;
       sum += (std::log(precision / (2 * std::numbers::pi)) - precision * residual * residual) / 2;
     } else if (kind_ == BDL_BERNOULLI) {
-      sum -= softplus(target > 0 ? -output : output);
+      sum -= target > 0 && target < 1 ? softplus(output) - target * output
+                                      : softplus(target > 0 ? -output : output);
     } else {
       sum += log_count_density(limited(output, limit_), target);
     }
+  }
+  return sum;
+}
+
+template <class T>
+double Likelihood::log_orders(const T* y) const {
+  if (kind_ != BDL_BERNOULLI || !is_weighted_) return 0;
+  const double trials = weight(y);
+  double sum = 0;
+  for (Index c = 0; c < outputs_; ++c) {
+    const double share = static_cast<double>(y[c]);
+    if (!std::isnan(share))
+      sum += log_factorial(trials) - log_factorial(trials * share) - log_factorial(trials * (1 - share));
   }
   return sum;
 }
@@ -265,6 +279,7 @@ void Likelihood::hessian_product(const double* h, const T* v, T* out) const {
   template Index Likelihood::top_class(const T*) const;                                 \
   template double Likelihood::squared_error(const T*, const T*, Index) const;           \
   template double Likelihood::log_density(const T*, const T*) const;                    \
+  template double Likelihood::log_orders(const T*) const;                               \
   template double Likelihood::misfit(const T*, const T*) const;                         \
   template void Likelihood::moments(const T*, double*, double*) const;                  \
   template void Likelihood::gradient(const T*, const T*, T*) const;                     \

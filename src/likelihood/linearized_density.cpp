@@ -62,9 +62,12 @@ void add_noise_covariance(const Likelihood& likelihood, MatrixView<double> s) {
       s(c, c) += 1 / likelihood.noise_precision(c);
 }
 
+namespace {
+
+/// As linearized_log_density(), for a row that counts once.
 template <class T>
-double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> mean,
-                              ConstMatrixView<double> covariance, const T* y, Buffer<double>& scratch) {
+double log_density_once(const Likelihood& likelihood, ConstSpan<double> mean,
+                        ConstMatrixView<double> covariance, const T* y, Buffer<double>& scratch) {
   const Index outputs = likelihood.outputs();
   double* const target = scratch.first(linearized_density_scratch(outputs)).data();
   double* const other = target + outputs;
@@ -88,6 +91,17 @@ double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> me
     sum += log_poisson_of_normal(m, v, target[c], likelihood.limit());
   }
   return sum;
+}
+
+}  // namespace
+
+template <class T>
+double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> mean,
+                              ConstMatrixView<double> covariance, const T* y, Buffer<double>& scratch) {
+  if (!likelihood.is_weighted()) return log_density_once(likelihood, mean, covariance, y, scratch);
+  if (likelihood.weight(y) == 0) return 0;
+  return likelihood.weight(y) * log_density_once(likelihood, mean, covariance, y, scratch) +
+         likelihood.log_orders(y);
 }
 
 #define BDL_INSTANTIATE(T)                                                                              \

@@ -55,7 +55,7 @@ void check_count(Index got, Index expected, const char* name) {
 CheckedData::CheckedData(const Likelihood& likelihood, Index inputs, DataSet& all, bool with_targets)
     : likelihood_(likelihood), all_(all) {
   check_count(all.inputs(), inputs, "x");
-  if (with_targets || all.targets() > 0) check_count(all.targets(), likelihood.targets(), "y");
+  if (with_targets || all.targets() > 0) check_count(all.targets(), likelihood.columns(), "y");
   blocks = all.blocks;
 }
 
@@ -65,9 +65,12 @@ void CheckedData::fetch_into(const RowNumbers& examples, const Standardization& 
   all_.fetch(examples, units, x, y);
   check_columns(examples, x, "x", units.inputs());
   check_columns(examples, y, "y", units.targets());
+  if (y.data && likelihood_.is_weighted())
+    for (Index j = 0; j < y.cols; ++j)
+      likelihood_.check_weight(likelihood_.weight(y.column_data(j)), examples[j], "y");
   if (!y.data || likelihood_.has_noise_precision()) return;
   for (Index j = 0; j < y.cols; ++j)
-    for (Index i = 0; i < y.rows; ++i)
+    for (Index i = 0; i < likelihood_.targets(); ++i)
       if (const auto value = static_cast<double>(y(i, j)); !is_target(likelihood_, value))
         fail(Status::ERROR_LABEL, "y is %g at row %lld, column %lld (counting from 0), expected %s", value,
              static_cast<long long>(examples[j]), static_cast<long long>(i), target_range(likelihood_));

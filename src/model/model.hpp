@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/scratch.hpp"
-#include "data/standardization.hpp"
+#include "data/data_set.hpp"
 #include "likelihood/likelihood.hpp"
 #include "model/names.hpp"
 #include "network/shape.hpp"
@@ -27,12 +27,18 @@ class Model {
   /// Returns an equal model. Copies of a custom model share its callbacks.
   virtual std::unique_ptr<Model> clone() const = 0;
 
-  Index inputs() const { return inputs_; }
+  /// Returns the number of columns of x: the features, and an offset for each mean if rows have offsets.
+  Index inputs() const { return features_ + offsets(); }
+  Index features() const { return features_; }
+  Index offsets() const { return has_offsets_ ? likelihood.means() : 0; }
+  /// Says whether rows end in offsets, which are added to the outputs; their units are those of the targets.
+  void set_offsets(bool given);
+  RowExtras extras() const { return {offsets(), likelihood.is_weighted()}; }
   Index outputs() const { return likelihood.outputs(); }
   Index parameters() const { return parameters_; }
   /// Returns the number of inputs, targets or classes; 0 classes unless y is one column of them.
   Index count_of(bdl_named what) const {
-    if (what == BDL_INPUT) return inputs_;
+    if (what == BDL_INPUT) return features_;
     if (what == BDL_TARGET) return likelihood.targets();
     if (likelihood.kind() == BDL_CATEGORICAL) return outputs();
     return likelihood.kind() == BDL_BERNOULLI && outputs() == 1 ? 2 : 0;
@@ -46,8 +52,8 @@ class Model {
     return is_single_index() && (kind == BDL_GAUSSIAN || kind == BDL_BERNOULLI || kind == BDL_POISSON);
   }
 
-  /// Computes F (C x M) = f(X; theta) for the columns of X (inputs x M), both standardised. `statistics` are
-  /// a posterior's running moments of layers that normalise.
+  /// Computes F (C x M) = f(X; theta) + offsets for the columns of X (inputs x M), both standardised.
+  /// `statistics` are a posterior's running moments of layers that normalise.
   virtual void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
                        ConstSpan<double> statistics = {}) const = 0;
   /// Returns the network's layers, or null for a custom model.
@@ -67,9 +73,10 @@ class Model {
   Names names;
 
  protected:
-  Model(Index inputs, Likelihood density) : likelihood(std::move(density)), inputs_(inputs) {}
+  Model(Index features, Likelihood density) : likelihood(std::move(density)), features_(features) {}
   Model(const Model&) = default;
-  Index inputs_, parameters_ = 0;
+  Index features_, parameters_ = 0;
+  bool has_offsets_ = false;
   std::vector<ParameterBlock> blocks_;
 };
 

@@ -15,6 +15,12 @@ void check_outputs_finite(ConstMatrixView<T> f) {
 }
 
 template <class T>
+void Model<T>::set_offsets(bool given) {
+  has_offsets_ = given;
+  standardization.set_offsets(features_, offsets());
+}
+
+template <class T>
 void Model<T>::gradient_rows(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>, MatrixView<T>) const {
   fail(Status::ERROR_UNSUPPORTED, "a network's gradients come from its layers");
 }

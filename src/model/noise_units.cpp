@@ -75,6 +75,7 @@ void set_standardization(Model<T>& model, Standardization standardization) {
     likelihood.set_limit(std::numeric_limits<double>::infinity());
   model.likelihood = std::move(likelihood);
   model.standardization = std::move(standardization);
+  model.standardization.set_offsets(model.features(), model.offsets());
 }
 
 template void set_standardization(Model<float>&, Standardization);

@@ -36,8 +36,10 @@ void UserModel<T>::forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<
                            ConstSpan<double>) const {
   poison(f);
   check_callback("model's outputs", [&] {
-    return callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(x), as_output(f));
+    return callbacks_.outputs(callbacks_.user_data, as_row(theta), as_array(features_of(x)), as_output(f));
   });
+  for (Index j = 0; j < x.cols; ++j)
+    for (Index c = 0; c < x.rows - this->features(); ++c) f(c, j) += x(this->features() + c, j);
 }
 
 template <class T>
@@ -47,8 +49,8 @@ void UserModel<T>::gradient_rows(ConstSpan<T> theta, ConstMatrixView<T> x, Const
     fail(Status::ERROR_UNSUPPORTED, "the custom model was created without a gradients callback");
   poison(rows);
   check_callback("model's gradients", [&] {
-    return callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(x), as_array(seeds),
-                                as_output(rows));
+    return callbacks_.gradients(callbacks_.user_data, as_row(theta), as_array(features_of(x)),
+                                as_array(seeds), as_output(rows));
   });
   for (Index j = 0; j < rows.cols; ++j)
     for (T value : rows.column(j))

@@ -36,6 +36,9 @@ class UserModel final : public Model<T> {
     UserData& operator=(const UserData&) = delete;
     ~UserData() { destroy_user_data(destroy, pointer); }
   };
+  ConstMatrixView<T> features_of(ConstMatrixView<T> x) const {
+    return x.block(0, 0, this->features(), x.cols);
+  }
   UserCallbacks callbacks_;
   std::shared_ptr<UserData> data_;
 };

@@ -62,8 +62,10 @@ class BlockRows {
   // sensitivities e (o numbers) and inputs u (q numbers, the last one 1 if there is a bias).
   /// Number of positions in that sum.
   virtual Index positions() const { return 1; }
-  /// Lower triangle of out += weight times the mean of sum u u^T over examples and samples.
-  virtual void add_input_factor(double weight, MatrixView<double> out, Scratch& scratch) const = 0;
+  /// Lower triangle of out += weight times the mean of sum u u^T over examples, by their weights, and
+  /// samples; without weights all count alike.
+  virtual void add_input_factor(double weight, ConstSpan<T> of_examples, MatrixView<double> out,
+                                Scratch& scratch) const = 0;
   /// Lower triangle of out += weight sum_r w_r sum e e^T.
   virtual void add_output_factor(double weight, ConstSpan<T> w, MatrixView<double> out,
                                  Scratch& scratch) const = 0;

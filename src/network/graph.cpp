@@ -107,18 +107,27 @@ void Graph<T>::forward(const Weights<T>& weights, ConstMatrixView<T> x, MatrixVi
   const Scratch::Frame frame(scratch);
   T* const registers = scratch.take<T>(scratch_size(x.cols)).data();
   const Pass<T> pass{weights, x.cols, 0, nullptr, {statistics, {}}};
+  const ConstMatrixView<T> inputs = features(x);
   const auto place_of = [&](Index w) {
     if (wire(w).place == wire(output_).place) return f;
     return MatrixView<T>(registers + register_offset(wire(w).place, x.cols), wire(w).height,
                          wire(w).columns(x.cols));
   };
-  const auto values = [&](Index w) { return w == 0 ? x : ConstMatrixView<T>(place_of(w)); };
+  const auto values = [&](Index w) { return w == 0 ? inputs : ConstMatrixView<T>(place_of(w)); };
   for (const Node& node : nodes_) {
     if (node.layer)
       node.layer->forward(pass, values(node.in), place_of(node.out), {});
     else
       add_up(values(node.in), values(node.other), place_of(node.out));
   }
+  add_offsets(x, f);
+}
+
+/// Adds the offsets, the same at all samples.
+template <class T>
+void Graph<T>::add_offsets(ConstMatrixView<T> x, MatrixView<T> f) const {
+  for (Index j = 0; j < f.cols && x.rows > inputs(); ++j)
+    for (Index c = 0; c < x.rows - inputs(); ++c) f(c, j) += x(inputs() + c, j % x.cols);
 }
 
 template <class T>
@@ -140,8 +149,9 @@ void Graph<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>&
     return forward(SampledWeights<T>(thetas), thetas.cols, x, tape, f, noise, statistics);
   const StageTimer timer(Stage::forward);
   check_statistics(statistics, x.cols);
-  begin(tape, x, thetas.cols, statistics);
-  linear_outputs(thetas, x, f);
+  begin(tape, features(x), thetas.cols, statistics);
+  linear_outputs(thetas, tape.x, f);
+  add_offsets(x, f);
 }
 
 template <class T>
@@ -149,7 +159,7 @@ void Graph<T>::forward(const Weights<T>& weights, Index samples, ConstMatrixView
                        MatrixView<T> f, const StreamKey* noise, const Statistics& statistics) const {
   const StageTimer timer(Stage::forward);
   check_statistics(statistics, x.cols);
-  begin(tape, x, samples, statistics);
+  begin(tape, features(x), samples, statistics);
   for (Index s = 0; s < samples; ++s) {
     const auto place_of = [&](Index w) {
       const Wire& of = wire(w);
@@ -159,7 +169,7 @@ void Graph<T>::forward(const Weights<T>& weights, Index samples, ConstMatrixView
                                     : tape.values[at(of.place)].matrix(of.height, columns * sections);
       return all.columns(of.is_data ? 0 : s * columns, columns);
     };
-    const auto values = [&](Index w) { return w == 0 ? x : ConstMatrixView<T>(place_of(w)); };
+    const auto values = [&](Index w) { return w == 0 ? tape.x : ConstMatrixView<T>(place_of(w)); };
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       const Node& node = nodes_[n];
       if (wire(node.out).is_data && s > 0) continue;
@@ -170,6 +180,7 @@ void Graph<T>::forward(const Weights<T>& weights, Index samples, ConstMatrixView
         add_up(values(node.in), values(node.other), place_of(node.out));
     }
   }
+  add_offsets(x, f);
 }
 
 /// One layer with one output needs one product for all samples.

@@ -73,6 +73,9 @@ class Graph {
   Index outputs() const { return wire(output_).size; }
   Index parameters() const { return parameters_; }
   const Shape& input() const { return input_; }
+  /// Returns the inputs alone of X, whose rows behind them are offsets: passes add these to the first
+  /// outputs.
+  ConstMatrixView<T> features(ConstMatrixView<T> x) const { return x.block(0, 0, inputs(), x.cols); }
   const std::vector<ParameterBlock>& blocks() const { return blocks_; }
   /// Returns the description in canonical form.
   const std::string& description() const { return text_; }
@@ -153,6 +156,7 @@ class Graph {
   };
   std::string line_text(const Node& node) const;
   void check_statistics(const Statistics& statistics, Index examples) const;
+  void add_offsets(ConstMatrixView<T> x, MatrixView<T> f) const;
   void linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const;
   Index register_offset(Index place, Index examples) const;
   Index columns(Index w, const Tape<T>& tape) const { return wire(w).columns(tape.examples); }

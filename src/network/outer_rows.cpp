@@ -265,14 +265,26 @@ BlockRows<T>& OuterRows<T>::gradients(ConstSpan<T> z, ConstSpan<Index> which, In
 
 /// The weights give a product, the bias sums.
 template <class T>
-void OuterRows<T>::add_input_factor(double weight, MatrixView<double> out, Scratch& scratch) const {
+void OuterRows<T>::add_input_factor(double weight, ConstSpan<T> of_examples, MatrixView<double> out,
+                                    Scratch& scratch) const {
   const Scratch::Frame frame(scratch);
-  const ConstMatrixView<T> a = rows_.a;
-  const double each = weight / static_cast<double>(a.cols);
+  const bool has_weights = !of_examples.empty();
+  const MatrixView<T> scaled = scratch.matrix<T>(rows_.a.rows, has_weights ? rows_.a.cols : 0);
+  const auto weight_of = [&](Index j) { return of_examples[at(j % std::ssize(of_examples))]; };
+  const auto scale = [&](auto&& factor_of) {
+    for (Index j = 0; j < scaled.cols; ++j)
+      for (Index i = 0; i < scaled.rows; ++i) scaled(i, j) = factor_of(j) * rows_.a(i, j);
+  };
+  const ConstMatrixView<T> a = has_weights ? ConstMatrixView<T>(scaled) : rows_.a;
+  double all = has_weights ? 0 : static_cast<double>(a.cols);
+  for (Index j = 0; j < scaled.cols; ++j) all += static_cast<double>(weight_of(j));
+  const double each = weight / all;
+  scale([&](Index j) { return std::sqrt(weight_of(j)); });
   const MatrixView<T> products = scratch.matrix<T>(a.rows, a.rows);
   syrk(Op::none, T(1), a, T(0), products);
   add_lower(each, ConstMatrixView<T>(products), out.block(0, 0, a.rows, a.rows));
   if (!layer_.has_bias()) return;
+  scale(weight_of);
   T* const sums = scratch.take<T>(a.rows).data();
   row_sums(a, sums);
   for (Index i = 0; i < a.rows; ++i) out(a.rows, i) += each * static_cast<double>(sums[i]);

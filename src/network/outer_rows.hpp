@@ -35,7 +35,8 @@ class OuterRows final : public BlockRows<T> {
   void gradient_squares(ConstSpan<T> z, ConstSpan<T> v, bool add, std::span<double> out,
                         Scratch& scratch) override;
   BlockRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
-  void add_input_factor(double weight, MatrixView<double> out, Scratch& scratch) const override;
+  void add_input_factor(double weight, ConstSpan<T> of_examples, MatrixView<double> out,
+                        Scratch& scratch) const override;
   void add_output_factor(double weight, ConstSpan<T> w, MatrixView<double> out,
                          Scratch& scratch) const override;
   void add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,

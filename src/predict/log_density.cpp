@@ -14,15 +14,17 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Returns log sum_k w_k p(y | f_k), scaled by the largest term so far.
+/// Returns log sum_k w_k p(y | f_k), scaled by the largest term so far, times the weight of the row.
 double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture, const double* y,
                            Buffer<double>& scratch) {
   if (mixture.overflows) return -infinity;
   if (mixture.is_gaussian())
     return linearized_log_density(likelihood, mixture.f.column(0), mixture.covariance, y, scratch);
+  const bool has_trials = likelihood.kind() == BDL_BERNOULLI;  // which all have the same probability
   double top = -infinity, sum = 0;
   for (Index k = 0; k < mixture.components(); ++k) {
-    const double term = likelihood.log_density(mixture.f.column_data(k), y);
+    const double* const f = mixture.f.column_data(k);
+    const double term = has_trials ? likelihood.weighted_log_density(f, y) : likelihood.log_density(f, y);
     if (term > top) {
       sum = sum * std::exp(top - term) + mixture.weight(k);
       top = term;
@@ -30,7 +32,8 @@ double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture,
       sum += mixture.weight(k) * std::exp(term - top);
     }
   }
-  return top + std::log(sum);
+  const double log_density = top + std::log(sum), weight = has_trials ? 1 : likelihood.weight(y);
+  return weight == 0 ? 0 : weight * log_density;
 }
 
 bool meets_limit(const Likelihood& likelihood, const Mixture& mixture) {
@@ -94,7 +97,8 @@ void predict_log_density(const Query<T>& query, const Array& y, const OutArray& 
   const MemoryOf<T> memory(query);
   Result result(memory->results[0], log_density, query.x.rows, 1, "log_density");
   visit_targets(query, *memory, y, [&](Index i, const Mixture& mixture, const double* target) {
-    result.row(i)[0] = mixture_log_density(likelihood, mixture, target, memory->numbers) - log_scale;
+    result.row(i)[0] = mixture_log_density(likelihood, mixture, target, memory->numbers) -
+                       likelihood.weight(target) * log_scale;
   });
   write_predictions(result);
 }
@@ -110,11 +114,14 @@ double expected_log_likelihood(const Query<T>& asked, const Array& y) {
          "the probit approximation has no expected log likelihoods: use method linearized_monte_carlo");
   likelihood.check_targets(y, query.x.rows, "y");
   const MemoryOf<T> memory(query);
-  double sum = 0;
+  double sum = 0, rows = 0;
   visit_targets(query, *memory, y, [&](Index, const Mixture& mixture, const double* target) {
-    sum += mixture_expectation(likelihood, mixture, target);
+    const double weight = likelihood.weight(target);
+    if (weight > 0)
+      sum += weight * mixture_expectation(likelihood, mixture, target) + likelihood.log_orders(target);
+    rows += weight;
   });
-  sum -= static_cast<double>(query.x.rows) * query.model.standardization.log_scale();
+  sum -= rows * query.model.standardization.log_scale();
   if (!std::isfinite(sum))
     fail(Status::ERROR_DIVERGED, "the expected log likelihood is %g, which is not finite", sum);
   return sum;

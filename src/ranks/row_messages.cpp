@@ -26,7 +26,7 @@ template <class T>
 Index RowMessages<T>::count(const Form& form, Index examples) const {
   const Index rows = examples * form.sections();
   const Index outputs = form.has_outputs ? model_.outputs() * examples * form.samples : 0;
-  const Index rest = form.is_merged  ? model_.inputs() * examples
+  const Index rest = form.is_merged  ? model_.graph()->inputs() * examples
                      : tape_numbers_ ? tape_numbers_->count(examples, form.samples, form.seeds)
                                      : model_.parameters() * rows;
   return outputs + 2 * rows + rest;
@@ -43,7 +43,7 @@ void RowMessages<T>::write(const Form& form, const Estimate<T>& estimate, ConstM
   to = std::ranges::copy(estimate.c, to).out;
   to = std::ranges::copy(estimate.w, to).out;
   if (form.is_merged)
-    append(x);
+    append(model_.graph()->features(x));
   else if (tape_numbers_)
     tape_numbers_->write(*tape, form.seeds, {to, static_cast<std::size_t>(out.data() + out.size() - to)});
   else
@@ -74,7 +74,7 @@ Estimate<T> RowMessages<T>::join(const Form& form, ConstSpan<Index> sizes, Const
   columns_ = form.has_outputs ? examples * form.samples : 0;
   MatrixView<T> x;
   if (form.is_merged) {
-    x = x_.matrix(model_.inputs(), examples);
+    x = x_.matrix(model_.graph()->inputs(), examples);
   } else if (tape_numbers_) {
     const auto& wire = model_.graph()->wire(0);
     x = x_.matrix(wire.height, wire.columns(examples));

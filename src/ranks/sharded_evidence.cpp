@@ -9,7 +9,16 @@ namespace bdl {
 namespace {
 
 /// Positions of the sums in double; sums per target, per prior group and per statistic follow them.
-enum Number : Index { log_likelihood, misfit, zero_misfit, columns, noise_slope, slope_count, first_vector };
+enum Number : Index {
+  log_likelihood,
+  misfit,
+  zero_misfit,
+  columns,
+  weights,
+  noise_slope,
+  slope_count,
+  first_vector
+};
 
 std::span<double> range(std::span<double> numbers, Index first, Index count) {
   return numbers.subspan(at(first), at(count));
@@ -69,7 +78,7 @@ StepEvidence<T> ShardedEvidence<T>::estimate(const EvidenceRequest<T>& request, 
   shared_samples_.reset();
   team.attempt([&] {
     if (exchanges_rows(request.kind)) {
-      const Index targets = local_.model().likelihood.targets();
+      const Index targets = local_.model().likelihood.columns();
       std::ranges::transform(examples.sizes, exchange_.numbers(shards).begin(), [&](Index size) {
         return messages_.count(form(request.options, size), size) + size * targets;
       });
@@ -79,7 +88,7 @@ StepEvidence<T> ShardedEvidence<T>::estimate(const EvidenceRequest<T>& request, 
         [&](Index shard, const Summand<T>& out) { add_shard(request, batch, examples, shard, out); });
   });
   sums_.finish(team);
-  StepEvidence<T> found = result(request, examples);
+  StepEvidence<T> found = result(request);
   if (exchanges_rows(request.kind))
     join_rows(request, batch, examples, team, found.evidence);
   else
@@ -127,9 +136,10 @@ void ShardedEvidence<T>::add_shard(const EvidenceRequest<T>& request, const Mini
   out.numbers[misfit] = found.misfits.outputs;
   out.numbers[zero_misfit] = found.misfits.zeros;
   out.numbers[columns] = found.misfits.columns;
+  out.numbers[weights] = found.examples;
   out.numbers[noise_slope] = found.degrees_slope;
   out.numbers[slope_count] = found.degrees_count;
-  const Index targets = part.y.rows, groups = std::ssize(request.prior.groups());
+  const Index targets = local_.model().likelihood.targets(), groups = std::ssize(request.prior.groups());
   std::ranges::copy(found.squared_errors, out.numbers.begin() + first_vector);
   std::ranges::copy(found.prior_squares, range(out.numbers, first_vector + targets, groups).begin());
   const double fraction = static_cast<double>(columns_here.count()) / static_cast<double>(examples.all);
@@ -169,14 +179,14 @@ void ShardedEvidence<T>::write_values(const EvidenceRequest<T>& request, const E
 /// Returns the sums in double as evidence. Mean squares of the prior's groups are averaged over the shards,
 /// all of which have the same number of samples.
 template <class T>
-StepEvidence<T> ShardedEvidence<T>::result(const EvidenceRequest<T>& request,
-                                           const StepExamples& examples) const {
+StepEvidence<T> ShardedEvidence<T>::result(const EvidenceRequest<T>& request) const {
   const ConstSpan<double> numbers = sums_.numbers();
   const Index targets = local_.model().likelihood.targets(), groups = std::ssize(request.prior.groups());
   StepEvidence<T> found;
   found.evidence.expected_log_likelihood = numbers[log_likelihood];
   found.evidence.statistics = numbers.last(request.q.statistics().size());
-  found.misfits = {numbers[misfit], numbers[zero_misfit], numbers[columns], examples.all};
+  found.misfits = {numbers[misfit], numbers[zero_misfit], numbers[columns], numbers[weights]};
+  found.examples = numbers[weights];
   found.degrees_slope = numbers[noise_slope];
   found.degrees_count = numbers[slope_count];
   const auto copy = [&](Index first, Index count) {
@@ -229,7 +239,7 @@ void ShardedEvidence<T>::join_rows(const EvidenceRequest<T>& request, const Mini
                                    const StepExamples& examples, Team& team, Evidence<T>& evidence) {
   exchange_.gather(team);
   team.attempt([&] {
-    const Index targets = local_.model().likelihood.targets();
+    const Index targets = local_.model().likelihood.columns();
     const auto all_y = request.scratch.template matrix<T>(targets, examples.all);
     const std::span<const T*> numbers = exchange_.shards();
     T* y = all_y.data;

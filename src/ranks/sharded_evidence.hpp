@@ -56,7 +56,7 @@ class ShardedEvidence {
                  Index shard, const Summand<T>& out);
   Samples<T> draw(const EvidenceRequest<T>& request, DrawPlace place);
   void write_values(const EvidenceRequest<T>& request, const Evidence<T>& evidence, std::span<T> out) const;
-  StepEvidence<T> result(const EvidenceRequest<T>& request, const StepExamples& examples) const;
+  StepEvidence<T> result(const EvidenceRequest<T>& request) const;
   void use_sums(const EvidenceRequest<T>& request, Evidence<T>& evidence);
 
   // Steps by curvature rows.

@@ -16,20 +16,23 @@ std::int32_t is_stopped(void* stop) {
   return static_cast<const std::atomic<bool>*>(stop)->load(std::memory_order_relaxed);
 }
 
-/// Returns the mean log density of examples in the caller's units, computed in chunks of predictions' size.
+/// Returns the mean log density of examples, by their weights, in the caller's units, computed in chunks of
+/// predictions' size.
 template <class T>
 double mean_log_density(const Optimizer<T>& optimizer, DataSet& test, const PredictSpec& spec) {
   const Index together = std::min(test.rows(), ChunkLimits().examples);
   Buffer<double> x(together * test.inputs()), y(together * test.targets());
   std::vector<double> densities(static_cast<std::size_t>(test.rows()));
+  double weights = 0;
   for (Index first = 0; first < test.rows(); first += together) {
     const Index rows = std::min(together, test.rows() - first);
     const auto inputs = x.matrix(test.inputs(), rows), targets = y.matrix(test.targets(), rows);
     test.fetch({first, rows}, {}, inputs, targets);
+    for (Index i = 0; i < rows; ++i) weights += optimizer.model()->likelihood.weight(targets.column_data(i));
     predict_log_density(Query<T>{*optimizer.model(), *optimizer.posterior(), as_array<double>(inputs), spec},
                         as_array<double>(targets), bdl_f64_out(densities.data() + first, rows, 1));
   }
-  return std::accumulate(densities.begin(), densities.end(), 0.0) / static_cast<double>(test.rows());
+  return weights > 0 ? std::accumulate(densities.begin(), densities.end(), 0.0) / weights : 0;
 }
 
 template <class T>

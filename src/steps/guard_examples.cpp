@@ -68,7 +68,9 @@ struct GuardedStep {
 template <class T>
 double GuardedStep<T>::fraction_of(Index j) const {
   const Index outputs = likelihood.outputs();
-  const double leverage = leverages[at(is_by_inputs() ? j % examples() : j)], weight = evidence.weight;
+  const double leverage = leverages[at(is_by_inputs() ? j % examples() : j)],
+               weight = evidence.weight * likelihood.weight(evidence.y.column_data(j % examples()));
+  if (weight == 0) return 1;
   if (is_expectation()) {
     const double a = rate * leverage * static_cast<double>(evidence.estimate.w[at(j)]);
     return a <= slack * limit ? 1 : std::isfinite(a) ? limit / a : 0;
@@ -77,7 +79,7 @@ double GuardedStep<T>::fraction_of(Index j) const {
   if (is_by_inputs() && rate * weight * leverage <= longest) return 1;
   double *f = work.data() + 4 * outputs * j, *e = f + outputs, *moved = e + outputs, *y = moved + outputs;
   std::ranges::copy(evidence.outputs.column(j), f);
-  std::ranges::copy(evidence.y.column(j % examples()), y);
+  std::copy_n(evidence.y.column_data(j % examples()), likelihood.targets(), y);
   likelihood.gradient(f, y, e);
   double square = 0;
   for (Index c = 0; c < outputs; ++c) square += e[c] * e[c];
@@ -107,7 +109,7 @@ void GuardedStep<T>::merge_scaled(std::span<T> c) const {
       likelihood.gradient(evidence.outputs.column_data(j), evidence.y.column_data(i), &e);
       sum += fractions[at(j)] * static_cast<double>(e);
     }
-    c[at(i)] = static_cast<T>(scale * sum);
+    c[at(i)] = static_cast<T>(scale * likelihood.weight(evidence.y.column_data(i)) * sum);
   }
 }
 

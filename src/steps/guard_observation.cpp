@@ -66,18 +66,21 @@ class ObservationLoss {
     for (Index i = 0; i < f.cols; ++i) {
       const T *const output = f.column_data(i), *const target = evidence_.y.column_data(i);
       const bool finite = std::all_of(output, output + f.rows, [](T value) { return std::isfinite(value); });
+      const double weight = likelihood.weight(target);
+      if (weight == 0) continue;
       const double term = !finite ? infinite
                           : variances.empty()
-                              ? -likelihood.log_density(output, target)
-                              : expected_loss(likelihood, static_cast<double>(output[0]), variances[at(i)],
-                                              static_cast<double>(target[0]))
-                                    .loss;
+                              ? -weight * likelihood.log_density(output, target)
+                              : weight * expected_loss(likelihood, static_cast<double>(output[0]),
+                                                       variances[at(i)], static_cast<double>(target[0]))
+                                             .loss;
       sum.value += std::isfinite(term) ? term : infinite;
       if (!std::isfinite(term)) return;
       likelihood.gradient(output, target, slope_.data());
       sum.rounding += std::abs(term);
       for (Index c = 0; c < f.rows; ++c)
-        sum.rounding += std::abs(static_cast<double>(slope_[at(c)]) * static_cast<double>(output[c]));
+        sum.rounding +=
+            weight * std::abs(static_cast<double>(slope_[at(c)]) * static_cast<double>(output[c]));
     }
   }
 

@@ -18,6 +18,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "curvature/seeds.hpp"
 #include "parallel/parallel.hpp"
 #include "steps/averages.hpp"
 
@@ -134,9 +135,13 @@ class KfacStep {
     const double* const before = now_.factors.values().data();
     for_each_index(next_.factors.size(),
                    [=](Index i) BDL_INLINE_LAMBDA { values[i] = is_first ? 0 : (1 - rate) * before[i]; });
-    if (is_due)
+    if (is_due) {
+      const Scratch::Frame frame(in_.scratch);
+      const ConstSpan<T> weights =
+          in_.likelihood ? row_weights(*in_.likelihood, evidence_.y, in_.scratch) : ConstSpan<T>();
       add_factors(*evidence_.layers, rate, rate / in_.data_size, evidence_.curvature.w, next_.factors,
-                  in_.scratch);
+                  in_.scratch, weights);
+    }
     if (is_first && in_.options.initial_curvature > 0)
       add_start(in_.options.initial_curvature, in_.options.curvature_rate);
     const Index count = eigenvalue_count(shapes());

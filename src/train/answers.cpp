@@ -43,7 +43,7 @@ class Asked {
     f_.reserve(model.outputs() * rows_);
     data.fetch(RowNumbers(ConstSpan<Index>(list)), model.standardization, x_.matrix(model.inputs(), rows_),
                y_.matrix(data.targets(), rows_));
-    for (Index c = 0; c < data.targets(); ++c)
+    for (Index c = 0; c < likelihood_.targets(); ++c)
       targets_.push_back(deviation(
           rows_, [&](Index i) { return static_cast<double>(y_.matrix(data.targets(), rows_)(c, i)); }));
     if (likelihood_.kind() == BDL_STUDENT_T) measure_without_outliers(data);
@@ -81,7 +81,7 @@ class Asked {
 
  private:
   void measure_without_outliers(DataSet& data) {
-    const ColumnMoments robust = robust_moments_of_targets(data, model_.standardization);
+    const ColumnMoments robust = robust_moments_of_targets(data, model_.standardization, model_.extras());
     for (std::size_t c = 0; c < targets_.size(); ++c)
       if (robust.scale[c] > 0) targets_[c] = robust.scale[c];
   }

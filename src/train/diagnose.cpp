@@ -83,11 +83,10 @@ bool may_be_still(const Optimizer<T>& optimizer) {
   return optimizer.method().kind == MethodKind::batch;
 }
 
-bool still_rises(const TrainingState& state, Index data_size) {
+bool still_rises(const TrainingState& state, double data_size) {
   const double rise = state.running_log_likelihood - state.convergence.average,
                whole = std::abs(state.running_log_likelihood - state.convergence.first);
-  return state.convergence.steps > 0 && rise > least_rise * static_cast<double>(data_size) &&
-         rise > rising_share * whole;
+  return state.convergence.steps > 0 && rise > least_rise * data_size && rise > rising_share * whole;
 }
 
 template <class T>
@@ -108,7 +107,8 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
   const char* message = precision_advice(optimizer, precision);
   if (!*message) message = noise_advice(optimizer);
   if (!*message && may_be_still(optimizer)) message = start_advice(mean_moved, precision_moved);
-  if (!*message && optimizer.method().kind != MethodKind::exact && still_rises(state, optimizer.data_size()))
+  if (!*message && optimizer.method().kind != MethodKind::exact &&
+      still_rises(state, optimizer.data_weight()))
     message =
         "training has not converged, as the expected log likelihood still rises: train for more epochs, or "
         "raise learning_rate";

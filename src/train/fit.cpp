@@ -197,6 +197,9 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
       undo.emplace(optimizer);
       check_loop();
     }
+  });
+  start_weights(optimizer, data, shards);
+  team.attempt([&] {
     begin_course(optimizer, epochs, data.rows(), strata->batches(), shards);
     if (optimizer.options().swag) {
       check_swag(optimizer);
@@ -286,8 +289,9 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   });
   agree(optimizer, Call::step, x.rows, 0, shards);
   std::optional<Undo<T>> undo;
+  team.attempt([&] { undo.emplace(optimizer); });
+  if (optimizer.posterior()->is_blank()) start_weights(optimizer, data, shards);
   team.attempt([&] {
-    undo.emplace(optimizer);
     if (optimizer.posterior()->is_blank()) initialize(optimizer);
   });
   team.vote();

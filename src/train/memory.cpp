@@ -103,7 +103,7 @@ class StepBytes {
     const double groups = real(std::max<Index>(1, options_.sample_groups)),
                  examples = is_batch_ ? std::ceil(m_ / real(planned_shards(o_))) : m_,
                  together = std::ceil(examples / groups);
-    const double minibatch = likelihood_ ? t_ * m_ * real(o_.model()->inputs() + likelihood_->targets()) : 0;
+    const double minibatch = likelihood_ ? t_ * m_ * real(o_.model()->inputs() + likelihood_->columns()) : 0;
     const double draws = (is_sampled(options_.curvature) && !is_noisy_ ? draw(q_, s_) : 0) +
                          (groups > 1 ? t_ * ((s_ + 4) * d_ + point_parameters_) : 0);
     return copies() + averages() + prior() + minibatch + estimator(together) + hessian(examples) +

@@ -76,6 +76,8 @@ class Optimizer {
   const Method& method() const { return method_; }
   const MethodContext& context() const { return context_; }
   Index data_size() const { return data_size_; }
+  /// Returns the sum of the rows' weights: N where a count is meant.
+  double data_weight() const { return state.row_weight * static_cast<double>(data_size_); }
   const std::vector<ParameterBlock>& blocks() const { return model_ ? model_->blocks() : rows_block_; }
 
   const Options& options() const { return options_; }
@@ -114,7 +116,7 @@ class Optimizer {
 
   /// Return the memory for a minibatch of so many examples, one per column, which step() and observe() read.
   MatrixView<T> batch_x(Index examples) { return memory.x.matrix(model_->inputs(), examples); }
-  MatrixView<T> batch_y(Index examples) { return memory.y.matrix(model_->likelihood.targets(), examples); }
+  MatrixView<T> batch_y(Index examples) { return memory.y.matrix(model_->likelihood.columns(), examples); }
   /// Describes the noise of each layer. The text lives as long as the optimizer. Fails with
   /// ERROR_UNSUPPORTED unless the posterior is a low-rank-moment one that is learned through noise.
   const NoiseText& noise_text() const;

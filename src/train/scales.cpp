@@ -64,18 +64,18 @@ void Scales::learn_prior(ConstSpan<double> groups, ConstSpan<double> mean_square
   for (std::size_t g = 0; g < prior.size(); ++g) prior[g] = averaged(prior[g], mean_squares[g], weight);
 }
 
-void Scales::learn_noise(const Likelihood& likelihood, ConstSpan<double> squared_errors, Index examples,
+void Scales::learn_noise(const Likelihood& likelihood, ConstSpan<double> squared_errors, double examples,
                          double weight) {
   if (likelihood.noise_covariance().given()) return;  // fixed by the caller
   noise.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
   if (noise.size() == 1) {
     const double sum = std::accumulate(squared_errors.begin(), squared_errors.end(), 0.0);
-    const Index values = std::ssize(squared_errors) * examples;
-    noise[0] = averaged(noise[0], sum / static_cast<double>(values), weight);
+    const double values = static_cast<double>(squared_errors.size()) * examples;
+    noise[0] = averaged(noise[0], sum / values, weight);
     return;
   }
   for (std::size_t c = 0; c < noise.size(); ++c)
-    noise[c] = averaged(noise[c], squared_errors[c] / static_cast<double>(examples), weight);
+    noise[c] = averaged(noise[c], squared_errors[c] / examples, weight);
 }
 
 void Scales::learn_degrees(const Likelihood& likelihood, double mean_slope, double weight) {
@@ -87,16 +87,17 @@ void Scales::learn_degrees(const Likelihood& likelihood, double mean_slope, doub
 
 template <class T>
 void Scales::learn(const LearnedScales& learned, const StepEvidence<T>& found, const Likelihood& likelihood,
-                   const Prior<T>& of_prior, Index examples, double weight) {
+                   const Prior<T>& of_prior, double weight) {
+  if (found.examples == 0) return;  // all weights are 0
   if (learned.prior) learn_prior(of_prior.groups(), found.prior_squares, weight);
-  if (learned.noise) learn_noise(likelihood, found.squared_errors, examples, weight);
+  if (learned.noise) learn_noise(likelihood, found.squared_errors, found.examples, weight);
   if (learned.degrees) learn_degrees(likelihood, found.degrees_slope / found.degrees_count, weight);
 }
 
 #define BDL_INSTANTIATE(T)                                                                     \
   template LearnedScales learned_scales(const Optimizer<T>&, Index);                           \
   template void Scales::learn(const LearnedScales&, const StepEvidence<T>&, const Likelihood&, \
-                              const Prior<T>&, Index, double);
+                              const Prior<T>&, double);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

@@ -37,16 +37,16 @@ struct Scales {
   void clear();
   /// Moves the prior's groups towards 1 / E[theta^2] per group.
   void learn_prior(ConstSpan<double> groups, ConstSpan<double> mean_squares, double weight);
-  /// Moves the noise towards M / E[squared error] over M examples, shared by the outputs or per output as the
-  /// likelihood holds it; a full covariance is not learned.
-  void learn_noise(const Likelihood& likelihood, ConstSpan<double> squared_errors, Index examples,
+  /// Moves the noise towards M / E[squared error] over M examples (the sum of their weights), shared by the
+  /// outputs or per output as the likelihood holds it; a full covariance is not learned.
+  void learn_noise(const Likelihood& likelihood, ConstSpan<double> squared_errors, double examples,
                    double weight);
   /// Moves 1 / nu by one step up the mean slope.
   void learn_degrees(const Likelihood& likelihood, double mean_slope, double weight);
   /// Moves all scales that the step learns.
   template <class T>
   void learn(const LearnedScales& learned, const StepEvidence<T>& found, const Likelihood& likelihood,
-             const Prior<T>& prior, Index examples, double weight);
+             const Prior<T>& prior, double weight);
 };
 
 }  // namespace bdl

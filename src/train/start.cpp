@@ -123,7 +123,7 @@ class Start {
   double isotropic() const {
     if (is_given()) return options_.initial_precision;
     const MethodContext& context = optimizer_.context();
-    const auto rows = static_cast<double>(optimizer_.data_size());
+    const double rows = optimizer_.data_weight();
     if (context.is_deep && learns_by_evidence(options_, context)) return rows;
     if (options_.start_share > 0) return std::max(0.1 * rows, context.is_deep ? least_of_deep : 0.0);
     return 10 * rows;
@@ -278,7 +278,9 @@ void initialize(Optimizer<T>& optimizer) {
   if (optimizer.stream_scales.is_open()) optimizer.model()->standardization = {};
   optimizer.stream_scales.close();
   optimizer.watch.forget();
+  const double row_weight = optimizer.state.row_weight;
   optimizer.state = {};
+  optimizer.state.row_weight = row_weight;
   optimizer.state.plan = {0, options.total_steps};
   optimizer.state.is_fresh = true;
 }
@@ -292,8 +294,7 @@ void start_curvature(Optimizer<T>& optimizer) {
   if (!has_curvature_per_example(optimizer.step_kind()) || !state.is_fresh) return;
   if (options.initial_curvature == 0 || options.initial_precision > 0) return;
   Posterior<T>& q = *optimizer.posterior();
-  const double weight =
-      static_cast<double>(optimizer.data_size()) / kl_weight(options, state.plan, state.step + 1);
+  const double weight = optimizer.data_weight() / kl_weight(options, state.plan, state.step + 1);
   const double damping = options.damping_in == DampingIn::both ? options.damping : 0;
   const T least = static_cast<T>(weight * (options.initial_curvature + damping));
   const auto precision = optimizer.memory.scratch.template take<T>(q.dimension());

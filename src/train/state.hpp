@@ -63,6 +63,7 @@ struct TrainingState {
   bool may_begin_anew = false;  ///< true if the course began with a blank posterior
   /// Distance from the optimum at which a fit with exact-* ended, in posterior standard deviations.
   double distance = 0;
+  double row_weight = 1;  ///< mean weight of a row; 1 without weights
   PrequentialSums prequential;
 };
 

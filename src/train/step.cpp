@@ -104,7 +104,7 @@ class StepInProgress {
     step_from(estimate_.evidence, &optimizer_.model()->likelihood);
     if (scales_.any()) {
       first_learning_ = state.learning_step ? state.learning_step : state.step + 1;
-      memory().scales.learn(scales_, estimate_, optimizer_.model()->likelihood, optimizer_.prior(), examples_,
+      memory().scales.learn(scales_, estimate_, optimizer_.model()->likelihood, optimizer_.prior(),
                             scale_weight(optimizer_.options().scale_rate, state.step + 2 - first_learning_));
     }
     const double part = static_cast<double>(examples_) / static_cast<double>(optimizer_.data_size());
@@ -114,10 +114,9 @@ class StepInProgress {
   void step_from(const Evidence<T>& evidence, const Likelihood* likelihood) {
     auto& next = memory().next;
     if (!next && optimizer_.step_kind() != StepKind::mean) next = optimizer_.posterior()->clone();
-    const StepInput<T> in{
-        *optimizer_.posterior(),   optimizer_.prior(),        likelihood,
-        optimizer_.options(),      rates_of(optimizer_),      static_cast<double>(optimizer_.data_size()),
-        optimizer_.state.step + 1, optimizer_.state.is_fresh, memory().scratch};
+    const StepInput<T> in{*optimizer_.posterior(),   optimizer_.prior(),        likelihood,
+                          optimizer_.options(),      rates_of(optimizer_),      optimizer_.data_weight(),
+                          optimizer_.state.step + 1, optimizer_.state.is_fresh, memory().scratch};
     result_ = take_step(optimizer_.step_kind(), in, evidence, optimizer_.averages, next.get());
     if (likelihood && likelihood->kind() == BDL_HETEROSCEDASTIC && !likelihood->log_precision_is_free())
       hold_log_precision();

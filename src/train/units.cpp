@@ -10,6 +10,7 @@
 #include "base/interrupt.hpp"
 #include "data/moments.hpp"
 #include "data/robust.hpp"
+#include "data/row_blocks.hpp"
 #include "model/noise_units.hpp"
 #include "ranks/shard_sums.hpp"
 #include "train/stream/scale_learning.hpp"
@@ -25,11 +26,13 @@ constexpr Index block_rows = 256;            // number of rows that are read at 
 /// Adds an example to `out`: largest counts or sums of squares of each target, then numbers of values.
 template <class T>
 void add_example(const Likelihood& likelihood, ConstSpan<T> y, std::span<double> out) {
-  for (std::size_t c = 0; c < y.size(); ++c) {
+  const auto targets = at(likelihood.targets());
+  const double weight = likelihood.weight(y.data());
+  for (std::size_t c = 0; c < targets && weight > 0; ++c) {
     const auto value = static_cast<double>(y[c]);
     if (std::isnan(value)) continue;
-    out[c] = likelihood.kind() == BDL_POISSON ? std::max(out[c], value) : out[c] + value * value;
-    ++out[y.size() + c];
+    out[c] = likelihood.kind() == BDL_POISSON ? std::max(out[c], value) : out[c] + weight * value * value;
+    out[targets + c] += weight;
   }
 }
 
@@ -69,8 +72,10 @@ bool settle_scales(Model<T>& model, ConstSpan<double> sums) {
   Standardization settled(model.standardization.input_moments(), std::move(targets));
   if (model.likelihood.noise_origin() == NoiseOrigin::caller)
     set_standardization(model, std::move(settled));
-  else
+  else {
+    settled.set_offsets(model.features(), model.offsets());
     model.standardization = std::move(settled);
+  }
   return true;
 }
 
@@ -93,19 +98,19 @@ double variance_of(double variance, double square) {
   return variance > 0 ? variance : square > 0 ? square : 1;
 }
 
-std::vector<RunningMoments> target_moments(DataSet& data, const Standardization& units) {
-  return moments_of(data, units, {false, true}).targets;
+std::vector<RunningMoments> target_moments(DataSet& data, const Standardization& units,
+                                           const RowExtras& extras) {
+  return moments_of(data, units, {false, true, 1, extras}).targets;
 }
 
-/// Calls visit(targets) for rows first .. end - 1.
+/// Calls visit(targets, weight) for rows first .. end - 1.
 template <class Visit>
-void for_targets_of(DataSet& data, const Standardization& units, const ShardRange& rows, Visit visit) {
-  Buffer<double> block(data.targets() * block_rows);
-  for (Index first = rows.first; first < rows.end; first += block_rows) {
+void for_targets_of(RowBlockReader& reader, const ShardRange& rows, Visit visit) {
+  for (Index first = rows.first; first < rows.end; first += reader.most()) {
     if (first > rows.first) check_interrupt();
-    const auto columns = block.matrix(data.targets(), std::min(block_rows, rows.end - first));
-    data.fetch({first, columns.cols}, units, MatrixView<double>(), columns);
-    for (Index i = 0; i < columns.cols; ++i) visit(ConstSpan<double>(columns.column(i)));
+    const RowBlock block = reader.read(first, std::min(reader.most(), rows.end - first));
+    for (Index i = 0; i < block.y.cols; ++i)
+      visit(ConstSpan<double>(block.y.column(i)), block.weights[at(i)]);
   }
 }
 
@@ -174,28 +179,32 @@ template <class T>
 double variance_over_shards(Optimizer<T>& optimizer, DataSet& data) {
   const Standardization& units = optimizer.model()->standardization;
   const Index targets = optimizer.model()->likelihood.targets(), shards = optimizer.state.shards;
+  RowBlockReader reader(data, units, optimizer.model()->extras(), false, true);
   const auto sum = [&](Index numbers, auto&& add) {
     return sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, shards, numbers,
                            [&](Index shard, std::span<double> out) {
-                             for_targets_of(data, units, part_of(shard, shards, data.rows()),
-                                            [&](ConstSpan<double> y) { add(y, out); });
+                             for_targets_of(reader, part_of(shard, shards, data.rows()),
+                                            [&](ConstSpan<double> y, double weight) { add(y, weight, out); });
                            });
   };
   std::vector<double> means(at(targets));
-  const auto add_values = [&](ConstSpan<double> y, std::span<double> out) {
-    for (std::size_t c = 0; c < y.size(); ++c) out[c] += y[c];
+  const auto add_values = [&](ConstSpan<double> y, double weight, std::span<double> out) {
+    for (std::size_t c = 0; c < y.size(); ++c) out[c] += weight * y[c];
+    out[y.size()] += weight;
   };
-  const auto add_squares = [&](ConstSpan<double> y, std::span<double> out) {
+  const auto add_squares = [&](ConstSpan<double> y, double weight, std::span<double> out) {
     for (std::size_t c = 0; c < y.size(); ++c) {
       if (units.is_constant(static_cast<Index>(c))) continue;  // it varies only by rounding
-      out[c] += std::pow(y[c] - means[c], 2);
-      out[means.size() + c] += std::pow(y[c], 2);
+      out[c] += weight * std::pow(y[c] - means[c], 2);
+      out[means.size() + c] += weight * std::pow(y[c], 2);
     }
   };
-  std::ranges::transform(sum(2 * targets, add_values).first(at(targets)), means.begin(),
-                         [&](double total) { return total / static_cast<double>(data.rows()); });
+  const ConstSpan<double> totals = sum(2 * targets, add_values);
+  const double rows = totals[at(targets)];
+  std::ranges::transform(totals.first(at(targets)), means.begin(),
+                         [&](double total) { return total / rows; });
   const ConstSpan<double> squares = sum(2 * targets, add_squares);
-  const double values = static_cast<double>(data.rows()) * static_cast<double>(targets);
+  const double values = rows * static_cast<double>(targets);
   const auto half = squares.begin() + targets;
   return variance_of(std::accumulate(squares.begin(), half, 0.0) / values,
                      std::accumulate(half, squares.end(), 0.0) / values);
@@ -214,31 +223,35 @@ double robust_variance(Optimizer<T>& optimizer, DataSet& data) {
   const auto add = [&](Index shard, std::span<double> out) {
     const ShardRange part = part_of(shard, shards, data.rows());
     RowRange rows(data, part.first, part.count());
-    const auto variances = robust_variances(rows, optimizer.model()->standardization);
+    const Model<T>& model = *optimizer.model();
+    const auto variances = robust_variances(rows, model.standardization, model.extras());
     out[0] += static_cast<double>(part.count()) * std::accumulate(variances.begin(), variances.end(), 0.0);
   };
   const double sum = sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, shards, 1, add)[0];
-  return sum / (static_cast<double>(data.rows()) * static_cast<double>(data.targets()));
+  return sum /
+         (static_cast<double>(data.rows()) * static_cast<double>(optimizer.model()->likelihood.targets()));
 }
 
 }  // namespace
 
-double target_variance(DataSet& data, const Standardization& units) {
+double target_variance(DataSet& data, const Standardization& units, const RowExtras& extras) {
   double variance = 0, square = 0;
-  const double values = static_cast<double>(data.rows()) * static_cast<double>(data.targets());
+  const std::vector<RunningMoments> moments = target_moments(data, units, extras);
   Index c = 0;
-  for (const RunningMoments& of : target_moments(data, units)) {
+  for (const RunningMoments& of : moments) {
     if (units.is_constant(c++)) continue;  // it varies only by rounding
+    const double rows = extras.has_weight ? of.count : static_cast<double>(data.rows()),
+                 values = rows * static_cast<double>(moments.size());
     variance += of.square / values;
     square += of.square_about_zero() / values;
   }
   return variance_of(variance, square);
 }
 
-std::vector<double> target_variances(DataSet& data, const Standardization& units) {
+std::vector<double> target_variances(DataSet& data, const Standardization& units, const RowExtras& extras) {
   std::vector<double> variances;
-  for (const RunningMoments& of : target_moments(data, units)) {
-    const double count = std::max(1.0, of.count);
+  for (const RunningMoments& of : target_moments(data, units, extras)) {
+    const double count = of.count > 0 ? of.count : 1;
     if (units.is_constant(static_cast<Index>(variances.size())))
       variances.push_back(1);
     else
@@ -247,12 +260,12 @@ std::vector<double> target_variances(DataSet& data, const Standardization& units
   return variances;
 }
 
-std::vector<double> robust_variances(DataSet& data, const Standardization& units) {
-  const ColumnMoments robust = robust_moments_of_targets(data, units);
+std::vector<double> robust_variances(DataSet& data, const Standardization& units, const RowExtras& extras) {
+  const ColumnMoments robust = robust_moments_of_targets(data, units, extras);
   std::vector<double> variances;
   for (const double scale : robust.scale) variances.push_back(scale * scale);
   if (std::ranges::find(variances, 0.0) == variances.end() && !units.has_constant()) return variances;
-  const std::vector<double> usual = target_variances(data, units);
+  const std::vector<double> usual = target_variances(data, units, extras);
   for (std::size_t c = 0; c < variances.size(); ++c)
     if (variances[c] == 0 || units.is_constant(static_cast<Index>(c))) variances[c] = usual[c];
   return variances;
@@ -261,8 +274,31 @@ std::vector<double> robust_variances(DataSet& data, const Standardization& units
 template <class T>
 double variance_of_targets(Optimizer<T>& optimizer, DataSet& data) {
   if (has_outliers(optimizer)) return robust_variance(optimizer, data);
-  return optimizer.state.shards > 1 ? variance_over_shards(optimizer, data)
-                                    : target_variance(data, optimizer.model()->standardization);
+  return optimizer.state.shards > 1
+             ? variance_over_shards(optimizer, data)
+             : target_variance(data, optimizer.model()->standardization, optimizer.model()->extras());
+}
+
+template <class T>
+void start_weights(Optimizer<T>& optimizer, DataSet& data, Index shards) {
+  if (!optimizer.model()->likelihood.is_weighted()) return;
+  const ConstSpan<double> sums = sum_over_shards(
+      optimizer.team, optimizer.memory.shard_numbers, shards, 1, [&](Index shard, std::span<double> out) {
+        RowBlockReader reader(data, {}, optimizer.model()->extras(), false, false);
+        const ShardRange rows = part_of(shard, shards, data.rows());
+        for (Index first = rows.first; first < rows.end; first += reader.most()) {
+          if (first > rows.first) check_interrupt();
+          const ConstSpan<double> weights =
+              reader.read(first, std::min(reader.most(), rows.end - first)).weights;
+          out[0] = std::accumulate(weights.begin(), weights.end(), out[0]);
+        }
+      });
+  optimizer.team.attempt([&] {
+    if (!(sums[0] > 0))
+      fail(Status::ERROR_INVALID_ARGUMENT,
+           "the weights of all rows, in the last column of y, are 0: expected a positive weight");
+    optimizer.state.row_weight = sums[0] / static_cast<double>(data.rows());
+  });
 }
 
 template <class T>
@@ -277,9 +313,10 @@ template <class T>
 void start_noises(Optimizer<T>& optimizer, DataSet& data) {
   if (!may_start_noise(optimizer) || learns_scales(optimizer)) return;
   const Standardization& units = optimizer.model()->standardization;
+  const RowExtras extras = optimizer.model()->extras();
   std::vector<double> precision;
-  for (const double variance :
-       has_outliers(optimizer) ? robust_variances(data, units) : target_variances(data, units))
+  for (const double variance : has_outliers(optimizer) ? robust_variances(data, units, extras)
+                                                       : target_variances(data, units, extras))
     precision.push_back(noise_precision(first_noise_factor(optimizer), variance));
   const bool is_provisional = units.has_constant();  // the noise changes once that target has a scale
   optimizer.model()->likelihood.set_noise_precision(
@@ -319,6 +356,7 @@ bool start_units(Optimizer<T>& optimizer, ConstMatrixView<T> y) {
 
 #define BDL_INSTANTIATE(T)                                       \
   template double variance_of_targets(Optimizer<T>&, DataSet&);  \
+  template void start_weights(Optimizer<T>&, DataSet&, Index);   \
   template void start_noise(Optimizer<T>&, DataSet&);            \
   template void start_noises(Optimizer<T>&, DataSet&);           \
   template bool start_units(Optimizer<T>&, DataSet&);            \

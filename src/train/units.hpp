@@ -10,15 +10,22 @@ namespace bdl {
 
 /// Returns the mean of Var(y) over the targets, standardised; of y^2 if the targets do not vary (a single
 /// example); 1 if these are 0.
-double target_variance(DataSet& data, const Standardization& units);
+double target_variance(DataSet& data, const Standardization& units, const RowExtras& extras = {});
 /// Returns Var(y) of each target alone; missing targets (NaN) do not count.
-std::vector<double> target_variances(DataSet& data, const Standardization& units);
+std::vector<double> target_variances(DataSet& data, const Standardization& units,
+                                     const RowExtras& extras = {});
 /// Returns the squares of robust_moments_of_targets(), or Var(y) where these are 0.
-std::vector<double> robust_variances(DataSet& data, const Standardization& units);
+std::vector<double> robust_variances(DataSet& data, const Standardization& units,
+                                     const RowExtras& extras = {});
 /// Returns target_variance() over the shards of all ranks; of Student-t noise the mean over shards of robust
 /// ones.
 template <class T>
 double variance_of_targets(Optimizer<T>& optimizer, DataSet& data);
+
+/// Sets the mean weight of a row of the data set, or of the first minibatch, in batch_y(). Fails with
+/// ERROR_INVALID_ARGUMENT if all weights are 0. Without weights it does nothing.
+template <class T>
+void start_weights(Optimizer<T>& optimizer, DataSet& data, Index shards);
 
 /// Sets the noise precision from which learning starts, or which stays if noise is not learned, to
 /// initial_noise_precision / Var(y), unless the caller has set it.

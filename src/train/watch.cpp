@@ -35,9 +35,8 @@ bool Watch<T>::is_good(const WatchState& watch) {
 template <class T>
 void Watch<T>::check(const WatchState& now, const Misfits& misfits, Index epoch_steps, Index step) {
   next_ = now;
-  if (misfits.columns == 0) return;
-  const double baseline = misfits.zeros / static_cast<double>(misfits.examples),
-               misfit = misfits.outputs / misfits.columns;
+  if (misfits.columns == 0) return;  // integrals, or all weights are 0
+  const double baseline = misfits.zeros / misfits.examples, misfit = misfits.outputs / misfits.columns;
   const Index window = std::max(epoch_steps, least_window);
   const double weight = 1 / static_cast<double>(std::min(++next_.steps, window));
   if (!std::isfinite(baseline) || std::isnan(misfit))

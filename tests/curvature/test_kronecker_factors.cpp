@@ -61,7 +61,7 @@ void compare(const char* what, const BlockRows<T>& rows, const Factors& expected
               ug = random_rotation(random, o);
   Scratch scratch;
   Padded<double> omega(identity(q)), gamma(identity(o)), squares(Dense(q, o, 1.0));
-  rows.add_input_factor(3, omega.view(), scratch);
+  rows.add_input_factor(3, {}, omega.view(), scratch);
   rows.add_output_factor(3, Padded<T>(w).column(), gamma.view(), scratch);
   rows.add_rotated_squares(Padded<T>(w).column(), Padded<T>(uo).get(), Padded<T>(ug).get(), squares.view(),
                            scratch);

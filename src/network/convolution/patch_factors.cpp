@@ -173,20 +173,39 @@ void PatchRows<T>::gather_sensitivities(Index first, Index count, const T* w, Ma
   });
 }
 
+/// Multiplies the patches of examples first, first + 1, ... by the roots of their weights, whose sum it
+/// returns.
 template <class T>
-void PatchRows<T>::add_input_factor(double weight, MatrixView<double> out, Scratch& scratch) const {
+double PatchRows<T>::scale_patches(ConstSpan<T> of_examples, Index first, MatrixView<T> patches) const {
+  const Index positions = shape_.positions();
+  double sum = 0;
+  for (Index i = 0; i < patches.rows / positions; ++i) {
+    const T weight = of_examples[at((first + i) % std::ssize(of_examples))], root = std::sqrt(weight);
+    sum += static_cast<double>(weight);
+    for (Index column = 0; column < patches.cols; ++column)
+      for (Index p = i * positions; p < (i + 1) * positions; ++p) patches(p, column) *= root;
+  }
+  return sum;
+}
+
+template <class T>
+void PatchRows<T>::add_input_factor(double weight, ConstSpan<T> of_examples, MatrixView<double> out,
+                                    Scratch& scratch) const {
   const Scratch::Frame frame(scratch);
   const Index all = rows_.maps.in.cols / rows_.packets * rows_.examples,
               together = examples_together(columns());
   const MatrixView<T> products = scratch.matrix<T>(columns(), columns());
+  double sum = 0;  // of the weights
   T* const patches = scratch.take<T>(std::min(together, all) * shape_.positions() * columns()).data();
   for (Index first = 0; first < all; first += together) {
     const Index count = std::min(together, all - first);
     const MatrixView<T> some(patches, count * shape_.positions(), columns());
     gather_inputs(first, count, some);
+    if (!of_examples.empty()) sum += scale_patches(of_examples, first, some);
     syrk(Op::transpose, T(1), ConstMatrixView<T>(some), T(first == 0 ? 0 : 1), products);
   }
-  add_lower(weight / static_cast<double>(all), ConstMatrixView<T>(products), out);
+  add_lower(weight / (of_examples.empty() ? static_cast<double>(all) : sum), ConstMatrixView<T>(products),
+            out);
 }
 
 template <class T>
@@ -230,7 +249,8 @@ void PatchRows<T>::add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, Co
   template void PatchRows<T>::gradient_squares(ConstSpan<T>, ConstSpan<T>, bool, std::span<double>,        \
                                                Scratch&);                                                  \
   template BlockRows<T>& PatchRows<T>::gradients(ConstSpan<T>, ConstSpan<Index>, Index);                   \
-  template void PatchRows<T>::add_input_factor(double, MatrixView<double>, Scratch&) const;                \
+  template void PatchRows<T>::add_input_factor(double, ConstSpan<T>, MatrixView<double>, Scratch&) const;  \
+  template double PatchRows<T>::scale_patches(ConstSpan<T>, Index, MatrixView<T>) const;                   \
   template void PatchRows<T>::add_output_factor(double, ConstSpan<T>, MatrixView<double>, Scratch&) const; \
   template void PatchRows<T>::add_rotated_squares(ConstSpan<T>, ConstMatrixView<T>, ConstMatrixView<T>,    \
                                                   MatrixView<double>, Scratch&) const;

@@ -31,7 +31,8 @@ class PatchRows final : public BlockRows<T> {
                         Scratch& scratch) override;
   BlockRows<T>& gradients(ConstSpan<T> z, ConstSpan<Index> which, Index n) override;
   Index positions() const override { return shape_.positions(); }
-  void add_input_factor(double weight, MatrixView<double> out, Scratch& scratch) const override;
+  void add_input_factor(double weight, ConstSpan<T> of_examples, MatrixView<double> out,
+                        Scratch& scratch) const override;
   void add_output_factor(double weight, ConstSpan<T> w, MatrixView<double> out,
                          Scratch& scratch) const override;
   void add_rotated_squares(ConstSpan<T> w, ConstMatrixView<T> uo, ConstMatrixView<T> ug,
@@ -45,6 +46,7 @@ class PatchRows final : public BlockRows<T> {
   Index columns() const { return shape_.fan_in() + (shape_.has_bias() ? 1 : 0); }
   Index examples_together(Index numbers) const;
   void gather_inputs(Index first, Index count, MatrixView<T> out) const;
+  double scale_patches(ConstSpan<T> of_examples, Index first, MatrixView<T> patches) const;
   void gather_sensitivities(Index first, Index count, const T* w, MatrixView<T> out) const;
   /// The maps of rows, in sections of all examples of a sample and seed.
   struct Factors {

@@ -45,9 +45,9 @@ void KroneckerFactors::swap(KroneckerFactors& other) noexcept {
 
 template <class T>
 void add_factors(const BlockedRows<T>& rows, double input_weight, double output_weight, ConstSpan<T> w,
-                 KroneckerFactors& out, Scratch& scratch) {
+                 KroneckerFactors& out, Scratch& scratch, ConstSpan<T> of_examples) {
   for_each_matrix(rows, out.shapes(), [&](const BlockRows<T>& block, std::size_t k) {
-    block.add_input_factor(input_weight, out.omega(k), scratch);
+    block.add_input_factor(input_weight, of_examples, out.omega(k), scratch);
     block.add_output_factor(output_weight / static_cast<double>(block.positions()), w, out.gamma(k), scratch);
   });
 }
@@ -79,8 +79,9 @@ void FactorEigen::compute(ConstMatrixView<double> a, Scratch& scratch) {
   for (double& value : values) value = std::max(value, 0.0);
 }
 
-#define BDL_INSTANTIATE(T) \
-  template void add_factors(const BlockedRows<T>&, double, double, ConstSpan<T>, KroneckerFactors&, Scratch&);
+#define BDL_INSTANTIATE(T)                                                                          \
+  template void add_factors(const BlockedRows<T>&, double, double, ConstSpan<T>, KroneckerFactors&, \
+                            Scratch&, ConstSpan<T>);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)
 #undef BDL_INSTANTIATE

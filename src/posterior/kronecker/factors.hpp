@@ -31,11 +31,11 @@ class KroneckerFactors {
   Buffer<double> values_;
 };
 
-/// Adds input_weight times Omega and output_weight times sum_r w_r times the mean of e e^T over positions;
-/// only lower triangles.
+/// Adds input_weight times Omega, a mean by the examples' weights (if given), and output_weight times sum_r
+/// w_r times the mean of e e^T over positions; only lower triangles.
 template <class T>
 void add_factors(const BlockedRows<T>& rows, double input_weight, double output_weight, ConstSpan<T> w,
-                 KroneckerFactors& out, Scratch& scratch);
+                 KroneckerFactors& out, Scratch& scratch, ConstSpan<T> of_examples = {});
 /// visit(block of rows, number of its matrix), for all matrices.
 template <class T, class Visit>
 void for_each_matrix(const BlockedRows<T>& rows, const std::vector<MatrixShape>& shapes, Visit&& visit) {

@@ -203,8 +203,7 @@ template <class T>
 LogEvidence evidence_of(const Optimizer<T>& optimizer, const GroupedPrecisions& prior, double noise_factor) {
   const ThreadLimit threads(optimizer.options().threads);
   LogEvidence evidence = present_approximation(optimizer).evidence(terms_of(optimizer), prior, noise_factor);
-  const double units =
-      static_cast<double>(optimizer.data_size()) * optimizer.model()->standardization.log_scale();
+  const double units = optimizer.data_weight() * optimizer.model()->standardization.log_scale();
   evidence.log_likelihood -= units;
   evidence.value -= units / optimizer.options().kl_weight;
   return evidence;

@@ -42,7 +42,7 @@ class StatisticsPass {
       : model_(model), graph_(*model.graph()), theta_(mean.data(), std::ssize(mean), 1), data_(data) {}
   /// Runs through a shard's minibatches; `running` holds the statistics before and after.
   void run(Strata& strata, Index shard, Index epoch, std::span<double> running) {
-    const Index most = strata.largest_of(shard), targets = model_.likelihood.targets();
+    const Index most = strata.largest_of(shard), targets = model_.likelihood.columns();
     x_.reserve(model_.inputs() * most);
     y_.reserve(targets * most);
     f_.reserve(model_.outputs() * most);

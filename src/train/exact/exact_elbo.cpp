@@ -16,8 +16,10 @@ namespace {
 template <class T>
 std::unique_ptr<Network<double>> in_double(const Model<T>& model) {
   exact_layer(model);
-  return std::make_unique<Network<double>>(std::make_shared<Graph<double>>(model.graph()->description()),
-                                           model.likelihood);
+  auto network = std::make_unique<Network<double>>(
+      std::make_shared<Graph<double>>(model.graph()->description()), model.likelihood);
+  network->set_offsets(model.offsets() > 0);
+  return network;
 }
 
 /// Replaces a matrix (lower triangle), positive semidefinite up to rounding, by its Cholesky factor. It
@@ -84,8 +86,7 @@ void ExactElbo::multiply_target(ConstMatrixView<double> x, MatrixView<double> h,
   for (Index k = 0; k < x.cols; ++k) prior_.add_product(x.column(k), out.column(k), scratch_);
 }
 
-double ExactElbo::best_noise_precision(const Value& value) const {
-  const auto n = static_cast<double>(sums_.rows());
+double ExactElbo::best_noise_precision(const Value& value, double n) const {
   const double precision = model_->likelihood.noise_precision(0);
   const double squares = -2 * value.log_likelihood - n * std::log(2 * std::numbers::pi / precision);
   return std::clamp(n * precision / squares, 1e-30, 1e30);

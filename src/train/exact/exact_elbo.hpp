@@ -46,9 +46,9 @@ class ExactElbo {
   /// Return diag(H) and H y.
   ConstSpan<double> hessian_diagonal() { return sums_.diagonal(); }
   MatrixView<double> hessian_products() { return sums_.products(); }
-  /// Returns the noise precision that maximises the ELBO for the posterior of the last evaluation, which
-  /// returned `value`: N / E[sum of squared errors].
-  double best_noise_precision(const Value& value) const;
+  /// Returns the noise precision that maximises the ELBO of n rows (the sum of their weights) for the
+  /// posterior of the last evaluation, which returned `value`: n / E[sum of squared errors].
+  double best_noise_precision(const Value& value, double n) const;
   void set_noise_precision(double precision) { model_->likelihood.set_noise_precision({&precision, 1}); }
   /// Replaces the noise by that of another likelihood of the same kind.
   void set_likelihood(const Likelihood& likelihood) { model_->likelihood = likelihood; }

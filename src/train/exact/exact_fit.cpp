@@ -165,14 +165,14 @@ class NoiseSearch {
     const double of_q =
         by_descent(elbo_, q_, 0, ignored, [](DescentSearch& descent) { return descent.length(); });
     if (!learns_) return of_q;
-    const double t = log_precision(), rows = static_cast<double>(optimizer_.data_size());
+    const double t = log_precision(), rows = optimizer_.data_weight();
     return std::max(of_q, std::sqrt(rows / 2) * std::abs(root_.next(t, residual()) - t));
   }
 
  private:
   double log_precision() const { return std::log(optimizer_.model()->likelihood.noise_precision(0)); }
   double residual() {
-    const double best = std::log(elbo_.best_noise_precision(elbo_.evaluate(q_)));
+    const double best = std::log(elbo_.best_noise_precision(elbo_.evaluate(q_), optimizer_.data_weight()));
     return std::min(best, most_) - log_precision();
   }
   void set_log_precision(double t) {
@@ -212,6 +212,7 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   Undo undo(optimizer);
   std::optional<Searched<T>> searched;
   const ThreadLimit threads(optimizer.options().threads);
+  start_weights(optimizer, data, calls.shards);
   team.attempt([&] { begin_course(optimizer, epochs, data.rows(), 1, calls.shards); });
   start_units(optimizer, data);
   team.attempt([&] { searched.emplace(optimizer, undo, data, calls); });

@@ -48,7 +48,9 @@ bool ExactSums::has_rows(const RowShares& shares, Index dimension) {
 void ExactSums::read_from(DataSet& data, const Standardization& units) {
   data_ = &data;
   units_ = &units;
-  if (has_rows()) data.fetch({0, rows()}, units, x_.matrix(model_.inputs(), rows()), y_.matrix(1, rows()));
+  if (has_rows())
+    data.fetch({0, rows()}, units, x_.matrix(model_.inputs(), rows()),
+               y_.matrix(model_.likelihood.columns(), rows()));
 }
 
 void ExactSums::begin(HessianSum of_h, Index vectors) {
@@ -72,7 +74,7 @@ void ExactSums::for_each_block(Index shard, Visit&& visit) {
     check_interrupt();
     if (!has_rows())
       data_->fetch({block.first, block.count()}, *units_, x_.matrix(model_.inputs(), block.count()),
-                   y_.matrix(1, block.count()));
+                   y_.matrix(model_.likelihood.columns(), block.count()));
     visit(block, first == all.first);
     if (data_->blocks.given()) data_->forget(block.first, block.count());
   }
@@ -99,8 +101,9 @@ void ExactSums::evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatri
 void ExactSums::add_block(const Posterior<double>& q, const ShardRange& rows, ConstMatrixView<double> y,
                           bool is_first, const Summand<double>& out) {
   const Index count = rows.count();
-  estimate_ = estimator_.estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
-                                  std::as_const(y_).matrix(1, count), 1, rows.first, loss_);
+  estimate_ =
+      estimator_.estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
+                          std::as_const(y_).matrix(model_.likelihood.columns(), count), 1, rows.first, loss_);
   out.numbers[0] += estimate_.expected_log_likelihood;
   const std::span<double> to = is_first ? out.values : part_.first(std::ssize(out.values));
   const auto size = static_cast<std::size_t>(dimension());
@@ -147,11 +150,13 @@ ConstSpan<double> ExactSums::typical_precision(ConstSpan<double> start, Team& te
 void ExactSums::add_typical(const ShardRange& rows, std::span<double> out) const {
   const DenseShape& layer = exact_layer(model_);
   const bdl_likelihood kind = model_.likelihood.kind();
-  const auto x = x_.matrix(model_.inputs(), rows.count());
+  const ConstMatrixView<double> x = model_.graph()->features(x_.matrix(model_.inputs(), rows.count()));
+  const auto y = y_.matrix(model_.likelihood.columns(), rows.count());
   for (Index i = 0; i < x.cols; ++i) {
-    const double b = kind == BDL_BERNOULLI  ? 0.25
-                     : kind == BDL_GAUSSIAN ? model_.likelihood.noise_precision(0)
-                                            : std::max(1.0, y_.data()[i]);
+    const double once = kind == BDL_BERNOULLI  ? 0.25
+                        : kind == BDL_GAUSSIAN ? model_.likelihood.noise_precision(0)
+                                               : std::max(1.0, y(0, i));
+    const double b = model_.likelihood.weight(y.column_data(i)) * once;
     for (Index j = 0; j < x.rows; ++j)
       out[static_cast<std::size_t>(layer.weight_offset + j)] += b * x(j, i) * x(j, i);
     if (layer.bias_offset >= 0) out[static_cast<std::size_t>(layer.bias_offset)] += b;

@@ -109,7 +109,7 @@ void LooksAtEvidence<T>::start() {
 template <class T>
 void LooksAtEvidence<T>::set_optimistic_noise() {
   if (!optimism_follows_evidence()) return;
-  const auto values = static_cast<double>(sample_.data_rows() * optimizer_.model()->inputs());
+  const double values = optimizer_.data_weight() * static_cast<double>(optimizer_.model()->features());
   const double times = std::max(least_optimism, values_of_optimism / values);
   std::ranges::transform(evidence_.noise().precisions(), optimistic_.begin(),
                          [&](double found) { return times * found; });
@@ -135,7 +135,7 @@ void LooksAtEvidence<T>::look() {
   if (state.learning_step > 0) {
     evidence_.search(moved, more_steps);
   } else {
-    const auto examples = static_cast<double>(sample_.data_rows());
+    const double examples = optimizer_.data_weight();
     evidence_.begin_afresh();
     evidence_.search({}, first_steps);
     const bool falls = has_fallen(optimizer_, evidence_.value(), examples);
@@ -154,7 +154,7 @@ void LooksAtEvidence<T>::look() {
 /// True if the mean can follow every row: more optimism would leave it too little time to forget its noise.
 template <class T>
 bool LooksAtEvidence<T>::follows_every_row() {
-  const auto targets = static_cast<double>(sample_.data_rows()) * static_cast<double>(evidence_.targets());
+  const double targets = optimizer_.data_weight() * static_cast<double>(evidence_.targets());
   return targets > 0 && fraction() > time_to_follow &&
          evidence_.effective_parameters() > nearly_all * targets;
 }

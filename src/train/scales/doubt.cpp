@@ -10,20 +10,26 @@ namespace {
 constexpr int steps = 5;                  // of the search
 constexpr double time_to_doubt = 2 / 3.;  // of the course: some signals are seen late
 
-/// Returns the log likelihood of the frequencies of the labels, per example.
+/// Returns the log likelihood of the frequencies of the labels, per example. A share of successes counts for
+/// both labels.
 template <class T>
-double log_likelihood_of_frequencies(ConstMatrixView<T> y) {
+double log_likelihood_of_frequencies(const Likelihood& likelihood, ConstMatrixView<T> y) {
   double sum = 0;
-  for (Index c = 0; c < y.rows; ++c) {
+  for (Index c = 0; c < likelihood.targets(); ++c) {
     std::map<T, double> counts;
     double all = 0;
     for (Index i = 0; i < y.cols; ++i) {
       if (std::isnan(y(c, i))) continue;
-      ++counts[y(c, i)];
-      ++all;
+      const T label = std::ceil(y(c, i));
+      const double weight = likelihood.weight(y.column_data(i)), rest = static_cast<double>(label - y(c, i));
+      counts[label] += weight * (1 - rest);
+      counts[0] += weight * rest;
+      all += weight;
     }
-    for (const auto& [label, count] : counts) sum += count * std::log(count / all);
+    for (const auto& [label, count] : counts)
+      if (count > 0) sum += count * std::log(count / all);
   }
+  for (Index i = 0; i < y.cols; ++i) sum += likelihood.log_orders(y.column_data(i));
   return sum / static_cast<double>(y.cols);
 }
 
@@ -42,7 +48,7 @@ Doubt<T>::Doubt(Optimizer<T>& optimizer, DataSet& data, Index shards)
     : optimizer_(optimizer),
       sample_(optimizer, data, shards),
       evidence_(optimizer, sample_),
-      of_frequencies_(log_likelihood_of_frequencies(sample_.y())) {}
+      of_frequencies_(log_likelihood_of_frequencies(optimizer.model()->likelihood, sample_.y())) {}
 
 template <class T>
 void Doubt<T>::look() {

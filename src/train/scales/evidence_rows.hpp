@@ -42,7 +42,9 @@ class EvidenceRows {
   /// Returns what the parameters contribute to the linearised output of a row, counted once.
   double output(std::size_t row) const;
   /// Returns the log density of z given the others, summed over rows, after evaluate_once(). Destroys z.
-  double left_out_log_density(std::span<double> z) const { return gram_.left_out_log_density(z); }
+  double left_out_log_density(std::span<double> z, ConstSpan<double> times) const {
+    return gram_.left_out_log_density(z, times);
+  }
 
  private:
   void evaluate_rows(ConstSpan<double> precisions, ConstSpan<double> factors);

@@ -30,8 +30,8 @@ class GramEvidence {
   double effective_parameters(Index group) const { return effective_[at(group)]; }
   double leverage(Index row) const { return 1 - inverse_.matrix(rows_, rows_)(row, row); }
   /// Returns the log density of values z given the others, summed over rows, under the model that was
-  /// evaluated last: z ~ N(0, A), in units of the noise. Destroys z.
-  double left_out_log_density(std::span<double> z) const;
+  /// evaluated last: z ~ N(0, A), in units of the noise. A row may stand for several. Destroys z.
+  double left_out_log_density(std::span<double> z, ConstSpan<double> times) const;
   /// Returns |P u|^2 for a u of the group of which B u is known, on the rows as they were added: P projects
   /// softly to what the rows determine, P = (H + lambda)^-1 H with H and lambda of the group alone.
   double determined_square(Index group, double precision, ConstSpan<double> factors, ConstSpan<double> bu);

@@ -45,6 +45,7 @@ void LinearizedEvidence<T>::hold_parts() {
   row_factors_.resize(at((means + others) * curved));
   errors_.resize(noise_.targets() * at(curved));
   z_.resize(errors_.size());
+  times_.assign(errors_.size(), 1.0);
   parts_.emplace_back(0, means, curved, sizes_);
   if (others > 0) parts_.emplace_back(means * curved, others, curved, sizes_);
 }
@@ -73,6 +74,7 @@ double LinearizedEvidence<T>::weight() const {
   return static_cast<double>(sample_.data_rows()) / static_cast<double>(sample_.curved_rows());
 }
 
+/// Writes errors in units of the noise of a row that counts once; a row that does not count is as if missing.
 template <class T>
 void LinearizedEvidence<T>::compute_errors() {
   if (errors_.empty()) return;
@@ -84,7 +86,10 @@ void LinearizedEvidence<T>::compute_errors() {
   const auto y = sample_.curved_y();
   for (std::size_t r = 0; r < errors_.size(); ++r) {
     const Index c = static_cast<Index>(r) / curved, i = static_cast<Index>(r) % curved;
-    errors_[r] = static_cast<double>(y(c, i)) - static_cast<double>(f(c, i));
+    const double weight = model.likelihood.weight(y.column_data(i));
+    times_[r] = weight == 0 ? 1 : weight;
+    errors_[r] =
+        weight == 0 ? NAN : std::sqrt(weight) * (static_cast<double>(y(c, i)) - static_cast<double>(f(c, i)));
   }
 }
 
@@ -260,13 +265,14 @@ double LinearizedEvidence<T>::left_out() {
     z_[r] = 0;
     if (std::isnan(errors_[r])) {
       sum += std::log(2 * std::numbers::pi) / 2;  // which the row of a missing target takes away
+      times_[r] = 1;
       continue;
     }
     const double precision = noise_.precision(r / curved);
     z_[r] = std::sqrt(precision) * errors_[r] + part.output(r);
-    sum += std::log(precision) / 2;
+    sum += times_[r] * std::log(precision) / 2;
   }
-  return weight() * (sum + part.left_out_log_density(z_));
+  return weight() * (sum + part.left_out_log_density(z_, times_));
 }
 
 template <class T>

@@ -80,6 +80,7 @@ class LinearizedEvidence {
   std::vector<bool> gives_means_;  // by groups; false if they give log noise precisions only
   std::vector<double> sizes_, squares_, determined_squares_;  // of groups
   std::vector<double> determined_, drawn_;        // effective parameters by targets: of the model, of draws
+  std::vector<double> times_;                     // how often the rows of the first part count
   std::vector<double> row_factors_, errors_, z_;  // errors of means, by rows of the first part; memory
   double value_ = 0;
   bool is_evaluated_ = false;  // at the present scales

@@ -40,7 +40,9 @@ EvidenceSample<T>::EvidenceSample(Optimizer<T>& optimizer, DataSet& data, Index 
     : data_rows_(data.rows()), inputs_(data.inputs()), targets_(data.targets()) {
   const auto bytes = static_cast<Index>(sizeof(T)) * (inputs_ + targets_);
   rows_ = std::min({data_rows_, most_examples, std::max<Index>(1, most_bytes / bytes)});
-  curved_ = std::clamp<Index>(most_curved_rows(targets_) / optimizer.model()->likelihood.means(), 1, rows_);
+  curved_ = std::clamp<Index>(
+      most_curved_rows(optimizer.model()->likelihood.targets()) / optimizer.model()->likelihood.means(), 1,
+      rows_);
   std::vector<Index> list(static_cast<std::size_t>(rows_));
   for (Index i = 0; i < rows_; ++i) list[static_cast<std::size_t>(i)] = spaced(i, rows_, data_rows_);
   std::vector<IndexRange> of_shards;

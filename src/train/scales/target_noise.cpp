@@ -69,9 +69,10 @@ void TargetNoise<T>::add(ConstMatrixView<T> y, double weight) {
     for (Index i = 0; i < y.cols; ++i) {
       const auto value = static_cast<double>(y(static_cast<Index>(c), i));
       if (std::isnan(value)) continue;
-      to.values += weight;
-      to.sum += weight * value;
-      to.squares += weight * value * value;
+      const double times = weight * likelihood_.weight(y.column_data(i));
+      to.values += times;
+      to.sum += times * value;
+      to.squares += times * value * value;
     }
   }
 }

@@ -25,7 +25,7 @@ void Prequential<T>::reserve(Index examples, ScoreKind kind) {
     density_scratch_.reserve(linearized_density_scratch(outputs));
     return;
   }
-  density_scratch_.reserve(outputs);
+  density_scratch_.reserve(outputs + 1);
   outputs_.reserve(count);
 }
 
@@ -50,20 +50,22 @@ template <class T>
 void Prequential<T>::add_error(const double* f, const T* y, PrequentialSums& sums) {
   const Likelihood& likelihood = model_.likelihood;
   double* const mean = mean_.data();
+  const double weight = likelihood.weight(y);
   likelihood.moments(f, mean, mean + likelihood.outputs());
   if (likelihood.kind() == BDL_CATEGORICAL) {
-    sums.error += likelihood.top_class(f) == static_cast<Index>(y[0]) ? 0 : 1;
-    ++sums.targets;
+    sums.error += likelihood.top_class(f) == static_cast<Index>(y[0]) ? 0 : weight;
+    sums.targets += weight;
     return;
   }
   for (Index c = 0; c < likelihood.targets(); ++c) {
     const double target = static_cast<double>(y[c]);
     if (std::isnan(target)) continue;
     if (likelihood.kind() == BDL_BERNOULLI)
-      sums.error += (f[c] > 0) == (target > 0) ? 0 : 1;
+      sums.error += weight * (f[c] > 0 ? 1 - target : target);
     else
-      sums.error += model_.standardization.variance_to_caller(c, (target - mean[c]) * (target - mean[c]));
-    ++sums.targets;
+      sums.error +=
+          weight * model_.standardization.variance_to_caller(c, (target - mean[c]) * (target - mean[c]));
+    sums.targets += weight;
   }
 }
 
@@ -82,11 +84,12 @@ PrequentialSums Prequential<T>::score(ConstMatrixView<T> y, ScoreKind kind, std:
     } else {
       std::ranges::transform(y.column(i), density_scratch_.data(),
                              [](T value) { return static_cast<double>(value); });
-      score = model_.likelihood.log_density(f, std::as_const(density_scratch_).data());
+      score = model_.likelihood.weighted_log_density(f, std::as_const(density_scratch_).data());
     }
-    score -= model_.standardization.log_scale(y.column_data(i));
+    const double weight = model_.likelihood.weight(y.column_data(i));
+    score -= weight * model_.standardization.log_scale(y.column_data(i));
     sums.log_density += score;
-    ++sums.examples;
+    sums.examples += weight;
     add_error(f, y.column_data(i), sums);
   }
   return sums;

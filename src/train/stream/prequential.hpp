@@ -8,8 +8,8 @@ namespace bdl {
 
 /// Sums over the targets scored so far, in the caller's units.
 struct PrequentialSums {
-  Index examples = 0, targets = 0;  ///< a class number is one target
-  double log_density = 0;           ///< over the examples, in nats
+  double examples = 0, targets = 0;  ///< their numbers, or sums of weights; a class number is one target
+  double log_density = 0;            ///< over the examples, in nats
   double error = 0;  ///< over the targets: squared error at the parameters' mean, or 1 for a wrong class
   PrequentialSums& operator+=(const PrequentialSums& other);
 };

@@ -37,6 +37,15 @@ double correction(const Likelihood& likelihood, double residual, double predicte
 
 }  // namespace
 
+namespace {
+
+/// Returns the rate of as many residuals as the weight says.
+double weighted(double rate, double weight) {
+  return weight == 1 ? rate : 1 - std::pow(1 - rate, weight);
+}
+
+}  // namespace
+
 void ResidualNoise::begin(const Likelihood& likelihood) {
   precision_.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
   noise_.clear();
@@ -62,20 +71,22 @@ void ResidualNoise::start(Index targets) {
 }
 
 void ResidualNoise::add(const Likelihood& likelihood, const Options& options, Index c, double y, double mean,
-                        double variance) {
-  if (std::isnan(y)) return;
+                        double variance, double weight) {
+  if (std::isnan(y) || weight == 0) return;
   const std::size_t of = at(c),
                     shared = noise_.size() == 1 ? 0 : of;  // a noise of all targets learns from all
   const double most = std::sqrt(largest_variance), deviation = std::clamp(y - next_.mean[of], -most, most),
                least_rate = std::min(0.5, 1 - options.forgetting),
-               part = std::max(1 / (prior_count + ++next_.values[of]), least_rate);
+               part = std::max(weight / (prior_count + (next_.values[of] += weight)),
+                               weighted(least_rate, weight));
   next_.given[of] += part * (given_[shared] - next_.given[of]);
   next_.mean[of] += part * deviation;
   next_.variance[of] += part * (deviation * deviation - next_.variance[of]);
   double& noise = noise_[shared];
   const double predicted = variance + noise, share = noise / predicted;
-  next_.information[shared] += share * share;
-  const double rate = std::max(growth / (prior_count + next_.information[shared]), least_rate);
+  next_.information[shared] += weight * share * share;
+  const double rate = std::min(1.0, std::max(weight * growth / (prior_count + next_.information[shared]),
+                                             weighted(least_rate, weight)));
   noise += rate * correction(likelihood, y - mean, predicted, share);
   limit(noise);
 }

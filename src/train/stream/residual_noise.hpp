@@ -49,7 +49,7 @@ class ResidualNoise {
   void begin(const Likelihood& likelihood);
   /// Learns from target c of an example: y with the predictive mean and the variance of f; NaN says nothing.
   void add(const Likelihood& likelihood, const Options& options, Index c, double y, double mean,
-           double variance);
+           double variance, double weight);
   /// Makes what was prepared the state, and gives the likelihood its precision. Cannot fail.
   void commit(Likelihood& likelihood);
   /// Begins anew at the likelihood's precision.

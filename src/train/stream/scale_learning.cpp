@@ -69,8 +69,8 @@ bool choose_scales(Optimizer<T>& optimizer, DataSet& data) {
   StreamScales& kept = optimizer.stream_scales;
   const bool has_scale = model.likelihood.has_noise_precision();
   const Index together = inputs_together(model), rows = kept.rows() + data.rows();
-  const MomentsSpec spec{true, has_scale, together};
-  ArrayData former(as_array(kept.x(model.inputs())), as_array(kept.y(model.likelihood.targets())));
+  const MomentsSpec spec{true, has_scale, together, model.extras()};
+  ArrayData former(as_array(kept.x(model.inputs())), as_array(kept.y(model.likelihood.columns())));
   const DataMoments moments = moments_of(data, {}, spec, moments_of(former, {}, spec));
   const bool is_settled =
       rows >= most_first_rows || (rows >= enough_rows && (!has_scale || vary(moments.targets)));
@@ -88,7 +88,7 @@ void begin_again(Optimizer<T>& optimizer) {
   StreamScales kept = std::exchange(optimizer.stream_scales, {});
   initialize(optimizer);
   begin_noise(optimizer);
-  const Index inputs = optimizer.model()->inputs(), targets = optimizer.model()->likelihood.targets();
+  const Index inputs = optimizer.model()->inputs(), targets = optimizer.model()->likelihood.columns();
   Index first = 0;
   for (const FirstBlock& block : kept.blocks()) {
     if (block.moved >= 0) move_time(optimizer, block.moved);
@@ -159,6 +159,7 @@ void scale_late_columns(Optimizer<T>& optimizer, const Array& x) {
   }
   std::erase_if(late, [](const LateColumn& of) { return of.values >= enough_rows; });
   units = Standardization(std::move(inputs), units.target_moments());
+  units.set_offsets(optimizer.model()->features(), optimizer.model()->offsets());
 }
 
 template <class T>

@@ -19,16 +19,22 @@
 namespace bdl {
 namespace {
 
-/// Reads the targets of the rows from `first` on to y, and writes the numbers of those rows that have a
-/// target, or all targets if outputs are observed together.
+/// A row of a larger weight is not learned from so often, but once with the rest of its weight.
+constexpr int most_repeats = 1000;
+
+/// Reads the targets of the rows from `first` on to y, and writes the numbers of those rows that count and
+/// have a target, or all targets if outputs are observed together.
 template <class T>
-void find_observed(DataSet& data, const Standardization& units, bool together, Index first, MatrixView<T> y,
+void find_observed(DataSet& data, const Model<T>& model, bool together, Index first, MatrixView<T> y,
                    std::vector<Index>& rows) {
-  data.fetch({first, y.cols}, units, MatrixView<T>(), y);
+  data.fetch({first, y.cols}, model.standardization, MatrixView<T>(), y);
   rows.clear();
+  const Index targets = model.likelihood.targets();
   for (Index i = 0; i < y.cols; ++i) {
-    const Index observed = std::ranges::count_if(y.column(i), [](T value) { return !std::isnan(value); });
-    if (observed == y.rows || (observed > 0 && !together)) rows.push_back(first + i);
+    if (model.likelihood.weight(y.column_data(i)) == 0) continue;
+    const Index observed =
+        std::ranges::count_if(y.column(i).first(at(targets)), [](T value) { return !std::isnan(value); });
+    if (observed == targets || (observed > 0 && !together)) rows.push_back(first + i);
   }
 }
 
@@ -60,9 +66,15 @@ void learn_noise(Optimizer<T>& optimizer, ConstMatrixView<T> y, ScoreKind predic
   const Prequential<T>& of = *optimizer.memory.prequential;
   optimizer.noise.begin(likelihood);
   for (Index i = 0; i < y.cols; ++i)
-    for (Index c = 0; c < y.rows; ++c)
-      optimizer.noise.add(likelihood, optimizer.options(), c, static_cast<double>(y(c, i)), of.mean(i, c),
-                          of.variance(i, c, predicted));
+    for (Index c = 0; c < likelihood.targets(); ++c) {
+      const auto add = [&](double weight) {
+        optimizer.noise.add(likelihood, optimizer.options(), c, static_cast<double>(y(c, i)), of.mean(i, c),
+                            of.variance(i, c, predicted), weight);
+      };
+      double weight = likelihood.weight(y.column_data(i));
+      for (int k = 0; k < most_repeats && weight >= 1; ++k, --weight) add(1);  // as if the row came so often
+      if (weight > 0) add(weight);
+    }
 }
 
 }  // namespace
@@ -132,9 +144,7 @@ void observe_blocks(Optimizer<T>& optimizer, DataSet& data, double largest_score
   for (Index first = 0; first < rows; first += block) {
     UndoUnits units(*optimizer.model());
     const Index here = std::min(block, rows - first);
-    const auto find = [&] {
-      find_observed(data, model.standardization, together, first, optimizer.batch_y(here), observed);
-    };
+    const auto find = [&] { find_observed(data, model, together, first, optimizer.batch_y(here), observed); };
     find();
     if (model.standardization.has_constant() && start_units<T>(optimizer, optimizer.batch_y(here))) find();
     const auto count = static_cast<Index>(observed.size());

@@ -47,7 +47,7 @@ void add_both(const BlockRows<T>& rows, const Dense& w, Scratch& scratch, Kronec
   std::size_t before = 0;
   for (int round = 0; round < 3; ++round) {  // what the first one takes becomes one block after it
     if (round < 2) before = counting::calls;
-    rows.add_input_factor(1, factors.omega(k), scratch);
+    rows.add_input_factor(1, {}, factors.omega(k), scratch);
     rows.add_output_factor(1, weights.column(), factors.gamma(k), scratch);
   }
   assert_int_equal(counting::calls, before);

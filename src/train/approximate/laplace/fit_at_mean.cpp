@@ -39,9 +39,10 @@ FitAtMean fit_at_mean(const Model<T>& model, const Posterior<T>& q, const Shared
         for (Index c = 0; c < targets; ++c) {
           const auto value = static_cast<double>(y(c, i));
           if (std::isnan(value)) continue;
-          numbers[targets + c] += weight;
-          numbers[2 * targets + 1 + c] += weight * value;
-          numbers[3 * targets + 1 + c] += weight * value * value;
+          const double times = weight * model.likelihood.weight(y.column_data(i));
+          numbers[targets + c] += times;
+          numbers[2 * targets + 1 + c] += times * value;
+          numbers[3 * targets + 1 + c] += times * value * value;
         }
     });
   });

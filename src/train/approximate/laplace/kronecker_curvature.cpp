@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "curvature/data_rows.hpp"
+#include "curvature/seeds.hpp"
 
 namespace bdl {
 namespace {
@@ -62,22 +63,35 @@ ConstSpan<double> KroneckerCurvature<T>::add_shards(const Pass& pass, Index numb
   return std::as_const(sums_).values();
 }
 
-/// Computes Omega as a mean over all examples and Gamma as a sum, so that their product is the curvature of
-/// all data.
+/// Computes Omega as a mean over all examples, by their weights, and Gamma as a sum, so that their product is
+/// the curvature of all data.
 template <class T>
 void KroneckerCurvature<T>::find_factors(const Pass& pass) {
   const CurvatureKind kind = curvature_seeds<T>(pass.form, *h_, 1, 0).kind;
   factors_.reserve(shapes_);
-  const auto sums = add_shards(pass, factors_.size(), [&](DataChunks<T>& chunks, std::span<double> out) {
+  const auto sums = add_shards(pass, factors_.size() + 1, [&](DataChunks<T>& chunks, std::span<double> out) {
     const Index rows = pass.shared.data.rows() * chunks.estimator().cost({1, 1, kind, true}).count;
+    double weight = 0;
     std::ranges::fill(factors_.values(), 0.0);
     chunks.for_each([&](const Estimate<T>& estimate, Index) {
-      const double share = static_cast<double>(estimate.rows->count()) / static_cast<double>(rows);
-      add_factors(blocks_of(estimate), share, 1, estimate.w, factors_, scratch_);
+      const Scratch::Frame frame(scratch_);
+      const Likelihood& likelihood = pass.model.likelihood;
+      const ConstMatrixView<T> y = chunks.targets(chunks.estimator().outputs().cols);
+      double share = static_cast<double>(estimate.rows->count()) / static_cast<double>(rows);
+      share *= sum_weights(likelihood, y) / static_cast<double>(y.cols);
+      weight += share;
+      add_factors(blocks_of(estimate), share, 1, estimate.w, factors_, scratch_,
+                  ConstSpan<T>(row_weights(likelihood, y, scratch_)));
     });
     std::ranges::copy(factors_.values(), out.begin());
+    out.back() = weight;
   });
-  std::ranges::copy(sums, factors_.values().begin());
+  std::ranges::copy(sums.first(at(factors_.size())), factors_.values().begin());
+  if (!pass.model.likelihood.is_weighted()) return;
+  for_matrices([&](std::size_t k) {
+    const MatrixView<double> omega = factors_.omega(k);
+    for (double& value : std::span(omega.data, at(omega.size()))) value /= sums.back();
+  });
 }
 
 /// Sets the curvature along eigenvectors of the factors or, under a prior of the family, along those of the
