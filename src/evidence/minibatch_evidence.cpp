@@ -59,7 +59,7 @@ template <class T>
 StepEvidence<T> MinibatchEvidence<T>::with_sums(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                                                 const Evidence<T>& evidence) {
   StepEvidence<T> out{evidence,
-                      misfits(evidence.outputs, batch.y, request.scratch),
+                      misfits(evidence.outputs, batch, request.scratch),
                       sum_weights(model_.likelihood, batch.y),
                       {},
                       {}};
@@ -92,16 +92,20 @@ void MinibatchEvidence<T>::rehearse_samples(const EvidenceRequest<T>& request, I
 }
 
 template <class T>
-Misfits MinibatchEvidence<T>::misfits(ConstMatrixView<T> f, ConstMatrixView<T> y, Scratch& scratch) const {
+Misfits MinibatchEvidence<T>::misfits(ConstMatrixView<T> f, const Minibatch<T>& batch,
+                                      Scratch& scratch) const {
   if (f.cols == 0) return {};  // integrals have no outputs
   const Scratch::Frame frame(scratch);
   const auto zeros = scratch.take<T>(f.rows);
   std::ranges::fill(zeros, T(0));
   const Likelihood& likelihood = model_.likelihood;
+  const ConstMatrixView<T> y = batch.y;
   const double examples = sum_weights(likelihood, y);
   Misfits sums{0, 0, examples * static_cast<double>(f.cols) / static_cast<double>(y.cols), examples};
-  for (Index i = 0; i < y.cols; ++i)
+  for (Index i = 0; i < y.cols; ++i) {
+    std::copy_n(batch.x.column_data(i) + model_.features(), model_.offsets(), zeros.data());
     sums.zeros += likelihood.weight(y.column_data(i)) * likelihood.misfit(zeros.data(), y.column_data(i));
+  }
   for (Index j = 0; j < f.cols; ++j)
     sums.outputs += likelihood.weight(y.column_data(j % y.cols)) *
                     likelihood.misfit(f.column_data(j), y.column_data(j % y.cols));

@@ -13,7 +13,7 @@ namespace bdl {
 /// Sums of the log density that outputs lose against the best outputs for their targets.
 struct Misfits {
   double outputs = 0;   ///< of outputs at posterior samples
-  double zeros = 0;     ///< of outputs 0
+  double zeros = 0;     ///< of outputs 0, or the offsets
   double columns = 0;   ///< examples times samples, in the first sum; 0 for integrals, which have no outputs
   double examples = 0;  ///< examples in the second sum; with weights, their sum
 };
@@ -63,7 +63,7 @@ class MinibatchEvidence {
  private:
   StepEvidence<T> with_sums(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                             const Evidence<T>& evidence);
-  Misfits misfits(ConstMatrixView<T> f, ConstMatrixView<T> y, Scratch& scratch) const;
+  Misfits misfits(ConstMatrixView<T> f, const Minibatch<T>& batch, Scratch& scratch) const;
   void sum_scales(const EvidenceRequest<T>& request, const Minibatch<T>& batch, Evidence<T> evidence,
                   StepEvidence<T>& out);
 

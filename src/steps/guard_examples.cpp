@@ -64,15 +64,16 @@ struct GuardedStep {
 };
 
 /// Returns s of pair j. Rows hold the gradients times weight / S, so leverages hold the square of that
-/// factor. An expected loss is approximated by the quadratic of its gradient and Hessian.
+/// factor. An expected loss is approximated by the quadratic of its gradient and Hessian. A row that counts
+/// several times is held back as far as it would be if it stood there so often.
 template <class T>
 double GuardedStep<T>::fraction_of(Index j) const {
   const Index outputs = likelihood.outputs();
-  const double leverage = leverages[at(is_by_inputs() ? j % examples() : j)],
-               weight = evidence.weight * likelihood.weight(evidence.y.column_data(j % examples()));
-  if (weight == 0) return 1;
+  const double leverage = leverages[at(is_by_inputs() ? j % examples() : j)], weight = evidence.weight,
+               times = likelihood.weight(evidence.y.column_data(j % examples()));
+  if (times == 0) return 1;
   if (is_expectation()) {
-    const double a = rate * leverage * static_cast<double>(evidence.estimate.w[at(j)]);
+    const double a = rate * leverage * static_cast<double>(evidence.estimate.w[at(j)]) / times;
     return a <= slack * limit ? 1 : std::isfinite(a) ? limit / a : 0;
   }
   const double longest = limit / curvature_bound(likelihood);
@@ -84,7 +85,8 @@ double GuardedStep<T>::fraction_of(Index j) const {
   double square = 0;
   for (Index c = 0; c < outputs; ++c) square += e[c] * e[c];
   if (!(square > 0)) return 1;
-  const double scale = weight * static_cast<double>(examples()) / static_cast<double>(evidence.outputs.cols);
+  const double scale =
+      times * weight * static_cast<double>(examples()) / static_cast<double>(evidence.outputs.cols);
   const double t = rate * weight * (is_by_inputs() ? leverage : leverage / (scale * scale * square));
   if (!std::isfinite(t)) return 0;  // t is an infinite bound so far, or has overflowed
   return t > longest ? kept_fraction(likelihood, f, y, e, t, limit, moved) : 1;

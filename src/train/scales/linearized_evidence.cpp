@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "curvature/blocked_rows.hpp"
+#include "curvature/seeds.hpp"
 
 namespace bdl {
 namespace {
@@ -209,7 +210,9 @@ void LinearizedEvidence<T>::move(const MovedScales& moves, ConstSpan<double> squ
 /// Guesses that half of what the rows can determine is determined.
 template <class T>
 void LinearizedEvidence<T>::begin_afresh() {
-  const double each = static_cast<double>(parts_[0].count()) / static_cast<double>(squares_.size());
+  const Likelihood& likelihood = optimizer_.model()->likelihood;
+  const double rows = sum_weights(likelihood, sample_.curved_y()) * static_cast<double>(likelihood.means()),
+               each = rows / static_cast<double>(squares_.size());
   for (std::size_t g = 0; g < squares_.size(); ++g)
     if (squares_[g] > 0 && gives_means_[g]) prior_.values[g] = std::min(sizes_[g], each) / 2 / squares_[g];
   noise_.begin_afresh();

@@ -57,18 +57,20 @@ void TargetNoise<T>::compute() {
     log_likelihood_ += weight * expected_log_likelihood<T>(likelihood_, f, y);
     if (targets_.empty()) continue;
     sum_squared_errors<T>(likelihood_, f, y, errors_);
-    add(y, weight);
+    add(sample_.x().columns(first, count), y, weight);
   }
 }
 
 template <class T>
-void TargetNoise<T>::add(ConstMatrixView<T> y, double weight) {
+void TargetNoise<T>::add(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight) {
+  const Index features = optimizer_.model()->features();
   for (std::size_t c = 0; c < targets_.size(); ++c) {
     Sums& to = targets_[c];
     to.errors += weight * errors_[c];
     for (Index i = 0; i < y.cols; ++i) {
-      const auto value = static_cast<double>(y(static_cast<Index>(c), i));
+      auto value = static_cast<double>(y(static_cast<Index>(c), i));
       if (std::isnan(value)) continue;
+      if (x.rows > features) value -= static_cast<double>(x(features + static_cast<Index>(c), i));
       const double times = weight * likelihood_.weight(y.column_data(i));
       to.values += times;
       to.sum += times * value;

@@ -37,7 +37,7 @@ class TargetNoise {
   ConstSpan<double> precisions_of_constant();
 
  private:
-  /// Sums over all data of targets; squared errors as the noise sees them.
+  /// Sums over all data of targets less their offsets; squared errors as the noise sees them.
   struct Sums {
     double values = 0, errors = 0, sum = 0, squares = 0;
     double variance() const;
@@ -47,7 +47,7 @@ class TargetNoise {
   struct Totals {
     double values = 0, errors = 0, about_mean = 0, determined = 0;
   };
-  void add(ConstMatrixView<T> y, double weight);
+  void add(ConstMatrixView<T> x, ConstMatrixView<T> y, double weight);
   Totals totals_of(std::size_t precision, ConstSpan<double> determined) const;
   double without_outliers(double constant) const;
   bool is_shared() const { return precisions_.size() == 1; }
