@@ -466,7 +466,61 @@ static void classes(void) {
   bdl_model_free(model);
 }
 
+/* Counts of successes in trials, and counts with an exposure. */
+static void rows(void) {
+  bdl_model *logistic, *poisson;
+  const int64_t sizes[] = {1, 1};
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1,
+                             BDL_BERNOULLI, &logistic));
+  /* [bdl_model_set_row_weights] */
+  CHECK(bdl_model_set_row_weights(logistic, 1));
+  const double dose[] = {0, 1, 2};
+  const double deaths[] = {0.1, 20, /* 2 of 20 */
+                           0.5, 20, 0.9, 10};
+  bdl_posterior* posterior;
+  bdl_optimizer* optimizer;
+  CHECK(bdl_posterior_create_full(BDL_F64, 2, &posterior));
+  CHECK(bdl_optimizer_create(logistic, posterior, "exact-full", 3,
+                             &optimizer));
+  CHECK(bdl_optimizer_fit(optimizer, bdl_f64(dose, 3, 1),
+                          bdl_f64(deaths, 3, 2), 100, NULL, NULL));
+  /* [bdl_model_set_row_weights] */
+  double theta[2];
+  CHECK(bdl_posterior_mean(posterior, bdl_f64_out(theta, 1, 2)));
+  printf("log odds: %.2f + %.2f dose\n", theta[1], theta[0]);
+  EXPECT(theta[0] > 0);
+  /* [bdl_model_row_weights] */
+  if (bdl_model_row_weights(logistic))
+    printf("the last column of y is a weight\n");
+  /* [bdl_model_row_weights] */
+  EXPECT(bdl_model_row_weights(logistic) == 1);
+  bdl_optimizer_free(optimizer);
+  bdl_posterior_free(posterior);
+  bdl_model_free(logistic);
+
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1,
+                             BDL_POISSON, &poisson));
+  /* [bdl_model_set_offsets] */
+  CHECK(bdl_model_set_offsets(poisson, 1));
+  const double slope_and_bias[] = {0, 1};
+  const double x[] = {
+      0.5, log(100)}; /* a feature, and the log of the exposure */
+  double log_rate;
+  CHECK(bdl_model_evaluate(poisson, bdl_f64(slope_and_bias, 1, 2),
+                           bdl_f64(x, 1, 2), bdl_f64_out(&log_rate, 1, 1)));
+  printf("%.1f events are expected\n", exp(log_rate));
+  /* [bdl_model_set_offsets] */
+  EXPECT(near_to(log_rate, 1 + log(100), 1e-14));
+  /* [bdl_model_offsets] */
+  const int64_t columns_of_x =
+      bdl_model_inputs(poisson) + bdl_model_offsets(poisson);
+  /* [bdl_model_offsets] */
+  EXPECT(columns_of_x == 2);
+  bdl_model_free(poisson);
+}
+
 int main(void) {
+  rows();
   perceptron();
   network();
   published();

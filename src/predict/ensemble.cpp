@@ -76,13 +76,15 @@ class Answers {
   double* values_;
 };
 
-/// Returns the log of the mean over members of exp(log).
-double log_mean(const Answers& logs, Index members, Index i) {
+/// Returns the log of the mean over members of exp(log); of logs of a row that counts `times` times, that of the
+/// row once, so many times.
+double log_mean(const Answers& logs, Index members, Index i, double times) {
+  if (times == 0) return 0;
   double top = -std::numeric_limits<double>::infinity(), sum = 0;
   for (Index j = 0; j < members; ++j) top = std::max(top, logs(j, i, 0));
   if (!std::isfinite(top)) return top;
-  for (Index j = 0; j < members; ++j) sum += std::exp(logs(j, i, 0) - top);
-  return top + std::log(sum / static_cast<double>(members));
+  for (Index j = 0; j < members; ++j) sum += std::exp((logs(j, i, 0) - top) / times);
+  return top + times * std::log(sum / static_cast<double>(members));
 }
 
 template <class T>
@@ -161,7 +163,10 @@ void Ensemble<T>::log_density(const Array& x, const Array& y, const OutArray& lo
   Result result(results_[0], log_density, x.rows, 1, "log_density");
   Answers logs(answers_[0], count(), x.rows, 1, true);
   each(x, [&](Index j, const Query<T>& query) { predict_log_density(query, y, logs.of(j)); });
-  for (Index i = 0; i < x.rows; ++i) result(i, 0) = log_mean(logs, count(), i);
+  const Likelihood& likelihood = model().likelihood;
+  const bool has_times = likelihood.is_weighted() && likelihood.kind() != BDL_BERNOULLI;  // trials belong together
+  for (Index i = 0; i < x.rows; ++i)
+    result(i, 0) = log_mean(logs, count(), i, has_times ? element(y, i, likelihood.targets()) : 1);
   write_predictions(result);
 }
 

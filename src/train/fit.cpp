@@ -243,6 +243,7 @@ void approximate(Optimizer<T>& optimizer, DataSet& data, Prepare&& prepare) {
            "the posterior is blank: there is no mean yet to approximate the posterior around");
   });
   agree(optimizer, Call::laplace, data.rows(), 0, shards);
+  start_weights(optimizer, data, shards);
   team.telling([&] { take_laplace(optimizer, data, shards, false); });
 }
 

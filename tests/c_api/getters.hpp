@@ -154,6 +154,8 @@ inline void ask_units(const bdl_model* m, const Sizes& sizes) {
   ASK(bdl_model_get_degrees_of_freedom, m, number());
   ASK(bdl_model_get_standardization, m, matrix(1, sizes.inputs), matrix(1, sizes.inputs), matrix(1, shared),
       matrix(1, shared));
+  ASK(bdl_model_row_weights, m);
+  ASK(bdl_model_offsets, m);
   const int64_t classes = ASK(bdl_model_class_count, m);
   ASK(bdl_model_get_classes, m, matrix(1, classes > 0 ? classes : sizes.outputs));
 }

@@ -185,6 +185,22 @@ BDL_CALLS(bdl_model_class_count) {
   s.asks(bdl_model_class_count, With{any(s).handle});
 }
 
+BDL_CALLS(bdl_model_set_row_weights) {
+  s.changes(bdl_model_set_row_weights, With{any(s).handle, s.small_integer()});
+}
+
+BDL_CALLS(bdl_model_row_weights) {
+  s.asks(bdl_model_row_weights, With{any(s).handle});
+}
+
+BDL_CALLS(bdl_model_set_offsets) {
+  s.changes(bdl_model_set_offsets, With{any(s).handle, s.small_integer()});
+}
+
+BDL_CALLS(bdl_model_offsets) {
+  s.asks(bdl_model_offsets, With{any(s).handle});
+}
+
 BDL_CALLS(bdl_model_get_classes) {
   auto& m = any(s);
   s.reads(bdl_model_get_classes, With{m.handle, s.out(1, bdl_model_class_count(m.handle))});
