@@ -170,8 +170,8 @@ void predict_quantiles_of(const Query<T>& asked, bdl_quantity quantity, const Ar
 template <class T>
 void predict_draws_of(const Query<T>& asked, bdl_quantity quantity, const OutArray& draws) {
   if (quantity == BDL_QUANTITY_Y) return predict_draws(asked, draws);
-  check_samples(asked.spec.samples);
   const Query<T> query = query_of_outputs(asked, true);
+  check_samples(query.spec.samples);
   const Likelihood& likelihood = query.model.likelihood;
   const Index samples = query.spec.samples, outputs = likelihood.means();
   const MemoryOf<T> memory(query);
