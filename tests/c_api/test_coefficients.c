@@ -28,12 +28,12 @@ static bdl_posterior* posterior_of(const double* mean, int size, double* covaria
 /* f(x) = intercept + slopes x for the x and f of the caller. */
 static void test_units(void** state) {
   const double theta[] = {0.5, -2, 1, 0.25, 3, -1, 0.7, 0.1, 0.2}, m[] = {10, -3}, s[] = {4, 0.5},
-               a[] = {100, 0, 5}, b[] = {20, 1, 3}, x[] = {1, 2, -3, 40};
+               t[] = {100, 0, 5}, u[] = {20, 1, 3}, x[] = {1, 2, -3, 40};
   bdl_model* model = linear(BDL_GAUSSIAN, K);
   double coefficients[SIZE], f[2 * K];
   (void)state;
-  OK(bdl_model_set_standardization(model, bdl_f64(m, 1, 2), bdl_f64(s, 1, 2), bdl_f64(a, 1, K),
-                                   bdl_f64(b, 1, K)));
+  OK(bdl_model_set_standardization(model, bdl_f64(m, 1, 2), bdl_f64(s, 1, 2), bdl_f64(t, 1, K),
+                                   bdl_f64(u, 1, K)));
   assert_int_equal(bdl_model_coefficient_count(model, -1), SIZE);
   assert_int_equal(bdl_model_coefficient_count(model, 0), 0);
   OK(bdl_model_coefficients(model, -1, bdl_f64(theta, 1, SIZE), bdl_f64_out(coefficients, 1, SIZE)));

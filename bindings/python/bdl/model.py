@@ -527,7 +527,7 @@ class Model(Handle):
         --------
         >>> import bdl
         >>> model = bdl.Model.mlp([2, 1])
-        >>> model.set_standardization(input_scale=[1.0, 10.0])
+        >>> model.standardization = None, [1.0, 10.0], None, None
         >>> model.coefficients([1.0, 20.0, 3.0])
         array([[[3., 1., 2.]]])
         """
