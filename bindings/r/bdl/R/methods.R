@@ -152,7 +152,7 @@ effective_parameters <- function(object, handles) {
   variance <- bdl_posterior_marginal_variance(handles$posterior, c(1, object$parameters))
   effective <- sum(1 - inverse.rle(object$prior) * drop(variance))
   most <- min(object$parameters, length(object$response$y) * max(1, object$response$outputs / ncol(object$response$y)))
-  if (effective >= 0 && effective <= most * (1 + 1e-6)) return(effective)
+  if (effective >= 0 && effective <= most * (1 + 1e-6)) return(min(effective, most)) # but for rounding
   unknown("method \"", object$settings$method, "\" has learned variances that do not fit the prior (", format(effective, digits = 3),
           " effective parameters, at most ", most, " are possible): take the default method, or compare models by bdl_loo()")
 }
