@@ -6,7 +6,7 @@ enum { K = 3, INPUT_COUNT = 2, SIZE = K * (INPUT_COUNT + 1) };
 static bdl_model* linear(bdl_likelihood likelihood, int outputs) {
   const int64_t sizes[] = {INPUT_COUNT, outputs};
   bdl_model* model;
-  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, likelihood, 1, &model));
+  OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1, likelihood, &model));
   return model;
 }
 

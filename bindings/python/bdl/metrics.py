@@ -96,6 +96,8 @@ class ElpdEstimate(NamedTuple):
     >>> found = bdl.metrics.loo(log_likelihood)
     >>> bool(abs(found.pointwise[:, 0].sum() - found.elpd) < 1e-9), found.pareto_k.shape
     (True, (20,))
+    >>> bool(found.standard_error < 1), bool(found.effective_parameters < 5)
+    (True, True)
     """
 
     elpd: float

@@ -92,9 +92,9 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
   }
   show_elbo(x$elbo, x$diagnosis)
   if (!is.null(x$log_lik)) {
-    df <- attr(x$log_lik, "df")
+    effective <- attr(x$log_lik, "effective")
     cat(sprintf("Log likelihood at the posterior mean %.5g", x$log_lik),
-        if (!is.na(df)) sprintf(" (%.4g effective parameters)", df), "\n", sep = "")
+        if (!is.na(effective)) sprintf(" (%.4g effective parameters)", effective), "\n", sep = "")
   }
   if (!is.null(x$noise)) cat("Noise standard deviation:", format(x$noise, digits = digits), "\n")
   if (!is.null(x$degrees_of_freedom)) {
@@ -117,8 +117,7 @@ residuals.bdl <- function(object, type = c("response", "pearson"), ...) {
   type <- match.arg(type)
   y <- kept(object)$response$y
   if (object$family == "categorical") y <- diag(object$response$outputs)[y + 1, , drop = FALSE]
-  fitted <- predict_rows(object, object$x, list(type = "response", se.fit = type == "pearson", interval = "none"),
-                         prediction_method(object), object$settings$samples, object$prediction_seed)
+  fitted <- usual_predictions(object, object$x, "response", type == "pearson")
   result <- drop(y) - (if (type == "pearson") fitted$fit else fitted)
   if (type == "pearson") result <- result / sqrt(fitted$se.fit^2 + fitted$noise^2)
   stats::naresid(object$na.action, result)
@@ -135,23 +134,31 @@ logLik.bdl <- function(object, ...) {
   noise <- switch(likelihood_name(object$family, object$settings),
                   gaussian = length(unique(noise_sd(object))), heteroscedastic = object$response$outputs,
                   student_t = object$response$outputs + 1, 0)
-  structure(sum(values), df = as.double(effective) + noise, nobs = nobs(object), reason = attr(effective, "reason"),
-            class = "logLik")
+  reason <- attr(effective, "reason")
+  if (!is_linear(object) && !is_point(object)) {
+    reason <- paste("a network has several optima, so that no number of parameters makes its log likelihoods comparable:",
+                    "compare models by bdl_loo() or bdl_waic()")
+  }
+  effective <- as.double(effective) + noise
+  structure(sum(values), df = if (is.null(reason)) effective else NA_real_, nobs = nobs(object), effective = effective,
+            reason = reason, class = "logLik")
 }
 
 # sum_j 1 - lambda_j Sigma_jj with the prior precisions lambda: the number of directions in which the data, not the prior,
-# determine the parameters, which is at most the number of values of the response. Where the sum is no such number it is
-# NA, with the reason as an attribute.
+# determine the parameters, which is at most the number of values of the response. Of a network the sum of the leverages of
+# its rows, since without the correlations of parameters the former may exceed that number. Where there is no such number
+# it is NA, with the reason as an attribute.
 effective_parameters <- function(object, handles) {
   unknown <- function(...) structure(NA_real_, reason = paste0(...))
-  if (!is_linear(object)) {
-    return(unknown("a network has several optima, so that no number of parameters makes its log likelihoods comparable: ",
-                   "compare models by bdl_loo() or bdl_waic()"))
-  }
   if (is_point(object)) return(unknown(no_covariance(object)))
+  if (identical(object$settings$rank, "dropout")) return(unknown("a dropout posterior has no covariance with the prior to compare"))
+  if (!is_linear(object)) {
+    leverages <- leverages_of(object, object$x)
+    return(min(object$response$outputs * sum(1 - leverages[, "leverage"] / leverages[, "left_out"]), length(object$response$y)))
+  }
   variance <- bdl_posterior_marginal_variance(handles$posterior, c(1, object$parameters))
   effective <- sum(1 - inverse.rle(object$prior) * drop(variance))
-  most <- min(object$parameters, length(object$response$y) * max(1, object$response$outputs / ncol(object$response$y)))
+  most <- min(object$parameters, length(object$response$y))
   if (effective >= 0 && effective <= most * (1 + 1e-6)) return(min(effective, most)) # but for rounding
   unknown("method \"", object$settings$method, "\" has learned variances that do not fit the prior (", format(effective, digits = 3),
           " effective parameters, at most ", most, " are possible): take the default method, or compare models by bdl_loo()")

@@ -23,8 +23,9 @@ predict.bdl <- function(object, newdata = NULL,
   spreads <- (type %in% c("response", "link") && se.fit) || interval == "confidence" || (type == "quantile" && of != "y")
   if (spreads && is_without_spread(object)) warn_of_point(object)
   answer <- function(x) {
-    predict_rows(object, x, list(type = type, se.fit = se.fit, interval = interval, level = level, probs = probs, of = of), method,
-                 samples, seed)
+    result <- predict_rows(object, x, asked_for(type, se.fit, interval, level, probs, of), method, samples, seed)
+    if (se.fit && is.list(result) && is_without_spread(object)) result$se.fit[] <- NaN
+    result
   }
   given <- if (is.raw(x)) seq_len(nrow(x)) else which(stats::complete.cases(x)) # bytes are never missing
   if (!length(given) || length(given) < nrow(x)) {
@@ -79,7 +80,16 @@ asker <- function(object, x, method, samples, seed) {
   function(what, ...) asked[[what]](handles$model, handles$posterior, x, method, samples, seed, ...)
 }
 
-# Predictions of complete rows, as they are asked for: type, se.fit, interval, level, probs, of.
+# A kind of prediction, and predictions of that kind by the usual method.
+asked_for <- function(type, se.fit = FALSE, interval = "none", level = 0.95, probs = NULL, of = "y") {
+  list(type = type, se.fit = se.fit, interval = interval, level = level, probs = probs, of = of)
+}
+
+usual_predictions <- function(object, x, ...) {
+  predict_rows(object, x, asked_for(...), prediction_method(object), object$settings$samples, object$prediction_seed)
+}
+
+# Predictions of complete rows.
 predict_rows <- function(object, x, asked, method, samples, seed) {
   shape <- c(nrow(x), object$response$outputs)
   ask <- asker(object, x, method, samples, seed)
@@ -103,7 +113,6 @@ response_means <- function(object, x, ask, se.fit) {
   means <- list(fit = found$mean)
   if (!se.fit) return(means)
   means$se.fit <- sqrt(found$epistemic_variance)
-  if (is_without_spread(object)) means$se.fit[] <- NaN
   means$noise <- sqrt(found$noise_variance)
   means
 }
