@@ -198,6 +198,83 @@ static void linearized(void) {
     EXPECT(near_to(quantiles[2 * i + 1], predicted[i] + sqrt(total),
                    1e-9)); /* one deviation */
   }
+  /* [bdl_predict_quantiles_of] */
+  const double ends[] = {0.025, 0.975}; /* a 95 % interval of the mean */
+  double limits[M][2];
+  CHECK(bdl_predict_quantiles_of(model, q, inputs, BDL_LINEARIZED, 0, 0,
+                                 BDL_QUANTITY_MEAN, bdl_f64(ends, 1, 2),
+                                 bdl_f64_out(limits[0], M, 2)));
+  for (int i = 0; i < M; ++i)
+    printf("the mean of y(%g) is in [%.2f, %.2f]\n", places[i],
+           limits[i][0], limits[i][1]);
+  /* [bdl_predict_quantiles_of] */
+  for (int i = 0; i < M; ++i)
+    EXPECT(near_to(
+        limits[i][1],
+        predicted[i] + 1.9599639845400542 * sqrt(variance_at(places[i])),
+        1e-9));
+
+  /* [bdl_predict_draws_of] */
+  double sampled_means[M][100];
+  CHECK(bdl_predict_draws_of(model, q, inputs, BDL_MONTE_CARLO, 100, 1,
+                             BDL_QUANTITY_MEAN,
+                             bdl_f64_out(sampled_means[0], M, 100)));
+  printf("samples of the mean of y(-1): %.1f, %.1f, %.1f ...\n",
+         sampled_means[0][0], sampled_means[0][1], sampled_means[0][2]);
+  /* [bdl_predict_draws_of] */
+  EXPECT(fabs(sampled_means[0][0] - predicted[0]) < 7 * sqrt(epistemic[0]));
+
+  /* [bdl_predict_log_likelihood] [bdl_metric_loo] [bdl_metric_waic] */
+  double logs[100][M]; /* of each of 100 samples of the parameters */
+  CHECK(bdl_predict_log_likelihood(model, q, inputs, bdl_f64(targets, M, 1),
+                                   BDL_MONTE_CARLO, 100, 1,
+                                   bdl_f64_out(logs[0], 100, M)));
+  /* [bdl_predict_log_likelihood] [bdl_metric_loo] [bdl_metric_waic] */
+  double log_mean = 0;
+  for (int s = 0; s < 100; ++s) log_mean += exp(logs[s][0]) / 100;
+  EXPECT(near_to(log(log_mean), density[0], 0.2));
+
+  /* [bdl_metric_loo] */
+  double rows[M]
+             [3]; /* elpd, effective parameters and Pareto k of each row */
+  double elpd, error_of_elpd, effective;
+  CHECK(bdl_metric_loo(bdl_f64(logs[0], 100, M), bdl_f64_out(rows[0], M, 3),
+                       &elpd, &error_of_elpd, &effective));
+  printf("elpd %.1f +- %.1f, %.1f effective parameters, k of row 0: %.2f\n",
+         elpd, error_of_elpd, effective, rows[0][2]);
+  /* [bdl_metric_loo] */
+  EXPECT(near_to(rows[0][0] + rows[1][0] + rows[2][0], elpd, 1e-12));
+
+  /* [bdl_metric_waic] */
+  double by_waic;
+  CHECK(bdl_metric_waic(bdl_f64(logs[0], 100, M), bdl_none_out(), &by_waic,
+                        NULL, NULL));
+  printf("elpd by WAIC %.1f\n", by_waic);
+  /* [bdl_metric_waic] */
+  EXPECT(near_to(by_waic, elpd, 0.5));
+
+  /* [bdl_posterior_coefficients] */
+  double coefficients[2], covariance[2][2]; /* intercept and slope */
+  CHECK(bdl_posterior_coefficients(q, model, -1,
+                                   bdl_f64_out(coefficients, 1, 2),
+                                   bdl_f64_out(covariance[0], 2, 2)));
+  printf("intercept %.1f +- %.1f, slope %.1f +- %.1f\n", coefficients[0],
+         sqrt(covariance[0][0]), coefficients[1], sqrt(covariance[1][1]));
+  /* [bdl_posterior_coefficients] */
+  EXPECT(coefficients[0] == 1 && near_to(covariance[1][1], 0.25, 1e-12));
+
+  /* [bdl_model_coefficients] [bdl_model_coefficient_count] */
+  double parameters[3][2], sampled[3][2]; /* three samples */
+  CHECK(bdl_posterior_sample(q, 1, 0, bdl_f64_out(parameters[0], 3, 2)));
+  CHECK(bdl_model_coefficients(model, -1, bdl_f64(parameters[0], 3, 2),
+                               bdl_f64_out(sampled[0], 3, 2)));
+  printf("%d coefficients; a sample: intercept %.1f, slope %.1f\n",
+         (int)bdl_model_coefficient_count(model, -1), sampled[0][0],
+         sampled[0][1]);
+  /* [bdl_model_coefficients] [bdl_model_coefficient_count] */
+  EXPECT(sampled[0][0] == parameters[0][1] &&
+         sampled[0][1] == parameters[0][0]); /* x and y are not scaled */
+
   /* [bdl_predict_draws_by] */
   double draws[M][100];
   CHECK(bdl_predict_draws_by(model, q, inputs, BDL_LINEARIZED, 100, 1,
@@ -349,6 +426,35 @@ static void predictor(void) {
          draws[2]);
   /* [bdl_predictor_draws] */
   EXPECT(draws[0] != draws[1]);
+
+  /* [bdl_predictor_quantiles_of] */
+  double middle; /* of the mean of y */
+  const double half = 0.5;
+  CHECK(bdl_predictor_quantiles_of(predictor, row, BDL_QUANTITY_MEAN,
+                                   bdl_f64(&half, 1, 1),
+                                   bdl_f64_out(&middle, 1, 1)));
+  printf("median of the mean of y(0.5): %.2f\n", middle);
+  /* [bdl_predictor_quantiles_of] */
+  EXPECT(fabs(middle - mean) < 3 * sqrt(epistemic));
+
+  /* [bdl_predictor_draws_of] */
+  double means[S];
+  CHECK(bdl_predictor_draws_of(predictor, row, BDL_QUANTITY_MEAN,
+                               bdl_f64_out(means, 1, S)));
+  printf("samples of the mean of y: %.2f, %.2f, %.2f ...\n", means[0],
+         means[1], means[2]);
+  /* [bdl_predictor_draws_of] */
+  EXPECT(means[0] != means[1] && means[0] != draws[0]);
+
+  /* [bdl_predictor_log_likelihood] */
+  const double observed = 1.5;
+  double logs[S]; /* one for each sample of the predictor */
+  CHECK(bdl_predictor_log_likelihood(
+      predictor, row, bdl_f64(&observed, 1, 1), bdl_f64_out(logs, S, 1)));
+  printf("log likelihoods of 1.5: %.2f, %.2f, %.2f ...\n", logs[0], logs[1],
+         logs[2]);
+  /* [bdl_predictor_log_likelihood] */
+  EXPECT(logs[0] != logs[1]);
 
   /* [bdl_predictor_output_distribution] */
   double f, variance;

@@ -229,6 +229,39 @@ BDL_API bdl_status bdl_metric_coverage(bdl_matrix lower, bdl_matrix upper, bdl_m
  */
 BDL_API bdl_status bdl_metric_crps(bdl_matrix draws, bdl_matrix y, double* crps);
 
+/**
+ * Estimates the expected log predictive density (elpd) of n new examples by the widely applicable information
+ * criterion (Watanabe 2010; Vehtari, Gelman, Gabry 2017, Practical Bayesian model evaluation, equations 11
+ * and 12): elpd_i = log mean_s exp(l_si) - p_i, where p_i = var_s(l_si) is the effective number of parameters
+ * that row i takes. Trust bdl_metric_loo() more: p_i above 0.4 are signs of failure. Since 0.4.
+ * @param log_likelihood        S x n log likelihoods l_si of bdl_predict_log_likelihood(), one row a draw; S >= 2
+ * @param pointwise             receives n x 2: elpd_i and p_i; may be bdl_none_out()
+ * @param elpd                  receives the sum of elpd_i, in nats; WAIC is -2 elpd
+ * @param standard_error        receives sqrt(n var_i(elpd_i)), 0 for n = 1; may be NULL
+ * @param effective_parameters  receives the sum of p_i; may be NULL
+ */
+BDL_API bdl_status bdl_metric_waic(bdl_matrix log_likelihood, bdl_matrix_out pointwise, double* elpd,
+                                   double* standard_error, double* effective_parameters);
+
+/**
+ * Estimates the expected log predictive density (elpd) of n new examples by leave-one-out cross-validation
+ * without new fits: by importance sampling from the posterior, with Pareto-smoothed weights (PSIS; Vehtari,
+ * Gelman, Gabry 2017; Vehtari et al. 2024, Pareto smoothed importance sampling). The shape k_i of a
+ * generalised Pareto distribution, fitted to the largest ceil(min(S / 5, 3 sqrt(S))) weights of row i (Zhang
+ * and Stephens 2009), tells how far elpd_i can be trusted: not if k_i > min(1 - 1 / log10(S), 0.7). Leave
+ * such rows out and fit again. Draws of an approximate posterior give the elpd of that approximation, as if
+ * it were the posterior. Since 0.4.
+ * @param log_likelihood        S x n log likelihoods l_si of bdl_predict_log_likelihood(), one row a draw; S >= 2
+ * @param pointwise             receives n x 3: elpd_i, p_i = log mean_s exp(l_si) - elpd_i, and k_i; may be
+ *                              bdl_none_out(). k_i is infinite for fewer than 21 draws, which have too few
+ *                              large weights, and 0 if the largest weights are equal
+ * @param elpd                  receives the sum of elpd_i, in nats; LOOIC is -2 elpd
+ * @param standard_error        receives sqrt(n var_i(elpd_i)), 0 for n = 1; may be NULL
+ * @param effective_parameters  receives the sum of p_i; may be NULL
+ */
+BDL_API bdl_status bdl_metric_loo(bdl_matrix log_likelihood, bdl_matrix_out pointwise, double* elpd,
+                                  double* standard_error, double* effective_parameters);
+
 #ifdef __cplusplus
 }
 #endif

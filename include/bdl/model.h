@@ -484,6 +484,27 @@ BDL_API bdl_status bdl_model_evaluate(const bdl_model* model, bdl_matrix paramet
                                       bdl_matrix_out outputs);
 
 /**
+ * Converts parameters of a generalised linear model (one dense layer) to coefficients in the caller's units
+ * of x and f: for each output the intercept, if the model has one, then the slopes. With a base class, of
+ * BDL_CATEGORICAL, the coefficients are contrasts: those of every other class less those of the base class,
+ * as multinomial logit models are usually written. The probabilities know only the contrasts; the common
+ * level of all classes' coefficients is that of the prior. Other models return BDL_ERROR_UNSUPPORTED.
+ * Since 0.4.
+ * @param model        a generalised linear model; its parameters are those of standardised data
+ * @param base_class   number of the base class, or -1 for none
+ * @param parameters   n x D, such as draws of a posterior
+ * @param coefficients receives n x K, K = bdl_model_coefficient_count(model, base_class)
+ */
+BDL_API bdl_status bdl_model_coefficients(const bdl_model* model, int64_t base_class, bdl_matrix parameters,
+                                          bdl_matrix_out coefficients);
+
+/**
+ * Returns the number of coefficients of a generalised linear model: D, or with a base class D (C - 1) / C; 0
+ * for NULL, for other models, and for a base class that the model does not have. Since 0.4.
+ */
+BDL_API int64_t bdl_model_coefficient_count(const bdl_model* model, int64_t base_class);
+
+/**
  * Computes log p(y_i | x_i, theta) of each example, with all constants. Since 0.1.
  * @param model          a model
  * @param parameters     theta, 1 x D

@@ -390,6 +390,19 @@ BDL_API bdl_status bdl_posterior_covariance(const bdl_posterior* posterior, cons
                                             bdl_matrix_out covariance);
 
 /**
+ * Computes mean and covariance of the coefficients of a generalised linear model, in the caller's units
+ * (bdl_model_coefficients()). Standard deviations are the roots of the covariance's diagonal. Since 0.4.
+ * @param posterior  a posterior over the model's parameters
+ * @param model      a generalised linear model
+ * @param base_class number of the base class of BDL_CATEGORICAL, or -1 for none
+ * @param mean       receives 1 x K, K = bdl_model_coefficient_count(model, base_class); may be bdl_none_out()
+ * @param covariance receives K x K; may be bdl_none_out()
+ */
+BDL_API bdl_status bdl_posterior_coefficients(const bdl_posterior* posterior, const bdl_model* model,
+                                              int64_t base_class, bdl_matrix_out mean,
+                                              bdl_matrix_out covariance);
+
+/**
  * Computes Sigma x for each row x of `vectors`. Large outputs are computed in place, so their contents are
  * unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED. Since 0.1.
  * @param posterior a posterior

@@ -83,6 +83,12 @@
  *
  * A bdl_predictor gives identical results and is made for many calls with few rows each: it samples once
  * and keeps its memory.
+ *
+ * ## Quantities: new data, means, links
+ *
+ * Most functions predict y, noise included. Those that take a bdl_quantity also tell how well the posterior
+ * knows the mean of y or the linear predictor. Intervals of these are credible intervals: they shrink to 0
+ * as data accumulate, and say nothing about the noise of one y.
  */
 #ifndef BDL_PREDICT_H
 #define BDL_PREDICT_H
@@ -106,6 +112,15 @@ typedef enum bdl_predict_method {
   BDL_LOCAL_MONTE_CARLO = 6,      /**< average over samples with separate noise for each example */
   BDL_PREDICT_METHOD_FORCE_INT32 = 0x7fffffff
 } bdl_predict_method;
+
+/** Quantities of a row that quantiles and draws are asked for. Since 0.4. */
+typedef enum bdl_quantity {
+  BDL_QUANTITY_Y = 1,    /**< y, a new observation, noise included (predictive) */
+  BDL_QUANTITY_MEAN = 2, /**< E[y | x, theta]; of classes their probabilities (credible) */
+  BDL_QUANTITY_LINK = 3, /**< the linear predictor: the mean of y, log odds, the log rate, or the logits
+                              of classes (credible) */
+  BDL_QUANTITY_FORCE_INT32 = 0x7fffffff
+} bdl_quantity;
 
 /**
  * Computes the mean of y and the two kinds of variance, whose sum is Var[y | x]. A row that overflows is
@@ -231,6 +246,67 @@ BDL_API bdl_status bdl_predict_draws_by(const bdl_model* model, const bdl_poster
                                         bdl_matrix_out draws);
 
 /**
+ * Computes quantiles of y, of its mean, or of the linear predictor. Those of y are
+ * bdl_predict_quantiles()'s. Quantiles of the linear predictor are exact for BDL_QUADRATURE and
+ * BDL_LINEARIZED, by which it is Gaussian, and so are those of the mean, an increasing function of it; for
+ * the probabilities of BDL_CATEGORICAL both methods take `samples` samples of BDL_LINEARIZED_MONTE_CARLO.
+ * For methods that average over samples, quantiles are those of the samples, interpolated linearly (type 7
+ * of Hyndman and Fan 1996). BDL_PLUG_IN has one value. Central intervals with probability p are the
+ * quantiles at (1 -+ p) / 2. The mean and the linear predictor of a posterior without a covariance
+ * (bdl_posterior_has_covariance()) have no quantiles: BDL_ERROR_UNSUPPORTED. Since 0.4.
+ * @param model     as for bdl_predict()
+ * @param posterior as for bdl_predict()
+ * @param x         n x inputs
+ * @param method    as for bdl_predict()
+ * @param samples   as for bdl_predict()
+ * @param seed      as for bdl_predict()
+ * @param quantity  what the quantiles are of
+ * @param levels    1 x K probabilities in (0, 1)
+ * @param quantiles receives n x (C K), in the caller's units: column c K + k is output c at level k
+ */
+BDL_API bdl_status bdl_predict_quantiles_of(const bdl_model* model, const bdl_posterior* posterior,
+                                            bdl_matrix x, bdl_predict_method method, int64_t samples,
+                                            uint64_t seed, bdl_quantity quantity, bdl_matrix levels,
+                                            bdl_matrix_out quantiles);
+
+/**
+ * Draws samples of y, of its mean, or of the linear predictor. Those of y are bdl_predict_draws_by()'s.
+ * Sample k of every quantity comes from sample k of the parameters (of the outputs, if linearised), so draws
+ * of equal method, samples and seed belong together. For the mean and the linear predictor BDL_LINEARIZED
+ * and BDL_QUADRATURE are BDL_LINEARIZED_MONTE_CARLO, and BDL_PLUG_IN gives equal samples. Since 0.4.
+ * @param model     as for bdl_predict()
+ * @param posterior as for bdl_predict()
+ * @param x         n x inputs
+ * @param method    as for bdl_predict()
+ * @param samples   number of samples S
+ * @param seed      as for bdl_predict()
+ * @param quantity  what is drawn
+ * @param draws     receives n x (C S), in the caller's units: column c S + k is output c of sample k. For y,
+ *                  n x (targets S)
+ */
+BDL_API bdl_status bdl_predict_draws_of(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                                        bdl_predict_method method, int64_t samples, uint64_t seed,
+                                        bdl_quantity quantity, bdl_matrix_out draws);
+
+/**
+ * Computes log p(y_i | x_i, theta_s) of each example (jointly over its targets) and sample, in nats, with
+ * all constants and in the caller's units: the input of bdl_metric_waic() and bdl_metric_loo(). Methods are
+ * those of bdl_predict_draws_by(); BDL_LINEARIZED is BDL_LINEARIZED_MONTE_CARLO. -infinity if a density
+ * underflows or the row overflows. Since 0.4.
+ * @param model          as for bdl_predict()
+ * @param posterior      as for bdl_predict()
+ * @param x              n x inputs
+ * @param y              n x targets
+ * @param method         as for bdl_predict()
+ * @param samples        number of samples S
+ * @param seed           as for bdl_predict()
+ * @param log_likelihood receives S x n: row s belongs to sample s, column i to example i
+ */
+BDL_API bdl_status bdl_predict_log_likelihood(const bdl_model* model, const bdl_posterior* posterior,
+                                              bdl_matrix x, bdl_matrix y, bdl_predict_method method,
+                                              int64_t samples, uint64_t seed, bdl_matrix_out log_likelihood);
+
+/**
  * Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the outputs f of the linearised model,
  * before the likelihood and its noise, as filters need it, for any likelihood. If the posterior has no
  * covariance (bdl_posterior_has_covariance()), a wanted covariance is BDL_ERROR_UNSUPPORTED. Since 0.1.
@@ -311,6 +387,8 @@ BDL_API bdl_status bdl_predictor_create(const bdl_model* model, const bdl_poster
  * - quantiles, intervals, log densities, class probabilities and entropies: those of the mixture;
  * - mutual information: that of y with the member and its parameters together;
  * - draws: `samples` of each member, n x (targets S J); column t S J + j S + k is sample k of member j;
+ * - log likelihoods: those of each member's samples, (S J) x n; row j S + k is sample k of member j;
+ * - quantiles of the mean and of the linear predictor: those of all members' draws;
  * - output distribution: mean and covariance of the mixture of the members' normal distributions, in the
  *   caller's units; the mixture is not normal;
  * - leverages: the means of the members' leverages.
@@ -357,6 +435,18 @@ BDL_API bdl_status bdl_predictor_log_density(bdl_predictor* predictor, bdl_matri
  * predictor's method. Since 0.2.
  */
 BDL_API bdl_status bdl_predictor_draws(bdl_predictor* predictor, bdl_matrix x, bdl_matrix_out draws);
+
+/** Computes quantiles as bdl_predict_quantiles_of() does. Since 0.4. */
+BDL_API bdl_status bdl_predictor_quantiles_of(bdl_predictor* predictor, bdl_matrix x, bdl_quantity quantity,
+                                              bdl_matrix levels, bdl_matrix_out quantiles);
+
+/** Draws as many samples as the predictor has, as bdl_predict_draws_of() does. Since 0.4. */
+BDL_API bdl_status bdl_predictor_draws_of(bdl_predictor* predictor, bdl_matrix x, bdl_quantity quantity,
+                                          bdl_matrix_out draws);
+
+/** Computes log likelihoods as bdl_predict_log_likelihood() does. Since 0.4. */
+BDL_API bdl_status bdl_predictor_log_likelihood(bdl_predictor* predictor, bdl_matrix x, bdl_matrix y,
+                                                bdl_matrix_out log_likelihood);
 
 /**
  * Computes the distribution of outputs as bdl_predict_output_distribution() does, whatever the predictor's

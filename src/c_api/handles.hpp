@@ -160,6 +160,15 @@ void with_both(Model* model, Posterior* posterior, Visit&& visit) {
   });
 }
 
+/// Fails if training has found the mean only: numbers of the start are no answer.
+template <class T>
+void check_has_covariance(const Posterior<T>& q) {
+  if (q.has_covariance()) return;
+  fail(Status::ERROR_UNSUPPORTED,
+       "training has found a mode, which has no covariance: take method \"laplace\", or call "
+       "bdl_optimizer_laplace()");
+}
+
 /// Calls visit(rows); fails if the handle is NULL. Callbacks of the call may only read the data set.
 template <class Visit>
 decltype(auto) with_rows(bdl_dataset* dataset, Visit&& visit) {

@@ -32,6 +32,24 @@ void check_report(const bdl_ood_report* report) {
          sizeof *report);
 }
 
+bdl_status estimate_elpd(const char* function, const bdl_matrix& log_likelihood,
+                         const bdl_matrix_out& pointwise, bool by_leaving_out, double* elpd,
+                         double* standard_error, double* effective_parameters) {
+  return interruptible_guard(function, [&] {
+    not_null(elpd, "elpd");
+    bdl::check_apart({{"pointwise", pointwise}}, {{"log_likelihood", log_likelihood}});
+    const bdl::PointwiseElpd rows(log_likelihood, pointwise, by_leaving_out);
+    const bdl::Elpd sums = rows.sums();
+    checked_result(sums.elpd, "elpd");
+    checked_result(sums.effective_parameters, "effective_parameters");
+    checked_result(sums.standard_error, "standard_error");
+    rows.write();
+    *elpd = sums.elpd;
+    if (standard_error) *standard_error = sums.standard_error;
+    if (effective_parameters) *effective_parameters = sums.effective_parameters;
+  });
+}
+
 }  // namespace
 
 bdl_status bdl_metric_rmse(bdl_matrix mean, bdl_matrix y, double* rmse) {
@@ -190,4 +208,15 @@ bdl_status bdl_metric_crps(bdl_matrix draws, bdl_matrix y, double* crps) {
     not_null(crps, "crps");
     *crps = checked_result(bdl::crps(draws, y), "crps");
   });
+}
+
+bdl_status bdl_metric_waic(bdl_matrix log_likelihood, bdl_matrix_out pointwise, double* elpd,
+                           double* standard_error, double* effective_parameters) {
+  return estimate_elpd(__func__, log_likelihood, pointwise, false, elpd, standard_error,
+                       effective_parameters);
+}
+
+bdl_status bdl_metric_loo(bdl_matrix log_likelihood, bdl_matrix_out pointwise, double* elpd,
+                          double* standard_error, double* effective_parameters) {
+  return estimate_elpd(__func__, log_likelihood, pointwise, true, elpd, standard_error, effective_parameters);
 }

@@ -78,15 +78,6 @@ void read_vector(ConstSpan<T> values, const OutArray& out, const char* name,
   write_result<T>({values.data(), static_cast<Index>(values.size()), 1}, out, name, others);
 }
 
-/// Fails if training has found the mean only: numbers of the start are no answer.
-template <class T>
-void check_has_covariance(const Posterior<T>& q) {
-  if (q.has_covariance()) return;
-  fail(Status::ERROR_UNSUPPORTED,
-       "training has found a mode, which has no covariance: take method \"laplace\", or call "
-       "bdl_optimizer_laplace()");
-}
-
 void check_indices(const int64_t* indices, Index count, Index dimension, const char* name) {
   not_null(indices, name);
   check_range(count, 1, INT64_MAX, "an index count");

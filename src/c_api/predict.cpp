@@ -35,6 +35,10 @@ bdl_status answer(const char* function, const Arguments& a, Predict&& predict) {
   });
 }
 
+void check_quantity(const bdl_quantity& quantity) {
+  check_enum(quantity, BDL_QUANTITY_Y, BDL_QUANTITY_LINK, "quantity");
+}
+
 constexpr int64_t most_members = 65536;
 
 /// Calls answer(ensemble) in the arithmetic of the handle.
@@ -151,6 +155,35 @@ bdl_status bdl_predict_draws_by(const bdl_model* model, const bdl_posterior* pos
   });
 }
 
+bdl_status bdl_predict_quantiles_of(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                                    bdl_predict_method method, int64_t samples, uint64_t seed,
+                                    bdl_quantity quantity, bdl_matrix levels, bdl_matrix_out quantiles) {
+  return answer(__func__, {model, posterior, x, method, samples, seed}, [&](const auto& query) {
+    check_quantity(quantity);
+    check_apart({{"quantiles", quantiles}}, {{"x", x}, {"levels", levels}});
+    predict_quantiles_of(query, quantity, levels, quantiles);
+  });
+}
+
+bdl_status bdl_predict_draws_of(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                                bdl_predict_method method, int64_t samples, uint64_t seed,
+                                bdl_quantity quantity, bdl_matrix_out draws) {
+  return answer(__func__, {model, posterior, x, method, samples, seed}, [&](const auto& query) {
+    check_quantity(quantity);
+    check_apart({{"draws", draws}}, {{"x", x}});
+    predict_draws_of(query, quantity, draws);
+  });
+}
+
+bdl_status bdl_predict_log_likelihood(const bdl_model* model, const bdl_posterior* posterior, bdl_matrix x,
+                                      bdl_matrix y, bdl_predict_method method, int64_t samples, uint64_t seed,
+                                      bdl_matrix_out log_likelihood) {
+  return answer(__func__, {model, posterior, x, method, samples, seed}, [&](const auto& query) {
+    check_apart({{"log_likelihood", log_likelihood}}, {{"x", x}, {"y", y}});
+    predict_log_likelihood(query, y, log_likelihood);
+  });
+}
+
 bdl_status bdl_predict_output_distribution(const bdl_model* model, const bdl_posterior* posterior,
                                            bdl_matrix x, bdl_matrix_out mean, bdl_matrix_out covariance) {
   const bdl_predict_method method = BDL_LINEARIZED;
@@ -234,6 +267,32 @@ bdl_status bdl_predictor_draws(bdl_predictor* predictor, bdl_matrix x, bdl_matri
   return ask(__func__, predictor, [&](auto& p) {
     check_apart({{"draws", draws}}, {{"x", x}});
     p.draws(x, draws);
+  });
+}
+
+bdl_status bdl_predictor_quantiles_of(bdl_predictor* predictor, bdl_matrix x, bdl_quantity quantity,
+                                      bdl_matrix levels, bdl_matrix_out quantiles) {
+  return ask(__func__, predictor, [&](auto& p) {
+    check_quantity(quantity);
+    check_apart({{"quantiles", quantiles}}, {{"x", x}, {"levels", levels}});
+    p.quantiles_of(x, quantity, levels, quantiles);
+  });
+}
+
+bdl_status bdl_predictor_draws_of(bdl_predictor* predictor, bdl_matrix x, bdl_quantity quantity,
+                                  bdl_matrix_out draws) {
+  return ask(__func__, predictor, [&](auto& p) {
+    check_quantity(quantity);
+    check_apart({{"draws", draws}}, {{"x", x}});
+    p.draws_of(x, quantity, draws);
+  });
+}
+
+bdl_status bdl_predictor_log_likelihood(bdl_predictor* predictor, bdl_matrix x, bdl_matrix y,
+                                        bdl_matrix_out log_likelihood) {
+  return ask(__func__, predictor, [&](auto& p) {
+    check_apart({{"log_likelihood", log_likelihood}}, {{"x", x}, {"y", y}});
+    p.log_likelihood(x, y, log_likelihood);
   });
 }
 

@@ -30,6 +30,25 @@ double coverage(const Array& lower, const Array& upper, const Array& y);
 /// Unbiased for S >= 2 draws, and hence possibly negative.
 double crps(const Array& draws, const Array& y);
 
+/// Sums over rows, and the standard error of the first.
+struct Elpd {
+  double elpd, standard_error, effective_parameters;
+};
+/// Estimates of the expected log predictive density from S x n log likelihoods (leave_one_out.cpp), written
+/// to `pointwise` if it is given, and their sums.
+class PointwiseElpd {
+ public:
+  /// Fails unless the arrays are right, and writes nothing yet.
+  PointwiseElpd(const Array& log_likelihood, const OutArray& pointwise, bool by_leaving_out);
+  Elpd sums() const;
+  void write() const;
+
+ private:
+  Buffer<double> values_;
+  MatrixView<double> rows_;
+  const OutArray& pointwise_;
+};
+
 /// Returns the temperature in [1/1000, 1000] that calibrates logits on validation data (Guo et al. 2017).
 double fit_temperature(const Array& logits, const Array& y);
 /// Writes log softmax(logits / temperature).

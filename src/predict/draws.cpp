@@ -116,13 +116,17 @@ class Drawer {
 /// Linearised Monte Carlo draws from the distributions that the closed forms describe; probit approximations
 /// have distributions of their own.
 bdl_predict_method method_of_draws(bdl_predict_method method, const Likelihood& likelihood) {
-  if (!draws_samples(method) && method != BDL_LINEARIZED)
-    fail(Status::ERROR_UNSUPPORTED,
-         "draws need method monte_carlo, local_monte_carlo, linearized or linearized_monte_carlo");
+  check_draws(method, "draws");
   return method == BDL_LINEARIZED && !has_classes(likelihood) ? BDL_LINEARIZED_MONTE_CARLO : method;
 }
 
 }  // namespace
+
+void check_draws(bdl_predict_method method, const char* name) {
+  if (!draws_samples(method) && method != BDL_LINEARIZED)
+    fail(Status::ERROR_UNSUPPORTED,
+         "%s need method monte_carlo, local_monte_carlo, linearized or linearized_monte_carlo", name);
+}
 
 template <class T>
 void predict_draws(const Query<T>& asked, const OutArray& draws) {

@@ -172,19 +172,49 @@ void Ensemble<T>::log_density(const Array& x, const Array& y, const OutArray& lo
 }
 
 template <class T>
-void Ensemble<T>::draws(const Array& x, const OutArray& draws) {
-  if (count() == 1) return predict_draws(members_[0]->query(x), draws);
+template <class Draw>
+void Ensemble<T>::collect_draws(const Array& x, Index columns, const OutArray& draws, Draw&& draw) {
   check_query(members_[0]->query(x));
-  const Index samples = members_[0]->query(x).spec.samples, targets = model().likelihood.targets();
+  const Index samples = members_[0]->query(x).spec.samples;
   check_samples(samples);
-  Result result(results_[0], draws, x.rows, targets * samples * count(), "draws");
-  Answers drawn(answers_[0], count(), x.rows, targets * samples, true);
-  each(x, [&](Index j, const Query<T>& query) { predict_draws(query, drawn.of(j)); });
+  Result result(results_[0], draws, x.rows, columns * samples * count(), "draws");
+  Answers drawn(answers_[0], count(), x.rows, columns * samples, true);
+  each(x, [&](Index j, const Query<T>& query) { draw(query, drawn.of(j)); });
   for (Index i = 0; i < x.rows; ++i)
-    for (Index t = 0; t < targets; ++t)
+    for (Index t = 0; t < columns; ++t)
       for (Index j = 0; j < count(); ++j)
         for (Index k = 0; k < samples; ++k)
           result(i, (t * count() + j) * samples + k) = drawn(j, i, t * samples + k);
+  write_predictions(result);
+}
+
+template <class T>
+void Ensemble<T>::draws(const Array& x, const OutArray& draws) {
+  if (count() == 1) return predict_draws(members_[0]->query(x), draws);
+  collect_draws(x, model().likelihood.targets(), draws,
+                [](const Query<T>& query, const OutArray& out) { predict_draws(query, out); });
+}
+
+template <class T>
+void Ensemble<T>::draws_of(const Array& x, bdl_quantity quantity, const OutArray& draws) {
+  if (quantity == BDL_QUANTITY_Y) return this->draws(x, draws);
+  if (count() == 1) return predict_draws_of(members_[0]->query(x), quantity, draws);
+  collect_draws(x, model().likelihood.means(), draws,
+                [&](const Query<T>& query, const OutArray& out) { predict_draws_of(query, quantity, out); });
+}
+
+template <class T>
+void Ensemble<T>::log_likelihood(const Array& x, const Array& y, const OutArray& log_likelihood) {
+  if (count() == 1) return predict_log_likelihood(members_[0]->query(x), y, log_likelihood);
+  check_query(members_[0]->query(x));
+  const Index samples = members_[0]->query(x).spec.samples;
+  check_samples(samples);
+  Result result(results_[0], log_likelihood, samples * count(), x.rows, "log_likelihood");
+  Answers logs(answers_[0], count(), samples, x.rows, true);
+  each(x, [&](Index j, const Query<T>& query) { predict_log_likelihood(query, y, logs.of(j)); });
+  for (Index j = 0; j < count(); ++j)
+    for (Index k = 0; given(log_likelihood) && k < samples; ++k)
+      for (Index i = 0; i < x.rows; ++i) result(j * samples + k, i) = logs(j, k, i);
   write_predictions(result);
 }
 

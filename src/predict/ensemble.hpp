@@ -62,6 +62,9 @@ class Ensemble {
                const OutArray& mutual_information);
   void log_density(const Array& x, const Array& y, const OutArray& log_density);
   void draws(const Array& x, const OutArray& draws);
+  void quantiles_of(const Array& x, bdl_quantity quantity, const Array& levels, const OutArray& quantiles);
+  void draws_of(const Array& x, bdl_quantity quantity, const OutArray& draws);
+  void log_likelihood(const Array& x, const Array& y, const OutArray& log_likelihood);
   void output_distribution(const Array& x, const OutArray& mean, const OutArray& covariance);
   void leverage(const Array& x, const OutArray& leverage, const OutArray& left_out);
 
@@ -74,6 +77,9 @@ class Ensemble {
     for (Index j = 0; j < count(); ++j)
       in_member(j, count(), [&] { ask(j, members_[static_cast<std::size_t>(j)]->query(x)); });
   }
+  /// Writes `columns` columns of samples of all members, member by member.
+  template <class Draw>
+  void collect_draws(const Array& x, Index columns, const OutArray& draws, Draw&& draw);
   void find_components(const Array& x);
   template <class Write>
   void visit_quantiles(const Array& x, Write&& write);
@@ -82,6 +88,7 @@ class Ensemble {
   std::vector<std::unique_ptr<Predictor<T>>> members_;
   // If there are several members: their answers, and the results computed from them.
   std::array<Buffer<double>, 3> answers_, results_;
+  Buffer<double> pooled_;  // draws of all members
   std::vector<Tail> tails_;
   Components found_;               // components of one member
   std::vector<Components> mixed_;  // of all members, for each target of some examples, in the caller's units

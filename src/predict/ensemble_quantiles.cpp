@@ -99,6 +99,35 @@ void Ensemble<T>::quantiles(const Array& x, const Array& levels, const OutArray&
   write_predictions(result);
 }
 
+/// Takes the quantiles of all members' draws of means or outputs.
+template <class T>
+void Ensemble<T>::quantiles_of(const Array& x, bdl_quantity quantity, const Array& levels,
+                               const OutArray& quantiles) {
+  if (quantity == BDL_QUANTITY_Y) return this->quantiles(x, levels, quantiles);
+  if (count() == 1) return predict_quantiles_of(members_[0]->query(x), quantity, levels, quantiles);
+  const Query<T> first = members_[0]->query(x);
+  check_query(first);
+  check_samples(first.spec.samples);
+  read_levels(levels, tails_);
+  const Index outputs = model().likelihood.means(), draws = first.spec.samples * count();
+  Result result(results_[1], quantiles, x.rows, outputs * levels.cols, "quantiles");
+  const bool is_local = first.spec.method == BDL_LOCAL_MONTE_CARLO;
+  const Index chunk = is_local ? x.rows : std::min(x.rows, chunk_examples);
+  for (Index from = 0; from < x.rows; from += chunk) {
+    const Index rows = std::min(chunk, x.rows - from);
+    const auto drawn = pooled_.matrix(draws * outputs, rows);
+    draws_of(rows_of(x, from, rows), quantity, as_output(drawn));
+    for (Index i = 0; i < rows; ++i)
+      for (Index c = 0; c < outputs; ++c) {
+        const std::span<double> values(drawn.column_data(i) + c * draws, static_cast<std::size_t>(draws));
+        std::ranges::sort(values);
+        for (std::size_t k = 0; k < tails_.size(); ++k)
+          result(from + i, c * levels.cols + static_cast<Index>(k)) = sorted_quantile(values, tails_[k]);
+      }
+  }
+  write_predictions(result);
+}
+
 template <class T>
 void Ensemble<T>::interval(const Array& x, double probability, const OutArray& lower, const OutArray& upper) {
   if (count() == 1) return predict_interval(members_[0]->query(x), probability, lower, upper);
@@ -115,6 +144,8 @@ void Ensemble<T>::interval(const Array& x, double probability, const OutArray& l
 
 template void Ensemble<float>::quantiles(const Array&, const Array&, const OutArray&);
 template void Ensemble<double>::quantiles(const Array&, const Array&, const OutArray&);
+template void Ensemble<float>::quantiles_of(const Array&, bdl_quantity, const Array&, const OutArray&);
+template void Ensemble<double>::quantiles_of(const Array&, bdl_quantity, const Array&, const OutArray&);
 template void Ensemble<float>::interval(const Array&, double, const OutArray&, const OutArray&);
 template void Ensemble<double>::interval(const Array&, double, const OutArray&, const OutArray&);
 

@@ -104,6 +104,29 @@ void predict_log_density(const Query<T>& query, const Array& y, const OutArray& 
 }
 
 template <class T>
+void predict_log_likelihood(const Query<T>& asked, const Array& y, const OutArray& log_likelihood) {
+  check_draws(asked.spec.method, "log likelihoods");
+  Query<T> query = asked;
+  if (query.spec.method == BDL_LINEARIZED) query.spec.method = BDL_LINEARIZED_MONTE_CARLO;
+  check_query(query);
+  const Likelihood& likelihood = query.model.likelihood;
+  likelihood.check_targets(y, query.x.rows, "y");
+  const double log_scale = query.model.standardization.log_scale();
+  const Index rows = query.x.rows, samples = query.spec.samples;
+  if (given(log_likelihood)) check_output(log_likelihood, samples, rows, "log_likelihood");
+  const MemoryOf<T> memory(query);
+  Result result(memory->results[0], transposed(log_likelihood), rows, samples, "log_likelihood");
+  visit_targets(query, *memory, y, [&](Index i, const Mixture& mixture, const double* target) {
+    const auto out = result.row(i);
+    for (Index k = 0; k < samples; ++k)
+      out[static_cast<std::size_t>(k)] =
+          mixture.overflows ? -infinity
+                            : likelihood.log_density(mixture.f.column_data(k), target) - log_scale;
+  });
+  write_predictions(result);
+}
+
+template <class T>
 double expected_log_likelihood(const Query<T>& asked, const Array& y) {
   Query<T> query = asked;
   query.refined = false;
@@ -127,8 +150,9 @@ double expected_log_likelihood(const Query<T>& asked, const Array& y) {
   return sum;
 }
 
-#define BDL_INSTANTIATE(T)                                                           \
-  template void predict_log_density(const Query<T>&, const Array&, const OutArray&); \
+#define BDL_INSTANTIATE(T)                                                              \
+  template void predict_log_density(const Query<T>&, const Array&, const OutArray&);    \
+  template void predict_log_likelihood(const Query<T>&, const Array&, const OutArray&); \
   template double expected_log_likelihood(const Query<T>&, const Array&);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

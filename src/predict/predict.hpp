@@ -6,8 +6,9 @@
 // parameters; gaussian_outputs.hpp linearises the network, so that q(f | x) is Gaussian. A prediction then is
 // a function of one example's mixture: moments.cpp (mean, epistemic and noise variance, output distribution),
 // quantiles.cpp (solved for in mixture_quantile.hpp), classes.cpp (probabilities, entropy, mutual
-// information), log_density.cpp (also the ELBO's expectation) and draws.cpp. overflow.hpp says what is
-// predicted where f is not finite.
+// information), log_density.cpp (also the ELBO's expectation, and log likelihoods of draws), draws.cpp, and
+// quantities.cpp (quantiles and draws of means and outputs). overflow.hpp says what is predicted where f is
+// not finite.
 //
 // ensemble.hpp keeps a model and posterior, or several, for many predictions; memory.hpp holds what they
 // compute with; result.hpp checks and writes outputs.
@@ -50,6 +51,17 @@ void predict_output_distribution(const Query<T>& query, const OutArray& mean, co
 template <class T>
 void predict_draws(const Query<T>& query, const OutArray& draws);
 
+/// Write quantiles and draws of y, its mean or the linear predictor.
+template <class T>
+void predict_quantiles_of(const Query<T>& query, bdl_quantity quantity, const Array& levels,
+                          const OutArray& quantiles);
+template <class T>
+void predict_draws_of(const Query<T>& query, bdl_quantity quantity, const OutArray& draws);
+
+/// Writes log p(y_i | f_ik), one row for each draw k.
+template <class T>
+void predict_log_likelihood(const Query<T>& query, const Array& y, const OutArray& log_likelihood);
+
 /// Writes the mean over the means of y of s = (J Sigma J^T)_cc, standardised; and that of s / (1 - w s), what
 /// s was before the row was learned, where w is the expected curvature of its loss.
 template <class T>
@@ -65,6 +77,11 @@ void check_has_quantiles(const Likelihood& likelihood);
 void check_probability(double value, const char* name);
 /// Reads and checks the caller's 1 x K levels.
 void read_levels(const Array& levels, std::vector<Tail>& tails);
+
+/// Fails unless draws of that name can be made by the method, or by linearized_monte_carlo in its place.
+void check_draws(bdl_predict_method method, const char* name);
+/// Returns a quantile of sorted numbers, interpolated linearly (type 7 of Hyndman and Fan 1996).
+double sorted_quantile(ConstSpan<double> sorted, Tail tail);
 
 /// Returns -p log p, a term of an entropy in nats.
 inline double surprise(double p) {

@@ -326,6 +326,26 @@ const Case readings[] = {
        return bdl_predict_log_density(t.model, t.posterior, in(4, 2), in(4, 2), BDL_LINEARIZED, 0, 1,
                                       out(4, 1));
      }},
+    {"bdl_predict_quantiles_of",
+     [](trained& t) {
+       static const double levels[] = {0.1, 0.9};
+       return bdl_predict_quantiles_of(t.model, t.posterior, in(4, 2), BDL_LINEARIZED, 0, 1,
+                                       BDL_QUANTITY_MEAN, bdl_f64(levels, 1, 2), out(4, 4));
+     }},
+    {"bdl_predict_draws_of",
+     [](trained& t) {
+       return bdl_predict_draws_of(t.model, t.posterior, in(4, 2), BDL_MONTE_CARLO, 3, 1, BDL_QUANTITY_LINK,
+                                   out(4, 6));
+     }},
+    {"bdl_predict_log_likelihood",
+     [](trained& t) {
+       return bdl_predict_log_likelihood(t.model, t.posterior, in(4, 2), in(4, 2), BDL_MONTE_CARLO, 3, 1,
+                                         out(3, 4));
+     }},
+    {"bdl_metric_waic",
+     [](trained&) { return bdl_metric_waic(in(4, 2), out(2, 2), scratch, nullptr, nullptr); }},
+    {"bdl_metric_loo",
+     [](trained&) { return bdl_metric_loo(in(4, 2), out(2, 3), scratch, nullptr, nullptr); }},
     {"bdl_predict_output_distribution",
      [](trained& t) {
        return bdl_predict_output_distribution(t.model, t.posterior, in(4, 2), out(4, 2), out(4, 4));

@@ -198,6 +198,8 @@ inline void ask_model(const bdl_model* m, const Sizes& sizes) {
   ask_creators(m);
   ASK(bdl_model_initialize, m, BDL_INIT_XAVIER, uint64_t{1}, matrix(1, d));
   ASK(bdl_model_evaluate, m, theta, x, matrix(n, sizes.outputs));
+  const int64_t count = ASK(bdl_model_coefficient_count, m, int64_t{-1});
+  ASK(bdl_model_coefficients, m, int64_t{-1}, theta, matrix(1, count));
   ASK(bdl_model_log_likelihood, m, theta, x, y, matrix(n, 1));
   ASK(bdl_model_gradient_rows, m, theta, x, y, matrix(n, d));
   ASK(bdl_model_jacobian, m, theta, x, matrix(n * sizes.outputs, d));
@@ -222,6 +224,11 @@ inline void ask_predictions(const bdl_model* m, const bdl_posterior* q, const Si
   ASK(bdl_predict_log_density, m, q, x, y, method, samples, seed, matrix(n, 1));
   ASK(bdl_predict_draws, m, q, x, samples, seed, matrix(n, sizes.targets * samples));
   ASK(bdl_predict_draws_by, m, q, x, method, samples, seed, matrix(n, sizes.targets * samples));
+  ASK(bdl_predict_quantiles_of, m, q, x, method, samples, seed, BDL_QUANTITY_LINK, bdl_f64(levels, 1, 2),
+      matrix(n, 2 * c));
+  ASK(bdl_predict_draws_of, m, q, x, method, samples, seed, BDL_QUANTITY_MEAN, matrix(n, c * samples));
+  ASK(bdl_predict_log_likelihood, m, q, x, y, method, samples, seed, any_matrix(samples, n));
+  ASK(bdl_posterior_coefficients, q, m, int64_t{-1}, bdl_none_out(), bdl_none_out());
   ASK(bdl_predict_output_distribution, m, q, x, matrix(n, sizes.outputs),
       matrix(n, sizes.outputs * sizes.outputs));
   ASK(bdl_predict_leverage, m, q, x, matrix(n, 1), matrix(n, 1));

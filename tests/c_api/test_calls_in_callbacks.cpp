@@ -177,7 +177,7 @@ void predictors_are_not_disturbed(void**) {
   predict(mean);
   scene.in_use.check();
   assert_memory_equal(mean, undisturbed, sizeof mean);
-  assert_int_equal(scene.in_use.refused.size(), 8);
+  assert_int_equal(scene.in_use.refused.size(), 11);
   scene.interferes = false;
   scene.also = [&](const std::string&) { bdl_predictor_free(predictor); };  // it lives until the call ends
   predict(mean);

@@ -21,6 +21,8 @@ static void test_null_results(void** state) {
   REFUSED(INVALID, "report is NULL", bdl_metric_ood(given(N, K), given(N, K), BDL_SCORE_ENTROPY, NULL));
   REFUSED(INVALID, "temperature is NULL", bdl_temperature_fit(given(N, K), given(N, 1), NULL));
   REFUSED(INVALID, "coverage is NULL", bdl_metric_coverage(given(N, K), given(N, K), given(N, K), NULL));
+  REFUSED(INVALID, "elpd is NULL", bdl_metric_waic(given(N, K), bdl_none_out(), NULL, NULL, NULL));
+  REFUSED(INVALID, "elpd is NULL", bdl_metric_loo(given(N, K), bdl_none_out(), NULL, NULL, NULL));
   REFUSED(INVALID, "crps is NULL", bdl_metric_crps(given(N, K), given(N, 1), NULL));
 }
 
@@ -48,6 +50,16 @@ static void test_arrays(void** state) {
           bdl_metric_coverage(spoiled(N, K, 1, 0, -(double)INFINITY), a, a, r));
   REFUSED(BDL_ERROR_SHAPE, "y has 2 rows, expected 3", bdl_metric_rmse(a, given(2, K), r));
   REFUSED(BDL_ERROR_SHAPE, "y has 2 rows, expected 3", bdl_metric_crps(a, given(2, 1), r));
+  REFUSED(BDL_ERROR_NOT_FINITE, "log_likelihood is not finite at row 1, column 0",
+          bdl_metric_loo(spoiled(N, K, 1, 0, -(double)INFINITY), bdl_none_out(), r, NULL, NULL));
+  REFUSED(BDL_ERROR_SHAPE, "log_likelihood has 1 rows, expected 2 draws or more",
+          bdl_metric_waic(given(1, K), bdl_none_out(), r, NULL, NULL));
+  for (int number = 1; number < BAD_OUTPUTS; ++number) { /* it may be absent */
+    const bad_matrix two = bad_output(number, into(K, 2), "pointwise");
+    REFUSED(two.status, two.fragment, bdl_metric_waic(a, two.output, r, NULL, NULL));
+    const bad_matrix three = bad_output(number, into(K, 3), "pointwise");
+    REFUSED(three.status, three.fragment, bdl_metric_loo(a, three.output, r, NULL, NULL));
+  }
   REFUSED(BDL_ERROR_SHAPE, "mean is empty", bdl_metric_rmse(bdl_none(), bdl_none(), r));
 }
 

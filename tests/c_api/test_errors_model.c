@@ -125,6 +125,7 @@ static void test_null_model(void** state) {
   REFUSED(INVALID, "model is NULL", bdl_model_get_noise_precision(NULL, into(1, 1)));
   REFUSED(INVALID, "model is NULL", bdl_model_initialize(NULL, BDL_INIT_HE, 1, into(1, 17)));
   REFUSED(INVALID, "model is NULL", bdl_model_evaluate(NULL, given(1, 17), given(4, 2), into(4, 2)));
+  REFUSED(INVALID, "model is NULL", bdl_model_coefficients(NULL, -1, given(1, 17), into(1, 17)));
   REFUSED(INVALID, "model is NULL",
           bdl_model_log_likelihood(NULL, given(1, 17), given(4, 2), given(4, 2), into(4, 1)));
   REFUSED(INVALID, "model is NULL",

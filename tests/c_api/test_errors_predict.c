@@ -26,7 +26,7 @@ static int teardown(void** state) {
   return 0;
 }
 
-/* The nine functions with correct outputs; classes are asked of a model that has them. */
+/* The twelve functions with correct outputs; classes are asked of a model that has them. */
 typedef bdl_status (*prediction)(const bdl_model*, const bdl_posterior*, bdl_matrix x, int method,
                                  int64_t samples);
 
@@ -64,6 +64,20 @@ static bdl_status draws_by(const bdl_model* m, const bdl_posterior* q, bdl_matri
                            int64_t samples) {
   return bdl_predict_draws_by(m, q, x, (bdl_predict_method)method, samples, 1, into(N, 3 * C));
 }
+static bdl_status quantiles_of(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method,
+                               int64_t samples) {
+  return bdl_predict_quantiles_of(m, q, x, (bdl_predict_method)method, samples, 1, BDL_QUANTITY_LINK,
+                                  given(1, 1), into(N, C));
+}
+static bdl_status draws_of(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method,
+                           int64_t samples) {
+  return bdl_predict_draws_of(m, q, x, (bdl_predict_method)method, samples, 1, BDL_QUANTITY_MEAN,
+                              into(N, 3 * C));
+}
+static bdl_status log_likelihood(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method,
+                                 int64_t samples) {
+  return bdl_predict_log_likelihood(m, q, x, given(N, C), (bdl_predict_method)method, samples, 1, into(3, N));
+}
 static bdl_status law(const bdl_model* m, const bdl_posterior* q, bdl_matrix x, int method, int64_t samples) {
   (void)method;
   (void)samples;
@@ -79,12 +93,19 @@ static bdl_status leverage(const bdl_model* m, const bdl_posterior* q, bdl_matri
 static const struct {
   const char* name;
   prediction call;
-} predictions[] = {{"bdl_predict(", predict},           {"bdl_predict_quantiles(", quantiles},
-                   {"bdl_predict_interval(", interval}, {"bdl_predict_log_density(", log_density},
-                   {"bdl_predict_classes(", class_of},  {"bdl_predict_draws_by(", draws_by},
-                   {"bdl_predict_draws(", draws},       {"bdl_predict_output_distribution(", law},
+} predictions[] = {{"bdl_predict_quantiles_of(", quantiles_of},
+                   {"bdl_predict_draws_of(", draws_of},
+                   {"bdl_predict(", predict},
+                   {"bdl_predict_quantiles(", quantiles},
+                   {"bdl_predict_interval(", interval},
+                   {"bdl_predict_log_density(", log_density},
+                   {"bdl_predict_classes(", class_of},
+                   {"bdl_predict_log_likelihood(", log_likelihood},
+                   {"bdl_predict_draws_by(", draws_by},
+                   {"bdl_predict_draws(", draws},
+                   {"bdl_predict_output_distribution(", law},
                    {"bdl_predict_leverage(", leverage}};
-enum { PREDICTIONS = 9, WITH_SAMPLES = 7, WITH_METHOD = 6, WITH_ANY_METHOD = 5 };
+enum { PREDICTIONS = 12, WITH_SAMPLES = 10, WITH_METHOD = 9, WITH_ANY_METHOD = 7 };
 
 static void all_refuse(int count, bdl_status status, const char* fragment, const bdl_model* m,
                        const bdl_posterior* q, bdl_matrix x, int method, int64_t samples) {
@@ -127,6 +148,14 @@ static void test_methods(void** state) {
   REFUSED(BDL_ERROR_UNSUPPORTED, "draws need method",
           bdl_predict_draws_by(m, q, x, BDL_PLUG_IN, 3, 1, into(N, 3 * C)));
   REFUSED(INVALID, "samples is 0", bdl_predict_draws_by(m, q, x, BDL_LINEARIZED, 0, 1, into(N, 3 * C)));
+  REFUSED(BDL_ERROR_UNSUPPORTED, "log likelihoods need method monte_carlo",
+          bdl_predict_log_likelihood(m, q, x, given(N, C), BDL_PLUG_IN, 3, 1, into(3, N)));
+  for (int quantity = 0; quantity < 5; quantity += 4) {
+    REFUSED(INVALID, quantity ? "quantity is 4, expected 1 to 3" : "quantity is 0, expected 1 to 3",
+            bdl_predict_draws_of(m, q, x, BDL_LINEARIZED, 3, 1, (bdl_quantity)quantity, into(N, 3 * C)));
+    REFUSED(INVALID, "quantity is ",
+            bdl_predict_quantiles_of(m, q, x, MC, (bdl_quantity)quantity, given(1, 1), into(N, C)));
+  }
 }
 
 static void test_inputs(void** state) {
@@ -170,6 +199,13 @@ static void test_outputs(void** state) {
   REFUSES_OPTIONAL_OUTPUTS("log_density", N, 1, bdl_predict_log_density(m, q, x, given(N, C), MC, wrong));
   REFUSES_OPTIONAL_OUTPUTS("draws", N, 3 * C, bdl_predict_draws(m, q, x, 3, 1, wrong));
   REFUSES_OPTIONAL_OUTPUTS("draws", N, 3 * C, bdl_predict_draws_by(m, q, x, BDL_LINEARIZED, 3, 1, wrong));
+  REFUSES_OPTIONAL_OUTPUTS("draws", N, 3 * C,
+                           bdl_predict_draws_of(m, q, x, BDL_LINEARIZED, 3, 1, BDL_QUANTITY_LINK, wrong));
+  REFUSES_OPTIONAL_OUTPUTS(
+      "quantiles", N, 2 * C,
+      bdl_predict_quantiles_of(m, q, x, BDL_LINEARIZED, 0, 1, BDL_QUANTITY_MEAN, given(1, 2), wrong));
+  REFUSES_OPTIONAL_OUTPUTS("log_likelihood", 3, N,
+                           bdl_predict_log_likelihood(m, q, x, given(N, C), MC, wrong));
   REFUSES_OPTIONAL_OUTPUTS("mean", N, C, bdl_predict_output_distribution(m, q, x, wrong, none));
   REFUSES_OPTIONAL_OUTPUTS("covariance", N, C * C, bdl_predict_output_distribution(m, q, x, good, wrong));
   REFUSES_OPTIONAL_OUTPUTS("leverage", N, 1, bdl_predict_leverage(m, q, x, wrong, none));

@@ -61,7 +61,7 @@ static void test_creation(void** state) {
   bdl_posterior_free(small);
 }
 
-/* The seven functions with correct outputs; classes are asked of the predictor that has them. */
+/* The functions with correct outputs; classes are asked of the predictor that has them. */
 typedef bdl_status (*prediction)(bdl_predictor*, bdl_matrix x);
 
 static bdl_status moments(bdl_predictor* p, bdl_matrix x) {
@@ -82,6 +82,15 @@ static bdl_status log_density(bdl_predictor* p, bdl_matrix x) {
 static bdl_status draws(bdl_predictor* p, bdl_matrix x) {
   return bdl_predictor_draws(p, x, into(N, S * C));
 }
+static bdl_status quantiles_of(bdl_predictor* p, bdl_matrix x) {
+  return bdl_predictor_quantiles_of(p, x, BDL_QUANTITY_MEAN, given(1, 1), into(N, C));
+}
+static bdl_status draws_of(bdl_predictor* p, bdl_matrix x) {
+  return bdl_predictor_draws_of(p, x, BDL_QUANTITY_LINK, into(N, S * C));
+}
+static bdl_status log_likelihood(bdl_predictor* p, bdl_matrix x) {
+  return bdl_predictor_log_likelihood(p, x, given(N, C), into(S, N));
+}
 static bdl_status law(bdl_predictor* p, bdl_matrix x) {
   return bdl_predictor_output_distribution(p, x, into(N, C), bdl_f64_out(out.matrix + 100, N, C * C));
 }
@@ -92,11 +101,18 @@ static bdl_status leverage(bdl_predictor* p, bdl_matrix x) {
 static const struct {
   const char* name;
   prediction call;
-} predictions[] = {{"bdl_predictor_moments(", moments},         {"bdl_predictor_quantiles(", quantiles},
-                   {"bdl_predictor_interval(", interval},       {"bdl_predictor_classes(", class_of},
-                   {"bdl_predictor_log_density(", log_density}, {"bdl_predictor_draws(", draws},
-                   {"bdl_predictor_output_distribution(", law}, {"bdl_predictor_leverage(", leverage}};
-enum { PREDICTIONS = 8 };
+} predictions[] = {{"bdl_predictor_quantiles_of(", quantiles_of},
+                   {"bdl_predictor_draws_of(", draws_of},
+                   {"bdl_predictor_log_likelihood(", log_likelihood},
+                   {"bdl_predictor_moments(", moments},
+                   {"bdl_predictor_quantiles(", quantiles},
+                   {"bdl_predictor_interval(", interval},
+                   {"bdl_predictor_classes(", class_of},
+                   {"bdl_predictor_log_density(", log_density},
+                   {"bdl_predictor_draws(", draws},
+                   {"bdl_predictor_output_distribution(", law},
+                   {"bdl_predictor_leverage(", leverage}};
+enum { PREDICTIONS = 11 };
 
 static void all_refuse(bdl_status status, const char* fragment, bdl_predictor* p, bdl_matrix x) {
   for (int i = 0; i < PREDICTIONS; ++i)
@@ -144,6 +160,8 @@ static void test_outputs(void** state) {
   REFUSES_OUTPUT("mutual_information", N, C, bdl_predictor_classes(labels, x, good, none, wrong));
   REFUSES_OUTPUT("log_density", N, 1, bdl_predictor_log_density(numbers, x, given(N, C), wrong));
   REFUSES_OUTPUT("draws", N, S * C, bdl_predictor_draws(numbers, x, wrong));
+  REFUSES_OUTPUT("draws", N, S * C, bdl_predictor_draws_of(numbers, x, BDL_QUANTITY_MEAN, wrong));
+  REFUSES_OUTPUT("log_likelihood", S, N, bdl_predictor_log_likelihood(numbers, x, given(N, C), wrong));
   REFUSES_OUTPUT("mean", N, C, bdl_predictor_output_distribution(numbers, x, wrong, none));
   REFUSES_OUTPUT("covariance", N, C * C, bdl_predictor_output_distribution(numbers, x, good, wrong));
   REFUSES_OUTPUT("leverage", N, 1, bdl_predictor_leverage(numbers, x, wrong, none));

@@ -96,6 +96,16 @@ std::vector<Case> predictions(Things& t) {
        [=](const auto& o, bdl_matrix x) {
          return bdl_predict_draws_by(m, q, x, BDL_LINEARIZED, 3, 1, o[0]);
        }},
+      {"quantiles of the mean",
+       {{rows, 2 * outputs}},
+       [=](const auto& o, bdl_matrix x) {
+         return bdl_predict_quantiles_of(m, q, x, BDL_LINEARIZED, 0, 1, BDL_QUANTITY_MEAN, at, o[0]);
+       }},
+      {"draws of the link",
+       {{rows, 3 * outputs}},
+       [=](const auto& o, bdl_matrix x) {
+         return bdl_predict_draws_of(m, q, x, BDL_LINEARIZED, 3, 1, BDL_QUANTITY_LINK, o[0]);
+       }},
       {"output distribution",
        {means, squares},
        [=](const auto& o, bdl_matrix x) { return bdl_predict_output_distribution(m, q, x, o[0], o[1]); }},
@@ -120,6 +130,14 @@ std::vector<Case> predictions(Things& t) {
       {"predictor's draws",
        {{rows, 4 * outputs}},
        [=](const auto& o, bdl_matrix x) { return bdl_predictor_draws(p, x, o[0]); }},
+      {"predictor's quantiles of the link",
+       {{rows, 2 * outputs}},
+       [=](const auto& o, bdl_matrix x) {
+         return bdl_predictor_quantiles_of(p, x, BDL_QUANTITY_LINK, at, o[0]);
+       }},
+      {"predictor's draws of the mean",
+       {{rows, 4 * outputs}},
+       [=](const auto& o, bdl_matrix x) { return bdl_predictor_draws_of(p, x, BDL_QUANTITY_MEAN, o[0]); }},
       {"predictor's output distribution",
        {means, squares},
        [=](const auto& o, bdl_matrix x) { return bdl_predictor_output_distribution(p, x, o[0], o[1]); }},

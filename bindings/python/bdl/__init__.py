@@ -55,6 +55,7 @@ from .predict import (
     predict_interval,
     predict_leverage,
     predict_log_density,
+    predict_log_likelihood,
     predict_output_distribution,
     predict_quantiles,
 )

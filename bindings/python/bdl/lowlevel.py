@@ -611,6 +611,32 @@ def bdl_model_evaluate(model, parameters, x, outputs):
     """
     return _lowlevel.bdl_model_evaluate(model, parameters, x, outputs)
 
+def bdl_model_coefficients(model, base_class, parameters, coefficients):
+    r"""
+    Converts parameters of a generalised linear model (one dense layer) to coefficients in the caller's units
+    of x and f: for each output the intercept, if the model has one, then the slopes. With a base class, of
+    BDL_CATEGORICAL, the coefficients are contrasts: those of every other class less those of the base class,
+    as multinomial logit models are usually written. The probabilities know only the contrasts; the common
+    level of all classes' coefficients is that of the prior. Other models return BDL_ERROR_UNSUPPORTED.
+    Since 0.4.
+    :type model: bdl_model
+    :param model:        a generalised linear model; its parameters are those of standardised data
+    :type base_class: int64_t
+    :param base_class:   number of the base class, or -1 for none
+    :type parameters: bdl_matrix
+    :param parameters:   n x D, such as draws of a posterior
+    :type coefficients: bdl_matrix_out
+    :param coefficients: receives n x K, K = bdl_model_coefficient_count(model, base_class)
+    """
+    return _lowlevel.bdl_model_coefficients(model, base_class, parameters, coefficients)
+
+def bdl_model_coefficient_count(model, base_class):
+    r"""
+    Returns the number of coefficients of a generalised linear model: D, or with a base class D (C - 1) / C; 0
+    for NULL, for other models, and for a base class that the model does not have. Since 0.4.
+    """
+    return _lowlevel.bdl_model_coefficient_count(model, base_class)
+
 def bdl_model_log_likelihood(model, parameters, x, y, log_likelihood):
     r"""
     Computes log p(y_i | x_i, theta) of each example, with all constants. Since 0.1.
@@ -1217,6 +1243,23 @@ def bdl_posterior_covariance(posterior, rows, cols, covariance):
     :param covariance: receives row_count x col_count
     """
     return _lowlevel.bdl_posterior_covariance(posterior, rows, cols, covariance)
+
+def bdl_posterior_coefficients(posterior, model, base_class, mean, covariance):
+    r"""
+    Computes mean and covariance of the coefficients of a generalised linear model, in the caller's units
+    (bdl_model_coefficients()). Standard deviations are the roots of the covariance's diagonal. Since 0.4.
+    :type posterior: bdl_posterior
+    :param posterior:  a posterior over the model's parameters
+    :type model: bdl_model
+    :param model:      a generalised linear model
+    :type base_class: int64_t
+    :param base_class: number of the base class of BDL_CATEGORICAL, or -1 for none
+    :type mean: bdl_matrix_out
+    :param mean:       receives 1 x K, K = bdl_model_coefficient_count(model, base_class); may be bdl_none_out()
+    :type covariance: bdl_matrix_out
+    :param covariance: receives K x K; may be bdl_none_out()
+    """
+    return _lowlevel.bdl_posterior_coefficients(posterior, model, base_class, mean, covariance)
 
 def bdl_posterior_solve(posterior, vectors, solution):
     r"""
@@ -2371,6 +2414,15 @@ BDL_LINEARIZED = _lowlevel.BDL_LINEARIZED
 r""" closed forms for the linearised model"""
 BDL_LOCAL_MONTE_CARLO = _lowlevel.BDL_LOCAL_MONTE_CARLO
 r""" average over samples with separate noise for each example"""
+BDL_QUANTITY_Y = _lowlevel.BDL_QUANTITY_Y
+r""" y, a new observation, noise included (predictive)"""
+BDL_QUANTITY_MEAN = _lowlevel.BDL_QUANTITY_MEAN
+r""" E[y | x, theta]; of classes their probabilities (credible)"""
+BDL_QUANTITY_LINK = _lowlevel.BDL_QUANTITY_LINK
+r"""
+    the linear predictor: the mean of y, log odds, the log rate, or the logits
+                                 of classes (credible)
+    """
 
 def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance):
     r"""
@@ -2544,6 +2596,88 @@ def bdl_predict_draws_by(model, posterior, x, method, samples, seed, draws):
     """
     return _lowlevel.bdl_predict_draws_by(model, posterior, x, method, samples, seed, draws)
 
+def bdl_predict_quantiles_of(model, posterior, x, method, samples, seed, quantity, levels, quantiles):
+    r"""
+    Computes quantiles of y, of its mean, or of the linear predictor. Those of y are
+    bdl_predict_quantiles()'s. Quantiles of the linear predictor are exact for BDL_QUADRATURE and
+    BDL_LINEARIZED, by which it is Gaussian, and so are those of the mean, an increasing function of it; for
+    the probabilities of BDL_CATEGORICAL both methods take `samples` samples of BDL_LINEARIZED_MONTE_CARLO.
+    For methods that average over samples, quantiles are those of the samples, interpolated linearly (type 7
+    of Hyndman and Fan 1996). BDL_PLUG_IN has one value. Central intervals with probability p are the
+    quantiles at (1 -+ p) / 2. The mean and the linear predictor of a posterior without a covariance
+    (bdl_posterior_has_covariance()) have no quantiles: BDL_ERROR_UNSUPPORTED. Since 0.4.
+    :type model: bdl_model
+    :param model:     as for bdl_predict()
+    :type posterior: bdl_posterior
+    :param posterior: as for bdl_predict()
+    :type x: bdl_matrix
+    :param x:         n x inputs
+    :type method: int
+    :param method:    as for bdl_predict()
+    :type samples: int64_t
+    :param samples:   as for bdl_predict()
+    :type seed: uint64_t
+    :param seed:      as for bdl_predict()
+    :type quantity: int
+    :param quantity:  what the quantiles are of
+    :type levels: bdl_matrix
+    :param levels:    1 x K probabilities in (0, 1)
+    :type quantiles: bdl_matrix_out
+    :param quantiles: receives n x (C K), in the caller's units: column c K + k is output c at level k
+    """
+    return _lowlevel.bdl_predict_quantiles_of(model, posterior, x, method, samples, seed, quantity, levels, quantiles)
+
+def bdl_predict_draws_of(model, posterior, x, method, samples, seed, quantity, draws):
+    r"""
+    Draws samples of y, of its mean, or of the linear predictor. Those of y are bdl_predict_draws_by()'s.
+    Sample k of every quantity comes from sample k of the parameters (of the outputs, if linearised), so draws
+    of equal method, samples and seed belong together. For the mean and the linear predictor BDL_LINEARIZED
+    and BDL_QUADRATURE are BDL_LINEARIZED_MONTE_CARLO, and BDL_PLUG_IN gives equal samples. Since 0.4.
+    :type model: bdl_model
+    :param model:     as for bdl_predict()
+    :type posterior: bdl_posterior
+    :param posterior: as for bdl_predict()
+    :type x: bdl_matrix
+    :param x:         n x inputs
+    :type method: int
+    :param method:    as for bdl_predict()
+    :type samples: int64_t
+    :param samples:   number of samples S
+    :type seed: uint64_t
+    :param seed:      as for bdl_predict()
+    :type quantity: int
+    :param quantity:  what is drawn
+    :type draws: bdl_matrix_out
+    :param draws:     receives n x (C S), in the caller's units: column c S + k is output c of sample k. For y,
+                         n x (targets S)
+    """
+    return _lowlevel.bdl_predict_draws_of(model, posterior, x, method, samples, seed, quantity, draws)
+
+def bdl_predict_log_likelihood(model, posterior, x, y, method, samples, seed, log_likelihood):
+    r"""
+    Computes log p(y_i | x_i, theta_s) of each example (jointly over its targets) and sample, in nats, with
+    all constants and in the caller's units: the input of bdl_metric_waic() and bdl_metric_loo(). Methods are
+    those of bdl_predict_draws_by(); BDL_LINEARIZED is BDL_LINEARIZED_MONTE_CARLO. -infinity if a density
+    underflows or the row overflows. Since 0.4.
+    :type model: bdl_model
+    :param model:          as for bdl_predict()
+    :type posterior: bdl_posterior
+    :param posterior:      as for bdl_predict()
+    :type x: bdl_matrix
+    :param x:              n x inputs
+    :type y: bdl_matrix
+    :param y:              n x targets
+    :type method: int
+    :param method:         as for bdl_predict()
+    :type samples: int64_t
+    :param samples:        number of samples S
+    :type seed: uint64_t
+    :param seed:           as for bdl_predict()
+    :type log_likelihood: bdl_matrix_out
+    :param log_likelihood: receives S x n: row s belongs to sample s, column i to example i
+    """
+    return _lowlevel.bdl_predict_log_likelihood(model, posterior, x, y, method, samples, seed, log_likelihood)
+
 def bdl_predict_output_distribution(model, posterior, x, mean, covariance):
     r"""
     Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the outputs f of the linearised model,
@@ -2621,6 +2755,8 @@ def bdl_predictor_create_ensemble(models, method, samples, seed):
     - quantiles, intervals, log densities, class probabilities and entropies: those of the mixture;
     - mutual information: that of y with the member and its parameters together;
     - draws: `samples` of each member, n x (targets S J); column t S J + j S + k is sample k of member j;
+    - log likelihoods: those of each member's samples, (S J) x n; row j S + k is sample k of member j;
+    - quantiles of the mean and of the linear predictor: those of all members' draws;
     - output distribution: mean and covariance of the mixture of the members' normal distributions, in the
       caller's units; the mixture is not normal;
     - leverages: the means of the members' leverages.
@@ -2669,6 +2805,18 @@ def bdl_predictor_draws(predictor, x, draws):
     predictor's method. Since 0.2.
     """
     return _lowlevel.bdl_predictor_draws(predictor, x, draws)
+
+def bdl_predictor_quantiles_of(predictor, x, quantity, levels, quantiles):
+    r""" Computes quantiles as bdl_predict_quantiles_of() does. Since 0.4."""
+    return _lowlevel.bdl_predictor_quantiles_of(predictor, x, quantity, levels, quantiles)
+
+def bdl_predictor_draws_of(predictor, x, quantity, draws):
+    r""" Draws as many samples as the predictor has, as bdl_predict_draws_of() does. Since 0.4."""
+    return _lowlevel.bdl_predictor_draws_of(predictor, x, quantity, draws)
+
+def bdl_predictor_log_likelihood(predictor, x, y, log_likelihood):
+    r""" Computes log likelihoods as bdl_predict_log_likelihood() does. Since 0.4."""
+    return _lowlevel.bdl_predictor_log_likelihood(predictor, x, y, log_likelihood)
 
 def bdl_predictor_output_distribution(predictor, x, mean, covariance):
     r"""
@@ -2950,6 +3098,49 @@ def bdl_metric_crps(draws, y):
     :param crps:  receives the score; lower is better
     """
     return _lowlevel.bdl_metric_crps(draws, y)
+
+def bdl_metric_waic(log_likelihood, pointwise):
+    r"""
+    Estimates the expected log predictive density (elpd) of n new examples by the widely applicable information
+    criterion (Watanabe 2010; Vehtari, Gelman, Gabry 2017, Practical Bayesian model evaluation, equations 11
+    and 12): elpd_i = log mean_s exp(l_si) - p_i, where p_i = var_s(l_si) is the effective number of parameters
+    that row i takes. Trust bdl_metric_loo() more: p_i above 0.4 are signs of failure. Since 0.4.
+    :type log_likelihood: bdl_matrix
+    :param log_likelihood:        S x n log likelihoods l_si of bdl_predict_log_likelihood(), one row a draw; S >= 2
+    :type pointwise: bdl_matrix_out
+    :param pointwise:             receives n x 2: elpd_i and p_i; may be bdl_none_out()
+    :type elpd: float
+    :param elpd:                  receives the sum of elpd_i, in nats; WAIC is -2 elpd
+    :type standard_error: float
+    :param standard_error:        receives sqrt(n var_i(elpd_i)), 0 for n = 1; may be NULL
+    :type effective_parameters: float
+    :param effective_parameters:  receives the sum of p_i; may be NULL
+    """
+    return _lowlevel.bdl_metric_waic(log_likelihood, pointwise)
+
+def bdl_metric_loo(log_likelihood, pointwise):
+    r"""
+    Estimates the expected log predictive density (elpd) of n new examples by leave-one-out cross-validation
+    without new fits: by importance sampling from the posterior, with Pareto-smoothed weights (PSIS; Vehtari,
+    Gelman, Gabry 2017; Vehtari et al. 2024, Pareto smoothed importance sampling). The shape k_i of a
+    generalised Pareto distribution, fitted to the largest ceil(min(S / 5, 3 sqrt(S))) weights of row i (Zhang
+    and Stephens 2009), tells how far elpd_i can be trusted: not if k_i > min(1 - 1 / log10(S), 0.7). Leave
+    such rows out and fit again. Draws of an approximate posterior give the elpd of that approximation, as if
+    it were the posterior. Since 0.4.
+    :type log_likelihood: bdl_matrix
+    :param log_likelihood:        S x n log likelihoods l_si of bdl_predict_log_likelihood(), one row a draw; S >= 2
+    :type pointwise: bdl_matrix_out
+    :param pointwise:             receives n x 3: elpd_i, p_i = log mean_s exp(l_si) - elpd_i, and k_i; may be
+                                     bdl_none_out(). k_i is infinite for fewer than 21 draws, which have too few
+                                     large weights, and 0 if the largest weights are equal
+    :type elpd: float
+    :param elpd:                  receives the sum of elpd_i, in nats; LOOIC is -2 elpd
+    :type standard_error: float
+    :param standard_error:        receives sqrt(n var_i(elpd_i)), 0 for n = 1; may be NULL
+    :type effective_parameters: float
+    :param effective_parameters:  receives the sum of p_i; may be NULL
+    """
+    return _lowlevel.bdl_metric_loo(log_likelihood, pointwise)
 BDL_SCALE_LINEAR = _lowlevel.BDL_SCALE_LINEAR
 r""" the values themselves"""
 BDL_SCALE_LOG = _lowlevel.BDL_SCALE_LOG

@@ -10,6 +10,8 @@ from 0. :mod:`bdl.plots` draws the curves.
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,6 +81,89 @@ class OutOfDistribution(NamedTuple):
     detection_error: float
     entropy_inside: float
     entropy_outside: float
+
+
+class ElpdEstimate(NamedTuple):
+    """An estimate of the expected log predictive density (elpd) of new examples, in nats; higher is better.
+
+    ``elpd`` is that of as many new examples as there are rows, ``standard_error`` that of the estimate,
+    ``effective_parameters`` the effective number of parameters. ``pointwise`` holds the parts of the rows:
+    ``pointwise[:, 0]`` adds up to ``elpd``, ``pointwise[:, 1]`` to ``effective_parameters``. ``pareto_k`` tells of
+    each row how far :func:`loo` can be trusted; it is None for :func:`waic`.
+
+    >>> import bdl, numpy as np
+    >>> log_likelihood = -0.5 * np.random.default_rng(1).normal(1, 0.3, size=(500, 20)) ** 2
+    >>> found = bdl.metrics.loo(log_likelihood)
+    >>> bool(abs(found.pointwise[:, 0].sum() - found.elpd) < 1e-9), found.pareto_k.shape
+    (True, (20,))
+    >>> bool(found.standard_error < 1), bool(found.effective_parameters < 5)
+    (True, True)
+    """
+
+    elpd: float
+    standard_error: float
+    effective_parameters: float
+    pointwise: np.ndarray
+    pareto_k: np.ndarray | None
+
+
+def waic(log_likelihood: Any) -> ElpdEstimate:
+    """Returns the elpd by the widely applicable information criterion, which is -2 elpd (Watanabe 2010).
+
+    Prefer :func:`loo`, which tells where it fails.
+
+    Parameters
+    ----------
+    log_likelihood : array of shape (S, n)
+        Log likelihoods of S samples of the parameters and n rows, from :func:`bdl.predict_log_likelihood` or
+        ``log_likelihood`` of an estimator.
+
+    Examples
+    --------
+    >>> import bdl, numpy as np
+    >>> log_likelihood = -0.5 * np.random.default_rng(1).normal(1, 0.3, size=(500, 20)) ** 2
+    >>> found = bdl.metrics.waic(log_likelihood)
+    >>> print(round(found.elpd, 1), round(found.effective_parameters, 1))
+    -11.8 1.9
+    """
+    log_likelihood = arrays.matrix(log_likelihood, "log_likelihood")
+    pointwise = arrays.empty(log_likelihood.shape[1], 2)
+    return ElpdEstimate(*lowlevel.bdl_metric_waic(log_likelihood, pointwise), pointwise, None)
+
+
+def loo(log_likelihood: Any) -> ElpdEstimate:
+    """Returns the elpd by leave-one-out cross-validation without new fits (PSIS-LOO).
+
+    It takes the samples as those of the posterior given all rows, and gives them importance weights for each row
+    left out (Vehtari, Gelman, Gabry 2017). It warns if ``pareto_k`` of a row is above min(1 - 1 / log10(S), 0.7),
+    where it cannot be trusted: leave such rows out and fit again, or use cross-validation. Samples of an
+    approximate posterior give the elpd of that approximation.
+
+    Parameters
+    ----------
+    log_likelihood : array of shape (S, n)
+        Log likelihoods of S samples of the parameters and n rows, from :func:`bdl.predict_log_likelihood` or
+        ``log_likelihood`` of an estimator.
+
+    Examples
+    --------
+    >>> import bdl
+    >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+    >>> glm = bdl.BayesianGLM().fit(X, y)
+    >>> found = bdl.metrics.loo(glm.log_likelihood(X, y, 1000))
+    >>> print(round(found.elpd), bool(found.effective_parameters < 10))
+    -1116 True
+    """
+    log_likelihood = arrays.matrix(log_likelihood, "log_likelihood")
+    pointwise = arrays.empty(log_likelihood.shape[1], 3)
+    sums = lowlevel.bdl_metric_loo(log_likelihood, pointwise)
+    limit = min(1 - 1 / math.log10(len(log_likelihood)), 0.7)
+    if (high := int(np.sum(pointwise[:, 2] > limit))) > 0:
+        warnings.warn(
+            f"pareto_k is above {limit:.2g} for {high} of {len(pointwise)} rows, whose elpd cannot be trusted: leave them out and fit again",
+            stacklevel=2,
+        )
+    return ElpdEstimate(*sums, pointwise[:, :2], pointwise[:, 2])
 
 
 def rmse(mean: Any, y: Any) -> float:

@@ -510,6 +510,32 @@ class Model(Handle):
         lowlevel.bdl_model_evaluate(self._handle, arrays.row(parameters, "parameters"), x, outputs)
         return outputs
 
+    def coefficients(self, parameters: Any, base_class: int | None = None) -> np.ndarray:
+        """Returns coefficients in the data's units, of shape (n, outputs, 1 + inputs): intercept, then slopes.
+
+        The model needs to be a generalised linear one: a single dense layer. Without a bias there is no intercept.
+
+        Parameters
+        ----------
+        parameters : array of shape (n, D) or (D,)
+            Parameters, such as samples of a posterior.
+        base_class : int, default=None
+            Number of a class of a categorical model. Its coefficients are subtracted from those of the other
+            classes, which are then the outputs: contrasts, which is all that probabilities depend on.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 1])
+        >>> model.standardization = None, [1.0, 10.0], None, None
+        >>> model.coefficients([1.0, 20.0, 3.0])
+        array([[[3., 1., 2.]]])
+        """
+        parameters, base = arrays.rows(parameters, "parameters"), -1 if base_class is None else base_class
+        result = arrays.empty(len(parameters), lowlevel.bdl_model_coefficient_count(self._handle, base))
+        lowlevel.bdl_model_coefficients(self._handle, base, parameters, result)
+        return result.reshape(len(parameters), self.outputs - (base >= 0), -1)
+
     def log_likelihood(self, parameters: Any, x: Any, y: Any) -> np.ndarray:
         """Returns log p(y_i | x_i, theta) of each example, of shape (n,), in nats.
 

@@ -43,6 +43,7 @@ families = _names(
     "kronecker",
 )
 predict_methods = _names("method", "monte_carlo plug_in quadrature linearized_monte_carlo linearized local_monte_carlo")
+quantities = _names("of", "y mean link", "BDL_QUANTITY_")
 draw_kinds = _names("kind", "parameters probes", "BDL_DRAW_")
 scales = _names("scale", "linear log", "BDL_SCALE_")
 option_types = Names(

@@ -516,6 +516,32 @@ class Posterior(Handle):
         lowlevel.bdl_posterior_covariance(self._handle, rows, cols, block)
         return block
 
+    def coefficients(self, model: Any, base_class: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Returns mean (K,) and covariance (K, K) of a generalised linear model's coefficients, in the data's units.
+
+        They are in the order of :meth:`bdl.Model.coefficients`, output by output.
+
+        Parameters
+        ----------
+        model : Model
+            Model of this posterior: a single dense layer.
+        base_class : int, default=None
+            Number of the base class, for contrasts with it.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model, q = bdl.Model.mlp([2, 3], likelihood="categorical"), bdl.Posterior.full(9)
+        >>> mean, covariance = q.coefficients(model, base_class=0)
+        >>> mean.shape, covariance[0, 0], covariance[0, 3]
+        ((6,), 2.0, 1.0)
+        """
+        base = -1 if base_class is None else base_class
+        count = lowlevel.bdl_model_coefficient_count(model._handle, base)
+        mean, covariance = arrays.empty(1, count), arrays.empty(count, count)
+        lowlevel.bdl_posterior_coefficients(self._handle, model._handle, base, mean, covariance)
+        return mean[0], covariance
+
     def solve(self, vectors: Any) -> np.ndarray:
         """Returns the covariance times each vector, of shape (k, D).
 

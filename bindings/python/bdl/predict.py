@@ -125,8 +125,8 @@ class _Predictions:
             noise.fill(np.inf)
         return result
 
-    def predict_quantiles(self, x: Any, levels: Any) -> np.ndarray:
-        """Returns quantiles of y, noise included, of shape (n, C, k).
+    def predict_quantiles(self, x: Any, levels: Any, of: str = "y") -> np.ndarray:
+        """Returns quantiles of y, noise included, or of its mean or link, of shape (n, C, k).
 
         Parameters
         ----------
@@ -134,6 +134,8 @@ class _Predictions:
             Inputs.
         levels : array of shape (k,)
             Probabilities in (0, 1).
+        of : str, default="y"
+            What the quantiles are of: "y", "mean" or "link", as for :func:`predict_quantiles`.
 
         Examples
         --------
@@ -143,22 +145,24 @@ class _Predictions:
         >>> predictor.predict_quantiles([[1.0, 2.0]], [0.1, 0.9]).round(2)
         array([[[-3.39,  3.39]]])
         """
-        x, levels = arrays.matrix(x, "x"), arrays.row(levels, "levels")
+        x, levels, quantity = arrays.matrix(x, "x"), arrays.row(levels, "levels"), names.quantities.number(of)
         quantiles = arrays.empty(len(x), self._facts.means * levels.shape[1])
-        self._ask("quantiles", (x,), levels, quantiles)
+        self._ask("quantiles_of", (x,), quantity, levels, quantiles)
         return quantiles.reshape(len(x), self._facts.means, levels.shape[1])
 
-    def predict_interval(self, x: Any, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the lower and upper limits of central intervals of y, each of shape (n, C).
+    def predict_interval(self, x: Any, probability: float = 0.95, of: str = "y") -> tuple[np.ndarray, np.ndarray]:
+        """Returns the lower and upper limits of central intervals of y, its mean or link, each of shape (n, C).
 
-        The noise is included.
+        The noise is included in those of y.
 
         Parameters
         ----------
         x : array of shape (n, inputs)
             Inputs.
         probability : float, default=0.95
-            Probability with which y lies between the limits.
+            Probability of the intervals.
+        of : str, default="y"
+            What the intervals are of: "y", "mean" or "link", as for :func:`predict_interval`.
 
         Examples
         --------
@@ -169,6 +173,11 @@ class _Predictions:
         >>> lower.round(2), upper.round(2)
         (array([[-4.35]]), array([[4.35]]))
         """
+        if names.quantities.number(of) != lowlevel.BDL_QUANTITY_Y:
+            if not 0 < probability < 1:
+                raise InvalidArgumentError(f"probability is {probability}, expected a number strictly between 0 and 1")
+            found = self.predict_quantiles(x, [(1 - probability) / 2, 1 - (1 - probability) / 2], of)
+            return found[:, :, 0], found[:, :, 1]
         x = arrays.matrix(x, "x")
         limits = arrays.empty(len(x), self._facts.means), arrays.empty(len(x), self._facts.means)
         self._ask("interval", (x,), probability, *limits)
@@ -223,15 +232,18 @@ class _Predictions:
         self._ask("log_density", (x, y), result)
         return result[:, 0]
 
-    def predict_draws(self, x: Any) -> np.ndarray:
-        """Returns random samples of y, noise included, of shape (n, targets, samples).
+    def predict_draws(self, x: Any, of: str = "y") -> np.ndarray:
+        """Returns random samples of y, noise included, of its mean or link, of shape (n, targets, samples).
 
-        A deep ensemble returns ``samples`` of each member, member by member.
+        A deep ensemble returns ``samples`` of each member, member by member. Means and links of classes have a
+        column for each class.
 
         Parameters
         ----------
         x : array of shape (n, inputs)
             Inputs.
+        of : str, default="y"
+            What is drawn: "y", "mean" or "link", as for :func:`predict_draws`.
 
         Examples
         --------
@@ -240,10 +252,33 @@ class _Predictions:
         >>> bdl.Predictor(model, q, samples=100).predict_draws([[1.0, 2.0]]).shape
         (1, 1, 100)
         """
-        x = arrays.matrix(x, "x")
-        draws = arrays.empty(len(x), self._facts.targets * self._samples)
-        self._ask("draws", (x,), draws)
-        return draws.reshape(len(x), self._facts.targets, self._samples)
+        x, quantity = arrays.matrix(x, "x"), names.quantities.number(of)
+        columns = self._facts.targets if quantity == lowlevel.BDL_QUANTITY_Y else self._facts.means
+        draws = arrays.empty(len(x), columns * self._samples)
+        self._ask("draws_of", (x,), quantity, draws)
+        return draws.reshape(len(x), columns, self._samples)
+
+    def predict_log_likelihood(self, x: Any, y: Any) -> np.ndarray:
+        """Returns log p(y_i | x_i, theta_s) of sample s of the parameters, of shape (samples, n), in nats.
+
+        Parameters
+        ----------
+        x : array of shape (n, inputs)
+            Inputs.
+        y : array of shape (n, targets)
+            Targets.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+        >>> bdl.Predictor(model, q, samples=100).predict_log_likelihood([[1.0, 2.0]], [3.0]).shape
+        (100, 1)
+        """
+        x, y = arrays.matrix(x, "x"), arrays.matrix(y, "y")
+        result = arrays.empty(self._samples, len(x))
+        self._ask("log_likelihood", (x, y), result)
+        return result
 
     def predict_output_distribution(self, x: Any) -> tuple[np.ndarray, np.ndarray]:
         """Returns the means (n, C) and covariances (n, C, C) of the linearised model's outputs.
@@ -305,8 +340,6 @@ class _Once(_Predictions):
     def _ask(self, what: str, data: tuple[np.ndarray, ...], *rest: Any) -> None:
         if what == "moments":
             lowlevel.bdl_predict(*self._handles, *data, *self._how, *rest)
-        elif what == "draws":
-            lowlevel.bdl_predict_draws_by(*self._handles, *data, *self._how, *rest)
         elif what in ("output_distribution", "leverage"):
             getattr(lowlevel, f"bdl_predict_{what}")(*self._handles, *data, *rest)
         else:
@@ -443,10 +476,11 @@ def predict_quantiles(
     method: str = "monte_carlo",
     samples: int = _SAMPLES,
     seed: int = _SEED,
+    of: str = "y",
 ) -> np.ndarray:
-    """Returns quantiles of y, noise included, of shape (n, C, k).
+    """Returns quantiles of y, noise included, or of its mean or link, of shape (n, C, k).
 
-    The model needs a likelihood of numbers; quantiles of counts are whole.
+    Quantiles of y need a likelihood of numbers; those of counts are whole.
 
     Parameters
     ----------
@@ -464,6 +498,10 @@ def predict_quantiles(
         Number of samples of the Monte-Carlo methods.
     seed : int, default=1
         Seed of the samples.
+    of : str, default="y"
+        What the quantiles are of: "y", a new observation; "mean", the mean of y (of classes their probabilities);
+        or "link", the linear predictor (log odds, log rates, logits of classes). Those of the last two are
+        credible: they are as wide as the posterior, without the noise.
 
     Examples
     --------
@@ -472,8 +510,10 @@ def predict_quantiles(
     >>> levels = [0.1, 0.9]
     >>> bdl.predict_quantiles(model, q, [[1.0, 2.0]], levels, "linearized").round(2)
     array([[[-3.39,  3.39]]])
+    >>> bdl.predict_quantiles(model, q, [[1.0, 2.0]], levels, "linearized", of="mean").round(2)
+    array([[[-3.14,  3.14]]])
     """
-    return _asked(model, posterior, method, samples, seed).predict_quantiles(x, levels)
+    return _asked(model, posterior, method, samples, seed).predict_quantiles(x, levels, of)
 
 
 def predict_interval(
@@ -484,10 +524,11 @@ def predict_interval(
     method: str = "monte_carlo",
     samples: int = _SAMPLES,
     seed: int = _SEED,
+    of: str = "y",
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the lower and upper limits of central intervals of y, each of shape (n, C).
+    """Returns the lower and upper limits of central intervals of y, its mean or link, each of shape (n, C).
 
-    The noise is included. The model needs a likelihood of numbers.
+    The noise is included in those of y, which need a likelihood of numbers.
 
     Parameters
     ----------
@@ -498,13 +539,15 @@ def predict_interval(
     x : array of shape (n, inputs)
         Inputs.
     probability : float, default=0.95
-        Probability with which y lies between the limits.
+        Probability of the intervals.
     method : str, default="monte_carlo"
         How predictions average over the posterior, as for :func:`predict`.
     samples : int, default=500
         Number of samples of the Monte-Carlo methods.
     seed : int, default=1
         Seed of the samples.
+    of : str, default="y"
+        What the intervals are of: "y", "mean" or "link", as for :func:`predict_quantiles`.
 
     Examples
     --------
@@ -513,8 +556,11 @@ def predict_interval(
     >>> lower, upper = bdl.predict_interval(model, q, [[1.0, 2.0]], 0.9, "linearized")
     >>> lower.round(2), upper.round(2)
     (array([[-4.35]]), array([[4.35]]))
+    >>> lower, upper = bdl.predict_interval(model, q, [[1.0, 2.0]], 0.9, "linearized", of="mean")
+    >>> lower.round(2), upper.round(2)
+    (array([[-4.03]]), array([[4.03]]))
     """
-    return _asked(model, posterior, method, samples, seed).predict_interval(x, probability)
+    return _asked(model, posterior, method, samples, seed).predict_interval(x, probability, of)
 
 
 def predict_classes(
@@ -585,9 +631,15 @@ def predict_log_density(
 
 
 def predict_draws(
-    model: Models, posterior: Posteriors, x: Any, samples: int = _SAMPLES, seed: int = _SEED, method: str = "monte_carlo"
+    model: Models,
+    posterior: Posteriors,
+    x: Any,
+    samples: int = _SAMPLES,
+    seed: int = _SEED,
+    method: str = "monte_carlo",
+    of: str = "y",
 ) -> np.ndarray:
-    """Returns random samples of y, noise included, of shape (n, targets, samples).
+    """Returns random samples of y, noise included, of its mean or link, of shape (n, targets, samples).
 
     Sample k of all rows belongs to sample k of the parameters. Samples of classes are class numbers. A
     deep ensemble returns ``samples`` of each member, member by member.
@@ -606,6 +658,9 @@ def predict_draws(
         Seed of the samples.
     method : str, default="monte_carlo"
         "monte_carlo", "linearized" or "linearized_monte_carlo".
+    of : str, default="y"
+        What is drawn: "y", "mean" or "link", as for :func:`predict_quantiles`. Samples of equal seed and method
+        belong together. Means and links of classes have a column for each class.
 
     Examples
     --------
@@ -614,7 +669,47 @@ def predict_draws(
     >>> bdl.predict_draws(model, q, [[1.0, 2.0], [0.0, 0.0]], samples=100).shape
     (2, 1, 100)
     """
-    return _asked(model, posterior, method, samples, seed).predict_draws(x)
+    return _asked(model, posterior, method, samples, seed).predict_draws(x, of)
+
+
+def predict_log_likelihood(
+    model: Models,
+    posterior: Posteriors,
+    x: Any,
+    y: Any,
+    samples: int = _SAMPLES,
+    seed: int = _SEED,
+    method: str = "monte_carlo",
+) -> np.ndarray:
+    """Returns log p(y_i | x_i, theta_s) of sample s of the parameters, of shape (samples, n), in nats.
+
+    :func:`bdl.metrics.loo` and :func:`bdl.metrics.waic` compare models by these numbers.
+
+    Parameters
+    ----------
+    model : Model or list of Model
+        Model, or the members of a deep ensemble.
+    posterior : Posterior or list of Posterior
+        Posterior of the model, or of each member.
+    x : array of shape (n, inputs)
+        Inputs.
+    y : array of shape (n, targets)
+        Targets.
+    samples : int, default=500
+        Number of samples; of a deep ensemble, of each member.
+    seed : int, default=1
+        Seed of the samples.
+    method : str, default="monte_carlo"
+        "monte_carlo", "linearized" or "linearized_monte_carlo".
+
+    Examples
+    --------
+    >>> import bdl
+    >>> model, q = bdl.Model.mlp([2, 1]), bdl.Posterior.full(3)
+    >>> bdl.predict_log_likelihood(model, q, [[1.0, 2.0], [0.0, 0.0]], [3.0, 1.0], samples=100).shape
+    (100, 2)
+    """
+    return _asked(model, posterior, method, samples, seed).predict_log_likelihood(x, y)
 
 
 def predict_output_distribution(model: Models, posterior: Posteriors, x: Any) -> tuple[np.ndarray, np.ndarray]:

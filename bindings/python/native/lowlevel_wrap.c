@@ -2999,32 +2999,33 @@ SWIG_Python_NonDynamicSetAttr(PyObject *obj, PyObject *name, PyObject *value) {
 #define SWIGTYPE_p_bdl_posterior swig_types[17]
 #define SWIGTYPE_p_bdl_predict_method swig_types[18]
 #define SWIGTYPE_p_bdl_predictor swig_types[19]
-#define SWIGTYPE_p_bdl_scale swig_types[20]
-#define SWIGTYPE_p_bdl_score swig_types[21]
-#define SWIGTYPE_p_bdl_search swig_types[22]
-#define SWIGTYPE_p_bdl_status swig_types[23]
-#define SWIGTYPE_p_char swig_types[24]
-#define SWIGTYPE_p_double swig_types[25]
-#define SWIGTYPE_p_f_p_void__void swig_types[26]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[27]
-#define SWIGTYPE_p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t swig_types[28]
-#define SWIGTYPE_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t swig_types[29]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[30]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[31]
-#define SWIGTYPE_p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t swig_types[32]
-#define SWIGTYPE_p_int32_t swig_types[33]
-#define SWIGTYPE_p_int64_t swig_types[34]
-#define SWIGTYPE_p_p_bdl_communicator swig_types[35]
-#define SWIGTYPE_p_p_bdl_dataset swig_types[36]
-#define SWIGTYPE_p_p_bdl_model swig_types[37]
-#define SWIGTYPE_p_p_bdl_optimizer swig_types[38]
-#define SWIGTYPE_p_p_bdl_posterior swig_types[39]
-#define SWIGTYPE_p_p_bdl_predictor swig_types[40]
-#define SWIGTYPE_p_p_bdl_search swig_types[41]
-#define SWIGTYPE_p_p_char swig_types[42]
-#define SWIGTYPE_p_uint64_t swig_types[43]
-static swig_type_info *swig_types[45];
-static swig_module_info swig_module = {swig_types, 44, 0, 0, 0, 0};
+#define SWIGTYPE_p_bdl_quantity swig_types[20]
+#define SWIGTYPE_p_bdl_scale swig_types[21]
+#define SWIGTYPE_p_bdl_score swig_types[22]
+#define SWIGTYPE_p_bdl_search swig_types[23]
+#define SWIGTYPE_p_bdl_status swig_types[24]
+#define SWIGTYPE_p_char swig_types[25]
+#define SWIGTYPE_p_double swig_types[26]
+#define SWIGTYPE_p_f_p_void__void swig_types[27]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[28]
+#define SWIGTYPE_p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t swig_types[29]
+#define SWIGTYPE_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t swig_types[30]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[31]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[32]
+#define SWIGTYPE_p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t swig_types[33]
+#define SWIGTYPE_p_int32_t swig_types[34]
+#define SWIGTYPE_p_int64_t swig_types[35]
+#define SWIGTYPE_p_p_bdl_communicator swig_types[36]
+#define SWIGTYPE_p_p_bdl_dataset swig_types[37]
+#define SWIGTYPE_p_p_bdl_model swig_types[38]
+#define SWIGTYPE_p_p_bdl_optimizer swig_types[39]
+#define SWIGTYPE_p_p_bdl_posterior swig_types[40]
+#define SWIGTYPE_p_p_bdl_predictor swig_types[41]
+#define SWIGTYPE_p_p_bdl_search swig_types[42]
+#define SWIGTYPE_p_p_char swig_types[43]
+#define SWIGTYPE_p_uint64_t swig_types[44]
+static swig_type_info *swig_types[46];
+static swig_module_info swig_module = {swig_types, 45, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -5228,6 +5229,122 @@ fail:
   }
   {
     view_release(&view4); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_coefficients(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int64_t arg2 ;
+  bdl_matrix arg3 ;
+  bdl_matrix_out arg4 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_coefficients", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "base_class", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    if (view_argument(swig_obj[2], "parameters", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    if (view_argument(swig_obj[3], "coefficients", 1, &view4) < 0) SWIG_fail;
+    arg4 = view_output(&view4);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_coefficients((struct bdl_model const *)arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_coefficient_count(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int64_t arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  int64_t result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_coefficient_count", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "base_class", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_model_coefficient_count((struct bdl_model const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
   }
   return NULL;
 }
@@ -7888,6 +8005,94 @@ fail:
   }
   {
     view_release(&view6); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_posterior_coefficients(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  bdl_model *arg2 = (bdl_model *) 0 ;
+  int64_t arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  View view5 = {
+    0
+  } ;
+  PyObject *swig_obj[5] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_posterior_coefficients", 5, 5, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "posterior","bdl_posterior", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_posterior *)handle;
+  }
+  {
+    void* handle;
+    if (handle_argument(swig_obj[1], "model","bdl_model", READS, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[2], "base_class", INT64_MIN, INT64_MAX, &arg3) < 0) SWIG_fail; 
+  }
+  {
+    if (view_argument(swig_obj[3], "mean", 1, &view4) < 0) SWIG_fail;
+    arg4 = view_output(&view4);
+  }
+  {
+    if (view_argument(swig_obj[4], "covariance", 1, &view5) < 0) SWIG_fail;
+    arg5 = view_output(&view5);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_posterior_coefficients((struct bdl_posterior const *)arg1,(struct bdl_model const *)arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
   }
   return NULL;
 }
@@ -13169,6 +13374,340 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_predict_quantiles_of(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  bdl_matrix arg3 ;
+  bdl_predict_method arg4 ;
+  int64_t arg5 ;
+  uint64_t arg6 ;
+  bdl_quantity arg7 ;
+  bdl_matrix arg8 ;
+  bdl_matrix_out arg9 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  int64_t number4 ;
+  int64_t number7 ;
+  View view8 = {
+    0
+  } ;
+  View view9 = {
+    0
+  } ;
+  PyObject *swig_obj[9] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predict_quantiles_of", 9, 9, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    void* handle;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_posterior *)handle;
+  }
+  {
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    if (int64_argument(swig_obj[3], "method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
+    arg4 = (bdl_predict_method)number4;
+  }
+  {
+    if (int64_argument(swig_obj[4], "samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+  }
+  {
+    if (uint64_argument(swig_obj[5], "seed", &arg6) < 0) SWIG_fail; 
+  }
+  {
+    if (int64_argument(swig_obj[6], "quantity", INT32_MIN, INT32_MAX, &number7) < 0) SWIG_fail;
+    arg7 = (bdl_quantity)number7;
+  }
+  {
+    if (view_argument(swig_obj[7], "levels", 0, &view8) < 0) SWIG_fail;
+    arg8 = view8.matrix;
+  }
+  {
+    if (view_argument(swig_obj[8], "quantiles", 1, &view9) < 0) SWIG_fail;
+    arg9 = view_output(&view9);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predict_quantiles_of((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view8); 
+  }
+  {
+    view_release(&view9); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view8); 
+  }
+  {
+    view_release(&view9); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predict_draws_of(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  bdl_matrix arg3 ;
+  bdl_predict_method arg4 ;
+  int64_t arg5 ;
+  uint64_t arg6 ;
+  bdl_quantity arg7 ;
+  bdl_matrix_out arg8 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  int64_t number4 ;
+  int64_t number7 ;
+  View view8 = {
+    0
+  } ;
+  PyObject *swig_obj[8] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predict_draws_of", 8, 8, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    void* handle;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_posterior *)handle;
+  }
+  {
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    if (int64_argument(swig_obj[3], "method", INT32_MIN, INT32_MAX, &number4) < 0) SWIG_fail;
+    arg4 = (bdl_predict_method)number4;
+  }
+  {
+    if (int64_argument(swig_obj[4], "samples", INT64_MIN, INT64_MAX, &arg5) < 0) SWIG_fail; 
+  }
+  {
+    if (uint64_argument(swig_obj[5], "seed", &arg6) < 0) SWIG_fail; 
+  }
+  {
+    if (int64_argument(swig_obj[6], "quantity", INT32_MIN, INT32_MAX, &number7) < 0) SWIG_fail;
+    arg7 = (bdl_quantity)number7;
+  }
+  {
+    if (view_argument(swig_obj[7], "draws", 1, &view8) < 0) SWIG_fail;
+    arg8 = view_output(&view8);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predict_draws_of((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view8); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view8); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predict_log_likelihood(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  bdl_matrix arg3 ;
+  bdl_matrix arg4 ;
+  bdl_predict_method arg5 ;
+  int64_t arg6 ;
+  uint64_t arg7 ;
+  bdl_matrix_out arg8 ;
+  Argument argument1 = {
+    0
+  } ;
+  Argument argument2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  int64_t number5 ;
+  View view8 = {
+    0
+  } ;
+  PyObject *swig_obj[8] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predict_log_likelihood", 8, 8, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    void* handle;
+    if (handle_argument(swig_obj[1], "posterior","bdl_posterior", READS, &handle, &argument2) < 0) SWIG_fail;
+    arg2 = (bdl_posterior *)handle;
+  }
+  {
+    if (view_argument(swig_obj[2], "x", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    if (view_argument(swig_obj[3], "y", 0, &view4) < 0) SWIG_fail;
+    arg4 = view4.matrix;
+  }
+  {
+    if (int64_argument(swig_obj[4], "method", INT32_MIN, INT32_MAX, &number5) < 0) SWIG_fail;
+    arg5 = (bdl_predict_method)number5;
+  }
+  {
+    if (int64_argument(swig_obj[5], "samples", INT64_MIN, INT64_MAX, &arg6) < 0) SWIG_fail; 
+  }
+  {
+    if (uint64_argument(swig_obj[6], "seed", &arg7) < 0) SWIG_fail; 
+  }
+  {
+    if (view_argument(swig_obj[7], "log_likelihood", 1, &view8) < 0) SWIG_fail;
+    arg8 = view_output(&view8);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predict_log_likelihood((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view8); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    handle_release(&argument2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view8); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_predict_output_distribution(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -14031,6 +14570,256 @@ fail:
   }
   {
     view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predictor_quantiles_of(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_quantity arg3 ;
+  bdl_matrix arg4 ;
+  bdl_matrix_out arg5 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  int64_t number3 ;
+  View view4 = {
+    0
+  } ;
+  View view5 = {
+    0
+  } ;
+  PyObject *swig_obj[5] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_quantiles_of", 5, 5, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_predictor_quantiles_of", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_predictor *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (int64_argument(swig_obj[2], "quantity", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    arg3 = (bdl_quantity)number3;
+  }
+  {
+    if (view_argument(swig_obj[3], "levels", 0, &view4) < 0) SWIG_fail;
+    arg4 = view4.matrix;
+  }
+  {
+    if (view_argument(swig_obj[4], "quantiles", 1, &view5) < 0) SWIG_fail;
+    arg5 = view_output(&view5);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_quantiles_of(arg1,arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view4); 
+  }
+  {
+    view_release(&view5); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predictor_draws_of(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_quantity arg3 ;
+  bdl_matrix_out arg4 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  int64_t number3 ;
+  View view4 = {
+    0
+  } ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_draws_of", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_predictor_draws_of", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_predictor *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (int64_argument(swig_obj[2], "quantity", INT32_MIN, INT32_MAX, &number3) < 0) SWIG_fail;
+    arg3 = (bdl_quantity)number3;
+  }
+  {
+    if (view_argument(swig_obj[3], "draws", 1, &view4) < 0) SWIG_fail;
+    arg4 = view_output(&view4);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_draws_of(arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_predictor_log_likelihood(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  bdl_matrix_out arg4 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  View view4 = {
+    0
+  } ;
+  PyObject *swig_obj[4] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_predictor_log_likelihood", 4, 4, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_predictor_log_likelihood", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "predictor","bdl_predictor", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_predictor *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "x", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "y", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    if (view_argument(swig_obj[3], "log_likelihood", 1, &view4) < 0) SWIG_fail;
+    arg4 = view_output(&view4);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_predictor_log_likelihood(arg1,arg2,arg3,arg4);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  {
+    view_release(&view4); 
   }
   return NULL;
 }
@@ -15460,6 +16249,162 @@ SWIGINTERN PyObject *_wrap_bdl_metric_crps(PyObject *self, PyObject *args) {
   }
   {
     resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_metric_waic(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix_out arg2 ;
+  double *arg3 = (double *) 0 ;
+  double *arg4 = (double *) 0 ;
+  double *arg5 = (double *) 0 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  double value3 ;
+  double value4 ;
+  double value5 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = &value3; 
+  }
+  {
+    arg4 = &value4; 
+  }
+  {
+    arg5 = &value5; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_waic", 2, 2, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "log_likelihood", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "pointwise", 1, &view2) < 0) SWIG_fail;
+    arg2 = view_output(&view2);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_waic(arg1,arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg4)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg5)); 
+  }
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    view_release(&view1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_metric_loo(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_matrix arg1 ;
+  bdl_matrix_out arg2 ;
+  double *arg3 = (double *) 0 ;
+  double *arg4 = (double *) 0 ;
+  double *arg5 = (double *) 0 ;
+  View view1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  double value3 ;
+  double value4 ;
+  double value5 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  {
+    arg3 = &value3; 
+  }
+  {
+    arg4 = &value4; 
+  }
+  {
+    arg5 = &value5; 
+  }
+  if (!SWIG_Python_UnpackTuple(args, "bdl_metric_loo", 2, 2, swig_obj)) SWIG_fail;
+  {
+    if (view_argument(swig_obj[0], "log_likelihood", 0, &view1) < 0) SWIG_fail;
+    arg1 = view1.matrix;
+  }
+  {
+    if (view_argument(swig_obj[1], "pointwise", 1, &view2) < 0) SWIG_fail;
+    arg2 = view_output(&view2);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_metric_loo(arg1,arg2,arg3,arg4,arg5);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg3)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg4)); 
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg5)); 
   }
   {
     view_release(&view1); 
@@ -17439,6 +18384,26 @@ static PyMethodDef SwigMethods[] = {
 		":type outputs: bdl_matrix_out\n"
 		":param outputs:    receives n x C\n"
 		""},
+	 { "bdl_model_coefficients", _wrap_bdl_model_coefficients, METH_VARARGS, "\n"
+		"Converts parameters of a generalised linear model (one dense layer) to coefficients in the caller's units\n"
+		"of x and f: for each output the intercept, if the model has one, then the slopes. With a base class, of\n"
+		"BDL_CATEGORICAL, the coefficients are contrasts: those of every other class less those of the base class,\n"
+		"as multinomial logit models are usually written. The probabilities know only the contrasts; the common\n"
+		"level of all classes' coefficients is that of the prior. Other models return BDL_ERROR_UNSUPPORTED.\n"
+		"Since 0.4.\n"
+		":type model: bdl_model\n"
+		":param model:        a generalised linear model; its parameters are those of standardised data\n"
+		":type base_class: int64_t\n"
+		":param base_class:   number of the base class, or -1 for none\n"
+		":type parameters: bdl_matrix\n"
+		":param parameters:   n x D, such as draws of a posterior\n"
+		":type coefficients: bdl_matrix_out\n"
+		":param coefficients: receives n x K, K = bdl_model_coefficient_count(model, base_class)\n"
+		""},
+	 { "bdl_model_coefficient_count", _wrap_bdl_model_coefficient_count, METH_VARARGS, "\n"
+		"Returns the number of coefficients of a generalised linear model: D, or with a base class D (C - 1) / C; 0\n"
+		"for NULL, for other models, and for a base class that the model does not have. Since 0.4.\n"
+		""},
 	 { "bdl_model_log_likelihood", _wrap_bdl_model_log_likelihood, METH_VARARGS, "\n"
 		"Computes log p(y_i | x_i, theta) of each example, with all constants. Since 0.1.\n"
 		":type model: bdl_model\n"
@@ -17880,6 +18845,20 @@ static PyMethodDef SwigMethods[] = {
 		":param col_count:  >= 1\n"
 		":type covariance: bdl_matrix_out\n"
 		":param covariance: receives row_count x col_count\n"
+		""},
+	 { "bdl_posterior_coefficients", _wrap_bdl_posterior_coefficients, METH_VARARGS, "\n"
+		"Computes mean and covariance of the coefficients of a generalised linear model, in the caller's units\n"
+		"(bdl_model_coefficients()). Standard deviations are the roots of the covariance's diagonal. Since 0.4.\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior:  a posterior over the model's parameters\n"
+		":type model: bdl_model\n"
+		":param model:      a generalised linear model\n"
+		":type base_class: int64_t\n"
+		":param base_class: number of the base class of BDL_CATEGORICAL, or -1 for none\n"
+		":type mean: bdl_matrix_out\n"
+		":param mean:       receives 1 x K, K = bdl_model_coefficient_count(model, base_class); may be bdl_none_out()\n"
+		":type covariance: bdl_matrix_out\n"
+		":param covariance: receives K x K; may be bdl_none_out()\n"
 		""},
 	 { "bdl_posterior_solve", _wrap_bdl_posterior_solve, METH_VARARGS, "\n"
 		"Computes Sigma x for each row x of `vectors`. Large outputs are computed in place, so their contents are\n"
@@ -18934,6 +19913,79 @@ static PyMethodDef SwigMethods[] = {
 		":type draws: bdl_matrix_out\n"
 		":param draws:     receives n x (targets S): column t S + k is target t of sample k\n"
 		""},
+	 { "bdl_predict_quantiles_of", _wrap_bdl_predict_quantiles_of, METH_VARARGS, "\n"
+		"Computes quantiles of y, of its mean, or of the linear predictor. Those of y are\n"
+		"bdl_predict_quantiles()'s. Quantiles of the linear predictor are exact for BDL_QUADRATURE and\n"
+		"BDL_LINEARIZED, by which it is Gaussian, and so are those of the mean, an increasing function of it; for\n"
+		"the probabilities of BDL_CATEGORICAL both methods take `samples` samples of BDL_LINEARIZED_MONTE_CARLO.\n"
+		"For methods that average over samples, quantiles are those of the samples, interpolated linearly (type 7\n"
+		"of Hyndman and Fan 1996). BDL_PLUG_IN has one value. Central intervals with probability p are the\n"
+		"quantiles at (1 -+ p) / 2. The mean and the linear predictor of a posterior without a covariance\n"
+		"(bdl_posterior_has_covariance()) have no quantiles: BDL_ERROR_UNSUPPORTED. Since 0.4.\n"
+		":type model: bdl_model\n"
+		":param model:     as for bdl_predict()\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior: as for bdl_predict()\n"
+		":type x: bdl_matrix\n"
+		":param x:         n x inputs\n"
+		":type method: int\n"
+		":param method:    as for bdl_predict()\n"
+		":type samples: int64_t\n"
+		":param samples:   as for bdl_predict()\n"
+		":type seed: uint64_t\n"
+		":param seed:      as for bdl_predict()\n"
+		":type quantity: int\n"
+		":param quantity:  what the quantiles are of\n"
+		":type levels: bdl_matrix\n"
+		":param levels:    1 x K probabilities in (0, 1)\n"
+		":type quantiles: bdl_matrix_out\n"
+		":param quantiles: receives n x (C K), in the caller's units: column c K + k is output c at level k\n"
+		""},
+	 { "bdl_predict_draws_of", _wrap_bdl_predict_draws_of, METH_VARARGS, "\n"
+		"Draws samples of y, of its mean, or of the linear predictor. Those of y are bdl_predict_draws_by()'s.\n"
+		"Sample k of every quantity comes from sample k of the parameters (of the outputs, if linearised), so draws\n"
+		"of equal method, samples and seed belong together. For the mean and the linear predictor BDL_LINEARIZED\n"
+		"and BDL_QUADRATURE are BDL_LINEARIZED_MONTE_CARLO, and BDL_PLUG_IN gives equal samples. Since 0.4.\n"
+		":type model: bdl_model\n"
+		":param model:     as for bdl_predict()\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior: as for bdl_predict()\n"
+		":type x: bdl_matrix\n"
+		":param x:         n x inputs\n"
+		":type method: int\n"
+		":param method:    as for bdl_predict()\n"
+		":type samples: int64_t\n"
+		":param samples:   number of samples S\n"
+		":type seed: uint64_t\n"
+		":param seed:      as for bdl_predict()\n"
+		":type quantity: int\n"
+		":param quantity:  what is drawn\n"
+		":type draws: bdl_matrix_out\n"
+		":param draws:     receives n x (C S), in the caller's units: column c S + k is output c of sample k. For y,\n"
+		"                     n x (targets S)\n"
+		""},
+	 { "bdl_predict_log_likelihood", _wrap_bdl_predict_log_likelihood, METH_VARARGS, "\n"
+		"Computes log p(y_i | x_i, theta_s) of each example (jointly over its targets) and sample, in nats, with\n"
+		"all constants and in the caller's units: the input of bdl_metric_waic() and bdl_metric_loo(). Methods are\n"
+		"those of bdl_predict_draws_by(); BDL_LINEARIZED is BDL_LINEARIZED_MONTE_CARLO. -infinity if a density\n"
+		"underflows or the row overflows. Since 0.4.\n"
+		":type model: bdl_model\n"
+		":param model:          as for bdl_predict()\n"
+		":type posterior: bdl_posterior\n"
+		":param posterior:      as for bdl_predict()\n"
+		":type x: bdl_matrix\n"
+		":param x:              n x inputs\n"
+		":type y: bdl_matrix\n"
+		":param y:              n x targets\n"
+		":type method: int\n"
+		":param method:         as for bdl_predict()\n"
+		":type samples: int64_t\n"
+		":param samples:        number of samples S\n"
+		":type seed: uint64_t\n"
+		":param seed:           as for bdl_predict()\n"
+		":type log_likelihood: bdl_matrix_out\n"
+		":param log_likelihood: receives S x n: row s belongs to sample s, column i to example i\n"
+		""},
 	 { "bdl_predict_output_distribution", _wrap_bdl_predict_output_distribution, METH_VARARGS, "\n"
 		"Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the outputs f of the linearised model,\n"
 		"before the likelihood and its noise, as filters need it, for any likelihood. If the posterior has no\n"
@@ -19001,6 +20053,8 @@ static PyMethodDef SwigMethods[] = {
 		"- quantiles, intervals, log densities, class probabilities and entropies: those of the mixture;\n"
 		"- mutual information: that of y with the member and its parameters together;\n"
 		"- draws: `samples` of each member, n x (targets S J); column t S J + j S + k is sample k of member j;\n"
+		"- log likelihoods: those of each member's samples, (S J) x n; row j S + k is sample k of member j;\n"
+		"- quantiles of the mean and of the linear predictor: those of all members' draws;\n"
 		"- output distribution: mean and covariance of the mixture of the members' normal distributions, in the\n"
 		"  caller's units; the mixture is not normal;\n"
 		"- leverages: the means of the members' leverages.\n"
@@ -19030,6 +20084,9 @@ static PyMethodDef SwigMethods[] = {
 		"Draws as many samples of y as the predictor has samples, as bdl_predict_draws_by() does by the\n"
 		"predictor's method. Since 0.2.\n"
 		""},
+	 { "bdl_predictor_quantiles_of", _wrap_bdl_predictor_quantiles_of, METH_VARARGS, " Computes quantiles as bdl_predict_quantiles_of() does. Since 0.4."},
+	 { "bdl_predictor_draws_of", _wrap_bdl_predictor_draws_of, METH_VARARGS, " Draws as many samples as the predictor has, as bdl_predict_draws_of() does. Since 0.4."},
+	 { "bdl_predictor_log_likelihood", _wrap_bdl_predictor_log_likelihood, METH_VARARGS, " Computes log likelihoods as bdl_predict_log_likelihood() does. Since 0.4."},
 	 { "bdl_predictor_output_distribution", _wrap_bdl_predictor_output_distribution, METH_VARARGS, "\n"
 		"Computes the distribution of outputs as bdl_predict_output_distribution() does, whatever the predictor's\n"
 		"method. Since 0.2.\n"
@@ -19240,6 +20297,43 @@ static PyMethodDef SwigMethods[] = {
 		":param y:     n x 1 targets\n"
 		":type crps: float\n"
 		":param crps:  receives the score; lower is better\n"
+		""},
+	 { "bdl_metric_waic", _wrap_bdl_metric_waic, METH_VARARGS, "\n"
+		"Estimates the expected log predictive density (elpd) of n new examples by the widely applicable information\n"
+		"criterion (Watanabe 2010; Vehtari, Gelman, Gabry 2017, Practical Bayesian model evaluation, equations 11\n"
+		"and 12): elpd_i = log mean_s exp(l_si) - p_i, where p_i = var_s(l_si) is the effective number of parameters\n"
+		"that row i takes. Trust bdl_metric_loo() more: p_i above 0.4 are signs of failure. Since 0.4.\n"
+		":type log_likelihood: bdl_matrix\n"
+		":param log_likelihood:        S x n log likelihoods l_si of bdl_predict_log_likelihood(), one row a draw; S >= 2\n"
+		":type pointwise: bdl_matrix_out\n"
+		":param pointwise:             receives n x 2: elpd_i and p_i; may be bdl_none_out()\n"
+		":type elpd: float\n"
+		":param elpd:                  receives the sum of elpd_i, in nats; WAIC is -2 elpd\n"
+		":type standard_error: float\n"
+		":param standard_error:        receives sqrt(n var_i(elpd_i)), 0 for n = 1; may be NULL\n"
+		":type effective_parameters: float\n"
+		":param effective_parameters:  receives the sum of p_i; may be NULL\n"
+		""},
+	 { "bdl_metric_loo", _wrap_bdl_metric_loo, METH_VARARGS, "\n"
+		"Estimates the expected log predictive density (elpd) of n new examples by leave-one-out cross-validation\n"
+		"without new fits: by importance sampling from the posterior, with Pareto-smoothed weights (PSIS; Vehtari,\n"
+		"Gelman, Gabry 2017; Vehtari et al. 2024, Pareto smoothed importance sampling). The shape k_i of a\n"
+		"generalised Pareto distribution, fitted to the largest ceil(min(S / 5, 3 sqrt(S))) weights of row i (Zhang\n"
+		"and Stephens 2009), tells how far elpd_i can be trusted: not if k_i > min(1 - 1 / log10(S), 0.7). Leave\n"
+		"such rows out and fit again. Draws of an approximate posterior give the elpd of that approximation, as if\n"
+		"it were the posterior. Since 0.4.\n"
+		":type log_likelihood: bdl_matrix\n"
+		":param log_likelihood:        S x n log likelihoods l_si of bdl_predict_log_likelihood(), one row a draw; S >= 2\n"
+		":type pointwise: bdl_matrix_out\n"
+		":param pointwise:             receives n x 3: elpd_i, p_i = log mean_s exp(l_si) - elpd_i, and k_i; may be\n"
+		"                                 bdl_none_out(). k_i is infinite for fewer than 21 draws, which have too few\n"
+		"                                 large weights, and 0 if the largest weights are equal\n"
+		":type elpd: float\n"
+		":param elpd:                  receives the sum of elpd_i, in nats; LOOIC is -2 elpd\n"
+		":type standard_error: float\n"
+		":param standard_error:        receives sqrt(n var_i(elpd_i)), 0 for n = 1; may be NULL\n"
+		":type effective_parameters: float\n"
+		":param effective_parameters:  receives the sum of p_i; may be NULL\n"
 		""},
 	 { "bdl_search_create", _wrap_bdl_search_create, METH_VARARGS, "\n"
 		"Creates a search. It copies the prototype's model, family of posteriors, method, options and\n"
@@ -19620,6 +20714,7 @@ static swig_type_info _swigt__p_bdl_option_type = {"_p_bdl_option_type", "bdl_op
 static swig_type_info _swigt__p_bdl_posterior = {"_p_bdl_posterior", "bdl_posterior *|struct bdl_posterior *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_predict_method = {"_p_bdl_predict_method", "bdl_predict_method *|enum bdl_predict_method *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_predictor = {"_p_bdl_predictor", "bdl_predictor *|struct bdl_predictor *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_quantity = {"_p_bdl_quantity", "bdl_quantity *|enum bdl_quantity *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_scale = {"_p_bdl_scale", "bdl_scale *|enum bdl_scale *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_score = {"_p_bdl_score", "bdl_score *|enum bdl_score *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_search = {"_p_bdl_search", "bdl_search *|struct bdl_search *", 0, 0, (void*)0, 0};
@@ -19666,6 +20761,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_posterior,
   &_swigt__p_bdl_predict_method,
   &_swigt__p_bdl_predictor,
+  &_swigt__p_bdl_quantity,
   &_swigt__p_bdl_scale,
   &_swigt__p_bdl_score,
   &_swigt__p_bdl_search,
@@ -19712,6 +20808,7 @@ static swig_cast_info _swigc__p_bdl_option_type[] = {  {&_swigt__p_bdl_option_ty
 static swig_cast_info _swigc__p_bdl_posterior[] = {  {&_swigt__p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_predict_method[] = {  {&_swigt__p_bdl_predict_method, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_predictor[] = {  {&_swigt__p_bdl_predictor, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_quantity[] = {  {&_swigt__p_bdl_quantity, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_scale[] = {  {&_swigt__p_bdl_scale, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_score[] = {  {&_swigt__p_bdl_score, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_search[] = {  {&_swigt__p_bdl_search, 0, 0, 0},{0, 0, 0, 0}};
@@ -19758,6 +20855,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_posterior,
   _swigc__p_bdl_predict_method,
   _swigc__p_bdl_predictor,
+  _swigc__p_bdl_quantity,
   _swigc__p_bdl_scale,
   _swigc__p_bdl_score,
   _swigc__p_bdl_search,
@@ -20328,6 +21426,9 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_LINEARIZED_MONTE_CARLO",SWIG_From_int((int)(BDL_LINEARIZED_MONTE_CARLO)));
   SWIG_Python_SetConstant(d, "BDL_LINEARIZED",SWIG_From_int((int)(BDL_LINEARIZED)));
   SWIG_Python_SetConstant(d, "BDL_LOCAL_MONTE_CARLO",SWIG_From_int((int)(BDL_LOCAL_MONTE_CARLO)));
+  SWIG_Python_SetConstant(d, "BDL_QUANTITY_Y",SWIG_From_int((int)(BDL_QUANTITY_Y)));
+  SWIG_Python_SetConstant(d, "BDL_QUANTITY_MEAN",SWIG_From_int((int)(BDL_QUANTITY_MEAN)));
+  SWIG_Python_SetConstant(d, "BDL_QUANTITY_LINK",SWIG_From_int((int)(BDL_QUANTITY_LINK)));
   SWIG_Python_SetConstant(d, "BDL_SCORE_CONFIDENCE",SWIG_From_int((int)(BDL_SCORE_CONFIDENCE)));
   SWIG_Python_SetConstant(d, "BDL_SCORE_ENTROPY",SWIG_From_int((int)(BDL_SCORE_ENTROPY)));
   SWIG_Python_SetConstant(d, "BDL_SCALE_LINEAR",SWIG_From_int((int)(BDL_SCALE_LINEAR)));

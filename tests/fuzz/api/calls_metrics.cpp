@@ -135,4 +135,15 @@ BDL_CALLS(bdl_metric_crps) {
   s.reads(bdl_metric_crps, With{s.in(n, 1 + s.bytes.below(4)), s.in(n, 1), s.real()});
 }
 
+BDL_CALLS(bdl_metric_waic) {
+  const std::int64_t draws = s.bytes.below(40), n = s.bytes.below(5);
+  s.reads(bdl_metric_waic, With{s.in(draws, n), s.perhaps(n, 2), s.real(), s.real(), s.real()});
+}
+
+BDL_CALLS(bdl_metric_loo) {
+  const std::int64_t draws = s.bytes.below(40), n = s.bytes.below(5);
+  s.reads(bdl_metric_loo,
+          With{s.in(draws, n), s.perhaps(n, 3, Finite::or_infinite), s.real(), s.real(), s.real()});
+}
+
 }  // namespace fuzz

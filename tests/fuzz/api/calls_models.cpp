@@ -255,6 +255,17 @@ BDL_CALLS(bdl_model_evaluate) {
           With{m.handle, s.in(1, m.shape.parameters), s.x(m.shape, n), s.out(n, m.shape.outputs)});
 }
 
+BDL_CALLS(bdl_model_coefficients) {
+  auto& m = any(s);
+  const std::int64_t n = s.bytes.below(4), base = s.bytes.below(4) - 1;
+  s.reads(bdl_model_coefficients, With{m.handle, base, s.in(n, m.shape.parameters),
+                                       s.out(n, bdl_model_coefficient_count(m.handle, base))});
+}
+
+BDL_CALLS(bdl_model_coefficient_count) {
+  bdl_model_coefficient_count(s.faulty() ? nullptr : any(s).handle, s.bytes.below(5) - 2);
+}
+
 BDL_CALLS(bdl_model_log_likelihood) {
   auto& m = any(s);
   const std::int64_t n = s.bytes.below(5);

@@ -245,6 +245,13 @@ BDL_CALLS(bdl_posterior_covariance) {
                                          s.faulty() ? nullptr : &indices[1], cols, s.out(rows, cols)});
 }
 
+BDL_CALLS(bdl_posterior_coefficients) {
+  auto& m = s.model();
+  auto& q = s.posterior_for(m.shape);
+  const std::int64_t base = s.bytes.below(4) - 1, k = bdl_model_coefficient_count(m.handle, base);
+  s.reads(bdl_posterior_coefficients, With{q.handle, m.handle, base, s.perhaps(1, k), s.perhaps(k, k)});
+}
+
 BDL_CALLS(bdl_posterior_solve) {
   auto& q = s.posterior();
   const std::int64_t k = s.bytes.below(3);

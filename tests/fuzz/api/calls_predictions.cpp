@@ -101,6 +101,30 @@ BDL_CALLS(bdl_predict_draws_by) {
                s.out(a.n, a.m.shape.targets * std::max<std::int64_t>(a.samples, 0), Finite::or_infinite)});
 }
 
+BDL_CALLS(bdl_predict_quantiles_of) {
+  const Query a(s);
+  const std::int64_t k = 1 + s.bytes.below(3);
+  const auto quantity = s.choice<bdl_quantity>(3);
+  s.reads(bdl_predict_quantiles_of, With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed, quantity,
+                                         s.in(1, k), s.out(a.n, a.columns * k, Finite::or_infinite)});
+}
+
+BDL_CALLS(bdl_predict_draws_of) {
+  const Query a(s);
+  const auto quantity = s.choice<bdl_quantity>(3);
+  const std::int64_t columns = quantity == BDL_QUANTITY_Y ? a.m.shape.targets : a.columns;
+  s.reads(bdl_predict_draws_of,
+          With{a.m.handle, a.q.handle, a.x, a.method, a.samples, a.seed, quantity,
+               s.out(a.n, columns * std::max<std::int64_t>(a.samples, 0), Finite::or_infinite)});
+}
+
+BDL_CALLS(bdl_predict_log_likelihood) {
+  const Query a(s);
+  s.reads(bdl_predict_log_likelihood,
+          With{a.m.handle, a.q.handle, a.x, s.y(a.m.shape, a.n), a.method, a.samples, a.seed,
+               s.out(std::max<std::int64_t>(a.samples, 0), a.n, Finite::or_infinite)});
+}
+
 BDL_CALLS(bdl_predict_output_distribution) {
   const Query a(s);
   const std::int64_t c = a.m.shape.outputs;
@@ -179,6 +203,28 @@ BDL_CALLS(bdl_predictor_draws) {
   const Question a(s);
   s.reads(bdl_predictor_draws,
           With{a.p.handle, a.x, s.out(a.n, a.p.shape.targets * a.samples, Finite::or_infinite)});
+}
+
+BDL_CALLS(bdl_predictor_quantiles_of) {
+  const Question a(s);
+  const std::int64_t k = 1 + s.bytes.below(3);
+  const auto quantity = s.choice<bdl_quantity>(3);
+  s.reads(bdl_predictor_quantiles_of,
+          With{a.p.handle, a.x, quantity, s.in(1, k), s.out(a.n, a.columns * k, Finite::or_infinite)});
+}
+
+BDL_CALLS(bdl_predictor_draws_of) {
+  const Question a(s);
+  const auto quantity = s.choice<bdl_quantity>(3);
+  const std::int64_t columns = quantity == BDL_QUANTITY_Y ? a.p.shape.targets : a.columns;
+  s.reads(bdl_predictor_draws_of,
+          With{a.p.handle, a.x, quantity, s.out(a.n, columns * a.samples, Finite::or_infinite)});
+}
+
+BDL_CALLS(bdl_predictor_log_likelihood) {
+  const Question a(s);
+  s.reads(bdl_predictor_log_likelihood,
+          With{a.p.handle, a.x, s.y(a.p.shape, a.n), s.out(a.samples, a.n, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_predictor_output_distribution) {

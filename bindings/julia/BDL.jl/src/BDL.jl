@@ -39,8 +39,8 @@ export Optimizer, fit!, step!, step_rows!, observe!, forecast!, laplace!, initia
     training_methods, describe_method, suggest_method, suggest_training, suggest_noise, estimator_default, set_text!, start_noise!,
     method, data_size, elbo, running_elbo, progress, diagnose, memory, prior, set_prior!,
     set_process_noise!, set_draws!, prequential, guarded_steps, shortened_steps, noise, as_full, as_diagonal
-export Predictor, predict, predict_quantiles, predict_interval, predict_classes, predict_log_density, predict_draws, predict_outputs, predict_leverage
-export rmse, log_predictive_density, accuracy, brier, nll, ece, calibration_curve, coverage, crps
+export Predictor, predict, predict_quantiles, predict_interval, predict_classes, predict_log_density, predict_draws, predict_log_likelihood, predict_outputs, predict_leverage
+export rmse, log_predictive_density, accuracy, brier, nll, ece, calibration_curve, coverage, crps, waic, loo
 export entropies, entropy_histogram, auroc, aupr, fpr, detection_error, roc_curve, auroc_correct, out_of_distribution,
     fit_temperature, apply_temperature
 export draw_reliability, draw_entropies, draw_roc
@@ -50,7 +50,7 @@ export Communicator, mpi_of, mpi_world, set_communicator!, traffic
 export save, load
 export networks, network_description
 export load_yacht
-export BayesianMLP, BayesianConv, BayesianGLM, fit, cross_validate, tune!, score, novelty, novelty_limit, learn_novelty!, loglikelihood, coef, coefnames, vcov, stderror, confint, nobs, dof, classes
+export BayesianMLP, BayesianConv, BayesianGLM, fit, cross_validate, tune!, score, novelty, novelty_limit, learn_novelty!, loglikelihood, coef, coefnames, sample_coefficients, vcov, stderror, confint, nobs, dof, classes
 
 include("errors.jl")
 include("LibBDL.jl")

@@ -918,6 +918,32 @@ function bdl_model_evaluate(model::Union{bdl_model,Ptr{bdl_model}}, parameters::
 end
 
 """
+Converts parameters of a generalised linear model (one dense layer) to coefficients in the caller's units
+of x and f: for each output the intercept, if the model has one, then the slopes. With a base class, of
+BDL_CATEGORICAL, the coefficients are contrasts: those of every other class less those of the base class,
+as multinomial logit models are usually written. The probabilities know only the contrasts; the common
+level of all classes' coefficients is that of the prior. Other models return BDL_ERROR_UNSUPPORTED.
+Since 0.4.
+
+# Arguments
+- `model`: a generalised linear model; its parameters are those of standardised data
+- `base_class`: number of the base class, or -1 for none
+- `parameters`: n x D, such as draws of a posterior
+- `coefficients`: receives n x K, K = bdl_model_coefficient_count(model, base_class)
+"""
+function bdl_model_coefficients(model::Union{bdl_model,Ptr{bdl_model}}, base_class::Integer, parameters::Union{bdl_matrix,MatrixView}, coefficients::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_coefficients, libbdl), Cint, (Ptr{bdl_model}, Int64, bdl_matrix, bdl_matrix_out,), model, base_class, parameters, coefficients)
+end
+
+"""
+Returns the number of coefficients of a generalised linear model: D, or with a base class D (C - 1) / C; 0
+for NULL, for other models, and for a base class that the model does not have. Since 0.4.
+"""
+function bdl_model_coefficient_count(model::Union{bdl_model,Ptr{bdl_model}}, base_class::Integer)
+    return ccall((:bdl_model_coefficient_count, libbdl), Int64, (Ptr{bdl_model}, Int64,), model, base_class)
+end
+
+"""
 Computes log p(y_i | x_i, theta) of each example, with all constants. Since 0.1.
 
 # Arguments
@@ -1598,6 +1624,21 @@ Computes a block of Sigma. Since 0.1.
 """
 function bdl_posterior_covariance(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, rows::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, row_count::Integer, cols::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, col_count::Integer, covariance::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_posterior_covariance, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{Int64}, Int64, Ptr{Int64}, Int64, bdl_matrix_out,), posterior, rows, row_count, cols, col_count, covariance)
+end
+
+"""
+Computes mean and covariance of the coefficients of a generalised linear model, in the caller's units
+(bdl_model_coefficients()). Standard deviations are the roots of the covariance's diagonal. Since 0.4.
+
+# Arguments
+- `posterior`: a posterior over the model's parameters
+- `model`: a generalised linear model
+- `base_class`: number of the base class of BDL_CATEGORICAL, or -1 for none
+- `mean`: receives 1 x K, K = bdl_model_coefficient_count(model, base_class); may be bdl_none_out()
+- `covariance`: receives K x K; may be bdl_none_out()
+"""
+function bdl_posterior_coefficients(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, model::Union{bdl_model,Ptr{bdl_model}}, base_class::Integer, mean::Union{bdl_matrix_out,MatrixView}, covariance::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_posterior_coefficients, libbdl), Cint, (Ptr{bdl_posterior}, Ptr{bdl_model}, Int64, bdl_matrix_out, bdl_matrix_out,), posterior, model, base_class, mean, covariance)
 end
 
 """
@@ -2884,6 +2925,24 @@ const bdl_predict_method_names = Dict{Cint,String}(
 )
 
 """
+Quantities of a row that quantiles and draws are asked for. Since 0.4.
+
+- `BDL_QUANTITY_Y` = 1: y, a new observation, noise included (predictive)
+- `BDL_QUANTITY_MEAN` = 2: E[y | x, theta]; of classes their probabilities (credible)
+- `BDL_QUANTITY_LINK` = 3: the linear predictor: the mean of y, log odds, the log rate, or the logits
+                              of classes (credible)
+"""
+const bdl_quantity = Cint
+const BDL_QUANTITY_Y = Cint(1)
+const BDL_QUANTITY_MEAN = Cint(2)
+const BDL_QUANTITY_LINK = Cint(3)
+const bdl_quantity_names = Dict{Cint,String}(
+    1 => "BDL_QUANTITY_Y",
+    2 => "BDL_QUANTITY_MEAN",
+    3 => "BDL_QUANTITY_LINK",
+)
+
+"""
 Computes the mean of y and the two kinds of variance, whose sum is Var[y | x]. A row that overflows is
 infinite. For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
 implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
@@ -3021,6 +3080,72 @@ function bdl_predict_draws_by(model::Union{bdl_model,Ptr{bdl_model}}, posterior:
 end
 
 """
+Computes quantiles of y, of its mean, or of the linear predictor. Those of y are
+bdl_predict_quantiles()'s. Quantiles of the linear predictor are exact for BDL_QUADRATURE and
+BDL_LINEARIZED, by which it is Gaussian, and so are those of the mean, an increasing function of it; for
+the probabilities of BDL_CATEGORICAL both methods take `samples` samples of BDL_LINEARIZED_MONTE_CARLO.
+For methods that average over samples, quantiles are those of the samples, interpolated linearly (type 7
+of Hyndman and Fan 1996). BDL_PLUG_IN has one value. Central intervals with probability p are the
+quantiles at (1 -+ p) / 2. The mean and the linear predictor of a posterior without a covariance
+(bdl_posterior_has_covariance()) have no quantiles: BDL_ERROR_UNSUPPORTED. Since 0.4.
+
+# Arguments
+- `model`: as for bdl_predict()
+- `posterior`: as for bdl_predict()
+- `x`: n x inputs
+- `method`: as for bdl_predict()
+- `samples`: as for bdl_predict()
+- `seed`: as for bdl_predict()
+- `quantity`: what the quantiles are of
+- `levels`: 1 x K probabilities in (0, 1)
+- `quantiles`: receives n x (C K), in the caller's units: column c K + k is output c at level k
+"""
+function bdl_predict_quantiles_of(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, quantity::Integer, levels::Union{bdl_matrix,MatrixView}, quantiles::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict_quantiles_of, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, Cint, bdl_matrix, bdl_matrix_out,), model, posterior, x, method, samples, seed, quantity, levels, quantiles)
+end
+
+"""
+Draws samples of y, of its mean, or of the linear predictor. Those of y are bdl_predict_draws_by()'s.
+Sample k of every quantity comes from sample k of the parameters (of the outputs, if linearised), so draws
+of equal method, samples and seed belong together. For the mean and the linear predictor BDL_LINEARIZED
+and BDL_QUADRATURE are BDL_LINEARIZED_MONTE_CARLO, and BDL_PLUG_IN gives equal samples. Since 0.4.
+
+# Arguments
+- `model`: as for bdl_predict()
+- `posterior`: as for bdl_predict()
+- `x`: n x inputs
+- `method`: as for bdl_predict()
+- `samples`: number of samples S
+- `seed`: as for bdl_predict()
+- `quantity`: what is drawn
+- `draws`: receives n x (C S), in the caller's units: column c S + k is output c of sample k. For y,
+  n x (targets S)
+"""
+function bdl_predict_draws_of(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, quantity::Integer, draws::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict_draws_of, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, Cint, Int64, UInt64, Cint, bdl_matrix_out,), model, posterior, x, method, samples, seed, quantity, draws)
+end
+
+"""
+Computes log p(y_i | x_i, theta_s) of each example (jointly over its targets) and sample, in nats, with
+all constants and in the caller's units: the input of bdl_metric_waic() and bdl_metric_loo(). Methods are
+those of bdl_predict_draws_by(); BDL_LINEARIZED is BDL_LINEARIZED_MONTE_CARLO. -infinity if a density
+underflows or the row overflows. Since 0.4.
+
+# Arguments
+- `model`: as for bdl_predict()
+- `posterior`: as for bdl_predict()
+- `x`: n x inputs
+- `y`: n x targets
+- `method`: as for bdl_predict()
+- `samples`: number of samples S
+- `seed`: as for bdl_predict()
+- `log_likelihood`: receives S x n: row s belongs to sample s, column i to example i
+"""
+function bdl_predict_log_likelihood(model::Union{bdl_model,Ptr{bdl_model}}, posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, method::Integer, samples::Integer, seed::Integer, log_likelihood::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predict_log_likelihood, libbdl), Cint, (Ptr{bdl_model}, Ptr{bdl_posterior}, bdl_matrix, bdl_matrix, Cint, Int64, UInt64, bdl_matrix_out,), model, posterior, x, y, method, samples, seed, log_likelihood)
+end
+
+"""
 Computes the distribution q(f | x) = N(f(x; mu), J Sigma J^T) of the outputs f of the linearised model,
 before the likelihood and its noise, as filters need it, for any likelihood. If the posterior has no
 covariance (bdl_posterior_has_covariance()), a wanted covariance is BDL_ERROR_UNSUPPORTED. Since 0.1.
@@ -3089,6 +3214,8 @@ The functions below give these results for the mixture:
 - quantiles, intervals, log densities, class probabilities and entropies: those of the mixture;
 - mutual information: that of y with the member and its parameters together;
 - draws: `samples` of each member, n x (targets S J); column t S J + j S + k is sample k of member j;
+- log likelihoods: those of each member's samples, (S J) x n; row j S + k is sample k of member j;
+- quantiles of the mean and of the linear predictor: those of all members' draws;
 - output distribution: mean and covariance of the mixture of the members' normal distributions, in the
   caller's units; the mixture is not normal;
 - leverages: the means of the members' leverages.
@@ -3157,6 +3284,27 @@ predictor's method. Since 0.2.
 """
 function bdl_predictor_draws(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, draws::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_predictor_draws, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix_out,), predictor, x, draws)
+end
+
+"""
+Computes quantiles as bdl_predict_quantiles_of() does. Since 0.4.
+"""
+function bdl_predictor_quantiles_of(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, quantity::Integer, levels::Union{bdl_matrix,MatrixView}, quantiles::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predictor_quantiles_of, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, Cint, bdl_matrix, bdl_matrix_out,), predictor, x, quantity, levels, quantiles)
+end
+
+"""
+Draws as many samples as the predictor has, as bdl_predict_draws_of() does. Since 0.4.
+"""
+function bdl_predictor_draws_of(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, quantity::Integer, draws::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predictor_draws_of, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, Cint, bdl_matrix_out,), predictor, x, quantity, draws)
+end
+
+"""
+Computes log likelihoods as bdl_predict_log_likelihood() does. Since 0.4.
+"""
+function bdl_predictor_log_likelihood(predictor::Union{bdl_predictor,Ptr{bdl_predictor}}, x::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, log_likelihood::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_predictor_log_likelihood, libbdl), Cint, (Ptr{bdl_predictor}, bdl_matrix, bdl_matrix, bdl_matrix_out,), predictor, x, y, log_likelihood)
 end
 
 """
@@ -3476,6 +3624,45 @@ Computes the continuous ranked probability score of samples, as a mean over exam
 """
 function bdl_metric_crps(draws::Union{bdl_matrix,MatrixView}, y::Union{bdl_matrix,MatrixView}, crps::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_metric_crps, libbdl), Cint, (bdl_matrix, bdl_matrix, Ptr{Cdouble},), draws, y, crps)
+end
+
+"""
+Estimates the expected log predictive density (elpd) of n new examples by the widely applicable information
+criterion (Watanabe 2010; Vehtari, Gelman, Gabry 2017, Practical Bayesian model evaluation, equations 11
+and 12): elpd_i = log mean_s exp(l_si) - p_i, where p_i = var_s(l_si) is the effective number of parameters
+that row i takes. Trust bdl_metric_loo() more: p_i above 0.4 are signs of failure. Since 0.4.
+
+# Arguments
+- `log_likelihood`: S x n log likelihoods l_si of bdl_predict_log_likelihood(), one row a draw; S >= 2
+- `pointwise`: receives n x 2: elpd_i and p_i; may be bdl_none_out()
+- `elpd`: receives the sum of elpd_i, in nats; WAIC is -2 elpd
+- `standard_error`: receives sqrt(n var_i(elpd_i)), 0 for n = 1; may be NULL
+- `effective_parameters`: receives the sum of p_i; may be NULL
+"""
+function bdl_metric_waic(log_likelihood::Union{bdl_matrix,MatrixView}, pointwise::Union{bdl_matrix_out,MatrixView}, elpd::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, standard_error::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, effective_parameters::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_metric_waic, libbdl), Cint, (bdl_matrix, bdl_matrix_out, Ptr{Cdouble}, Ptr{Cdouble}, Ptr{Cdouble},), log_likelihood, pointwise, elpd, standard_error, effective_parameters)
+end
+
+"""
+Estimates the expected log predictive density (elpd) of n new examples by leave-one-out cross-validation
+without new fits: by importance sampling from the posterior, with Pareto-smoothed weights (PSIS; Vehtari,
+Gelman, Gabry 2017; Vehtari et al. 2024, Pareto smoothed importance sampling). The shape k_i of a
+generalised Pareto distribution, fitted to the largest ceil(min(S / 5, 3 sqrt(S))) weights of row i (Zhang
+and Stephens 2009), tells how far elpd_i can be trusted: not if k_i > min(1 - 1 / log10(S), 0.7). Leave
+such rows out and fit again. Draws of an approximate posterior give the elpd of that approximation, as if
+it were the posterior. Since 0.4.
+
+# Arguments
+- `log_likelihood`: S x n log likelihoods l_si of bdl_predict_log_likelihood(), one row a draw; S >= 2
+- `pointwise`: receives n x 3: elpd_i, p_i = log mean_s exp(l_si) - elpd_i, and k_i; may be
+  bdl_none_out(). k_i is infinite for fewer than 21 draws, which have too few
+  large weights, and 0 if the largest weights are equal
+- `elpd`: receives the sum of elpd_i, in nats; LOOIC is -2 elpd
+- `standard_error`: receives sqrt(n var_i(elpd_i)), 0 for n = 1; may be NULL
+- `effective_parameters`: receives the sum of p_i; may be NULL
+"""
+function bdl_metric_loo(log_likelihood::Union{bdl_matrix,MatrixView}, pointwise::Union{bdl_matrix_out,MatrixView}, elpd::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, standard_error::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}}, effective_parameters::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_metric_loo, libbdl), Cint, (bdl_matrix, bdl_matrix_out, Ptr{Cdouble}, Ptr{Cdouble}, Ptr{Cdouble},), log_likelihood, pointwise, elpd, standard_error, effective_parameters)
 end
 
 """

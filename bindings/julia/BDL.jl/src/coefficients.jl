@@ -6,27 +6,32 @@ is_linear(m::BayesianMLP) = isempty(m.settings.hidden)
 is_linear(::BayesianConv) = false
 
 """
-    coef(m)
+    coef(m; base = nothing)
 
 Returns the posterior mean of the coefficients in the units of the data, for a `BayesianGLM` and for a `BayesianMLP` without hidden
 units: for each output the intercept, then the slopes ([`coefnames`](@ref)). For other networks it returns the posterior mean of the
 parameters.
+
+For a `:categorical` model, `base` is a class with which the others are compared, as in other packages: the coefficients are those of each
+other class less those of `base`. Without it each class has coefficients of its own; the prior alone determines their common level, so
+that their standard deviations are large, above all those of intercepts.
 
 # Examples
 ```julia
 coef(m)  # intercept and slopes of a BayesianGLM
 ```
 """
-function coef(m::BayesianNetwork)
+function coef(m::BayesianNetwork; base = nothing)
+    base === nothing || is_linear(m) || base_class(m, base)
     is_linear(m) || return mean(m.posterior)
-    A, constant = coefficient_map(m)
+    A, constant = coefficient_map(m, base)
     return A * mean(m.posterior) .+ constant
 end
 
 """
-    vcov(m)
+    vcov(m; base = nothing)
 
-Returns the posterior covariance matrix of [`coef`](@ref). Methods that find a single point, such as "map", have no covariance: the
+Returns the posterior covariance matrix of [`coef`](@ref), with `base` that of contrasts. Methods that find a single point, such as "map", have no covariance: the
 result is then NaN, with a warning.
 
 # Examples
@@ -34,10 +39,10 @@ result is then NaN, with a warning.
 sqrt.(diag(vcov(m))) == stderror(m)  # true
 ```
 """
-vcov(m::BayesianNetwork) = (warn_of_point(m); covariance(m))
+vcov(m::BayesianNetwork; base = nothing) = (warn_of_point(m); covariance(m, base))
 
 """
-    stderror(m)
+    stderror(m; base = nothing)
 
 Returns the posterior standard deviations of [`coef`](@ref). They are NaN if [`vcov`](@ref) is NaN.
 
@@ -46,10 +51,10 @@ Returns the posterior standard deviations of [`coef`](@ref). They are NaN if [`v
 coef(m) ./ stderror(m)
 ```
 """
-stderror(m::BayesianNetwork) = (warn_of_point(m); deviations(m))
+stderror(m::BayesianNetwork; base = nothing) = (warn_of_point(m); deviations(m, base))
 
 """
-    confint(m; level = 0.95)
+    confint(m; level = 0.95, base = nothing)
 
 Returns central posterior intervals of [`coef`](@ref), a matrix with the lower and the upper limits. They are NaN if [`vcov`](@ref) is
 NaN.
@@ -59,25 +64,61 @@ NaN.
 confint(m; level = 0.9)
 ```
 """
-function confint(m::BayesianNetwork; level::Real = 0.95)
+function confint(m::BayesianNetwork; level::Real = 0.95, base = nothing)
     0 < level < 1 || throw(InvalidArgumentError("confint: level is $level; it must be within (0, 1)"))
-    half = normal_quantile((1 + level) / 2) .* stderror(m)
-    return hcat(coef(m) .- half, coef(m) .+ half)
+    half = normal_quantile((1 + level) / 2) .* stderror(m; base = base)
+    return hcat(coef(m; base = base) .- half, coef(m; base = base) .+ half)
 end
 
 "The standard normal quantile, as the library knows it: of y = f + noise with f = 0 and noise precision 1."
 normal_quantile(p) = predict_quantiles(Model((1, 1)), Posterior(2), [0.0], [p]; method = :plug_in)[1]
 
-function covariance(m::BayesianNetwork)
-    is_point(m) && return Symmetric(fill(NaN, length(coef(m)), length(coef(m))))
+"""
+    sample_coefficients(m, samples = 500; seed = 1, base = nothing)
+
+Returns random samples of the coefficients, samples x K, in the units of the data and in the order of [`coefnames`](@ref).
+
+# Examples
+```julia
+draws = sample_coefficients(m, 1000)
+mean(draws[:, 2] .> 0)  # the probability that the first slope is positive
+```
+"""
+function sample_coefficients(m::BayesianNetwork, samples::Integer = estimator_default(:samples);
+    seed::Integer = estimator_default(:seed), base = nothing)
+    samples >= 1 || throw(InvalidArgumentError("samples is $samples; it must be 1 or more"))
+    isempty(m.others) || throw(UnsupportedError("coefficients are of one posterior, but the estimator has $(1 + length(m.others)) members"))
+    base === nothing || is_linear(m) || base_class(m, base)
+    parameters = rand(m.posterior, samples; seed = seed)
+    is_linear(m) || return permutedims(parameters)
+    A, constant = coefficient_map(m, base)
+    return permutedims(A * parameters .+ constant)
+end
+
+"The place of the base class among the classes of a linear model."
+function base_class(m, base)
+    is_linear(m) && likelihood(fitted(m).model) === :categorical ||
+        throw(UnsupportedError("base is for linear models of three classes or more, of family :categorical"))
+    known = m.classes === nothing ? (0:noutputs(m.model)-1) : m.classes
+    place = findfirst(isequal(base), known)
+    place === nothing && throw(InvalidArgumentError("base is $(brief(base)); it must be one of the classes: $(join(repr.(known), ", "))"))
+    return place
+end
+
+function covariance(m::BayesianNetwork, base = nothing)
+    if is_point(m)
+        K = length(coef(m; base = base))
+        return Symmetric(fill(NaN, K, K))
+    end
+    base === nothing || is_linear(m) || base_class(m, base)
     is_linear(m) || return cov(m.posterior)
-    A, _ = coefficient_map(m)
+    A, _ = coefficient_map(m, base)
     return Symmetric(A * cov(m.posterior) * A')
 end
 
-function deviations(m::BayesianNetwork)
-    is_point(m) && return fill(NaN, length(coef(m)))
-    return is_linear(m) ? sqrt.(diag(covariance(m))) : std(m.posterior)
+function deviations(m::BayesianNetwork, base = nothing)
+    is_point(m) && return fill(NaN, length(coef(m; base = base)))
+    return is_linear(m) || base !== nothing ? sqrt.(diag(covariance(m, base))) : std(m.posterior)
 end
 
 "Whether training has found a point, a mean without a covariance. (Laplace's approximation gives such a fit one.)"
@@ -89,7 +130,7 @@ function warn_of_point(m)
 end
 
 """
-    coefnames(m)
+    coefnames(m; base = nothing)
 
 Returns the names of the coefficients that [`coef`](@ref) returns. Linear models have "(Intercept)", "x1" and so on, with the output or
 the class in front if there are several; family `:heteroscedastic` adds "log noise precision". Networks have names such as
@@ -100,10 +141,13 @@ the class in front if there are several; family `:heteroscedastic` adds "log noi
 Dict(zip(coefnames(m), coef(m)))
 ```
 """
-function coefnames(m::BayesianNetwork)
+function coefnames(m::BayesianNetwork; base = nothing)
+    place = base === nothing ? nothing : base_class(m, base)
     is_linear(m) || return [name for block in blocks(fitted(m).model) for name in element_names(block)]
     names = [m.settings.bias ? ["(Intercept)"] : String[]; ["x$j" for j in 1:ninputs(fitted(m).model)]]
-    return [string(head, name) for head in output_heads(m) for name in names]
+    heads = output_heads(m)
+    place === nothing || deleteat!(heads, place)
+    return [string(head, name) for head in heads for name in names]
 end
 
 "Returns the beginnings of the names of coefficients, one for each output."
@@ -121,9 +165,10 @@ function element_names(block)
 end
 
 """
-The map from parameters w (C x d, row by row), b (C) of f = t (w (x - m) / s + b) + a to intercepts and slopes of f.
+The map from parameters w (C x d, row by row), b (C) of f = t (w (x - m) / s + b) + a to intercepts and slopes of f; with a base class
+to their contrasts.
 """
-function coefficient_map(m::BayesianNetwork)
+function coefficient_map(m::BayesianNetwork, base = nothing)
     model = fitted(m).model
     d, C, bias = ninputs(model), noutputs(model), m.settings.bias
     scaled, (scale, shift) = standardization(model), output_units(model)
@@ -137,7 +182,12 @@ function coefficient_map(m::BayesianNetwork)
         A[(c-1)*K+1, C*d+c] = scale[c]
         constant[(c-1)*K+1] = shift[c]
     end
-    return A, constant
+    base === nothing && return A, constant
+    place = base_class(m, base)
+    rows(c) = (c-1)*K+1:c*K
+    of_base, others = rows(place), reduce(vcat, [collect(rows(c)) for c in 1:C if c != place])
+    repeated = repeat(of_base, C - 1)
+    return A[others, :] .- A[repeated, :], constant[others] .- constant[repeated]
 end
 
 "Scale t and shift a of each output. Log noise precisions are above that of the model."

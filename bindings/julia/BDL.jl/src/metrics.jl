@@ -127,3 +127,51 @@ crps(predict_draws(model, q, X), y)
 ```
 """
 crps(draws, y) = read_out(out -> LibBDL.bdl_metric_crps(look(draws), look(y), out), Float64)
+
+"""
+    waic(log_likelihood)
+
+Returns an estimate of the expected log predictive density (elpd) of as many new rows as there are, in nats, by the widely applicable
+information criterion, which is -2 elpd (Watanabe 2010): `(elpd, standard_error, effective_parameters, pointwise)`. `log_likelihood` is
+samples x n ([`predict_log_likelihood`](@ref)). The columns of `pointwise` add up to elpd and effective parameters. Prefer
+[`loo`](@ref), which tells where it fails.
+
+# Examples
+```julia
+waic(predict_log_likelihood(model, q, X, y, 1000)).elpd
+```
+"""
+function waic(log_likelihood)
+    sums, pointwise = elpd_by(LibBDL.bdl_metric_waic, log_likelihood, 2)
+    return (; sums..., pointwise = pointwise)
+end
+
+"""
+    loo(log_likelihood)
+
+Returns an estimate of the expected log predictive density (elpd) of as many new rows as there are, in nats, by leave-one-out
+cross-validation without new fits (PSIS-LOO; Vehtari, Gelman, Gabry 2017): `(elpd, standard_error, effective_parameters, pointwise,
+pareto_k)`. `log_likelihood` is samples x n ([`predict_log_likelihood`](@ref)). A warning tells of rows whose `pareto_k` is above
+min(1 - 1 / log10(samples), 0.7): leave them out and fit again. Samples of an approximate posterior give the elpd of that approximation.
+
+# Examples
+```julia
+found = loo(predict_log_likelihood(model, q, X, y, 1000))
+(found.elpd, found.standard_error, maximum(found.pareto_k))
+```
+"""
+function loo(log_likelihood)
+    sums, pointwise = elpd_by(LibBDL.bdl_metric_loo, log_likelihood, 3)
+    k, limit = pointwise[:, 3], min(1 - 1 / log10(size(log_likelihood, 1)), 0.7)
+    high = count(>(limit), k)
+    high == 0 || @warn "pareto_k is above $(round(limit; digits = 2)) for $high of $(length(k)) rows, whose elpd cannot be trusted: leave them out and fit again"
+    return (; sums..., pointwise = pointwise[:, 1:2], pareto_k = k)
+end
+
+function elpd_by(estimate, log_likelihood, columns)
+    logs = look(log_likelihood)
+    pointwise = Matrix{Float64}(undef, logs.matrix.cols, columns)
+    elpd, standard_error, effective = Ref{Float64}(), Ref{Float64}(), Ref{Float64}()
+    check(estimate(logs, look(pointwise), elpd, standard_error, effective))
+    return (elpd = elpd[], standard_error = standard_error[], effective_parameters = effective[]), pointwise
+end

@@ -141,48 +141,67 @@ function predict(p::Asked, X)
 end
 
 """
-    predict_quantiles(model, posterior, X, levels; method, samples, seed)
+    predict_quantiles(model, posterior, X, levels; of = :y, method, samples, seed)
 
-Returns quantiles of y, noise included, at K levels: n x K for one output, else n x C x K. It is for real numbers and counts.
+Returns quantiles at K levels: n x K for one output, else n x C x K. `of` says of what:
+
+- `:y`: a new observation, noise included, for real numbers and counts
+- `:mean`: the mean of y; of classes their probabilities
+- `:link`: the linear predictor: the mean of y, log odds, the log rate, or the logits of classes
+
+Quantiles of the last two are credible: they are as wide as the posterior, without the noise.
 
 # Examples
 ```julia
 predict_quantiles(model, q, X[1:3, :], [0.05, 0.5, 0.95])
+predict_quantiles(model, q, X[1:3, :], [0.05, 0.5, 0.95]; of = :mean)
 ```
 """
-predict_quantiles(model::Model, q::Posterior, X, levels; method = :monte_carlo, samples::Integer = estimator_default(:samples),
-    seed::Integer = estimator_default(:seed)) = predict_quantiles(Once(model, q, method, samples, seed), X, levels)
+predict_quantiles(model::Model, q::Posterior, X, levels; of = :y, method = :monte_carlo,
+    samples::Integer = estimator_default(:samples), seed::Integer = estimator_default(:seed)) =
+    predict_quantiles(Once(model, q, method, samples, seed), X, levels; of = of)
 
-function predict_quantiles(p::Asked, X, levels)
+function predict_quantiles(p::Asked, X, levels; of = :y)
+    quantity = number(QUANTITIES, of)
     (x,), C = looks(p, X), p.facts.means
     wanted = levels isa Tuple ? collect(levels) : levels
     K = length(wanted)
     quantiles = Matrix{Float64}(undef, x.matrix.rows, C * K)
-    ask(p, LibBDL.bdl_predict_quantiles, LibBDL.bdl_predictor_quantiles, (x,), look_row(wanted), look(quantiles))
+    ask(p, LibBDL.bdl_predict_quantiles_of, LibBDL.bdl_predictor_quantiles_of, (x,), quantity, look_row(wanted), look(quantiles))
     # Column c K + k is output c at level k.
     return C == 1 ? quantiles : permutedims(reshape(quantiles, :, K, C), (1, 3, 2))
 end
 
 """
-    predict_interval(model, posterior, X, probability = 0.9; method, samples, seed)
+    predict_interval(model, posterior, X, probability = 0.9; of = :y, method, samples, seed)
 
-Returns central intervals `(lower, upper)`, each n x C, that contain y with the given probability.
+Returns central intervals `(lower, upper)`, each n x C, that contain y, or with `of` its mean or its linear predictor, with the given
+probability ([`predict_quantiles`](@ref)).
 
 # Examples
 ```julia
 interval = predict_interval(model, q, X[1:3, :], 0.5)
 hcat(interval.lower, interval.upper)
+predict_interval(model, q, X[1:3, :], 0.5; of = :mean)
 ```
 """
-predict_interval(model::Model, q::Posterior, X, probability::Real = 0.9; method = :monte_carlo,
+predict_interval(model::Model, q::Posterior, X, probability::Real = 0.9; of = :y, method = :monte_carlo,
     samples::Integer = estimator_default(:samples), seed::Integer = estimator_default(:seed)) =
-    predict_interval(Once(model, q, method, samples, seed), X, probability)
+    predict_interval(Once(model, q, method, samples, seed), X, probability; of = of)
 
-function predict_interval(p::Asked, X, probability::Real = 0.9)
+function predict_interval(p::Asked, X, probability::Real = 0.9; of = :y)
+    number(QUANTITIES, of) == LibBDL.BDL_QUANTITY_Y || return credible_interval(p, X, probability, of)
     (x,), C = looks(p, X), p.facts.means
     lower, upper = (Matrix{Float64}(undef, x.matrix.rows, C) for _ in 1:2)
     ask(p, LibBDL.bdl_predict_interval, LibBDL.bdl_predictor_interval, (x,), probability, look(lower), look(upper))
     return (lower = lower, upper = upper)
+end
+
+function credible_interval(p::Asked, X, probability, of)
+    0 < probability < 1 || throw(InvalidArgumentError("probability is $probability; it must be within (0, 1)"))
+    outside = (1 - probability) / 2
+    found = reshape(predict_quantiles(p, X, [outside, 1 - outside]; of = of), :, p.facts.means, 2)
+    return (lower = found[:, :, 1], upper = found[:, :, 2])
 end
 
 """
@@ -233,25 +252,49 @@ function predict_log_density(p::Asked, X, Y)
 end
 
 """
-    predict_draws(model, posterior, X, samples = 500; method = :monte_carlo, seed = 1)
+    predict_draws(model, posterior, X, samples = 500; of = :y, method = :monte_carlo, seed = 1)
 
-Returns random samples of y: n x samples for one target, else n x targets x samples. Sample k of every example uses the same
-parameters.
+Returns random samples of y, or with `of` of its mean or its linear predictor ([`predict_quantiles`](@ref)): n x samples for one target,
+else n x targets x samples. Sample k of every example uses the same parameters, and so do samples of y, mean and link with equal seeds.
 
 # Examples
 ```julia
 size(predict_draws(model, q, X, 100)) == (size(X, 1), 100)  # true
+predict_draws(model, q, X[1:3, :], 100; of = :mean)
 ```
 """
-predict_draws(model::Model, q::Posterior, X, samples::Integer = estimator_default(:samples); method = :monte_carlo,
-    seed::Integer = estimator_default(:seed)) = predict_draws(Once(model, q, method, samples, seed), X)
+predict_draws(model::Model, q::Posterior, X, samples::Integer = estimator_default(:samples); of = :y, method = :monte_carlo,
+    seed::Integer = estimator_default(:seed)) = predict_draws(Once(model, q, method, samples, seed), X; of = of)
 
-function predict_draws(p::Asked, X)
-    (x,), targets, samples = looks(p, X), p.facts.targets, p.samples
+function predict_draws(p::Asked, X; of = :y)
+    (x,), samples, quantity = looks(p, X), p.samples, number(QUANTITIES, of)
+    targets = quantity == LibBDL.BDL_QUANTITY_Y ? p.facts.targets : p.facts.means
     samples >= 1 || throw(InvalidArgumentError("samples is $samples; it must be 1 or more"))
     draws = Matrix{Float64}(undef, x.matrix.rows, targets * samples)
-    ask(p, LibBDL.bdl_predict_draws_by, LibBDL.bdl_predictor_draws, (x,), look(draws))
+    ask(p, LibBDL.bdl_predict_draws_of, LibBDL.bdl_predictor_draws_of, (x,), quantity, look(draws))
     return targets == 1 ? draws : permutedims(reshape(draws, :, samples, targets), (1, 3, 2))
+end
+
+"""
+    predict_log_likelihood(model, posterior, X, Y, samples = 500; method = :monte_carlo, seed = 1)
+
+Returns log p(y | x, parameters) of each example and sample of the parameters, samples x n, in nats. [`loo`](@ref) and [`waic`](@ref)
+compare models by these numbers.
+
+# Examples
+```julia
+size(predict_log_likelihood(model, q, X, y, 100)) == (100, length(y))  # true
+```
+"""
+predict_log_likelihood(model::Model, q::Posterior, X, Y, samples::Integer = estimator_default(:samples); method = :monte_carlo,
+    seed::Integer = estimator_default(:seed)) = predict_log_likelihood(Once(model, q, method, samples, seed), X, Y)
+
+function predict_log_likelihood(p::Asked, X, Y)
+    p.samples >= 1 || throw(InvalidArgumentError("samples is $(p.samples); it must be 1 or more"))
+    x, y = looks(p, X, Y)
+    values = Matrix{Float64}(undef, p.samples, x.matrix.rows)
+    ask(p, LibBDL.bdl_predict_log_likelihood, LibBDL.bdl_predictor_log_likelihood, (x, y), look(values))
+    return values
 end
 
 """
@@ -305,13 +348,15 @@ const Models = AbstractVector{Model}
 const Posteriors = AbstractVector{<:Posterior}
 
 predict(models::Models, posteriors::Posteriors, X; how...) = predict(Predictor(models, posteriors; how...), X)
-predict_quantiles(models::Models, posteriors::Posteriors, X, levels; how...) =
-    predict_quantiles(Predictor(models, posteriors; how...), X, levels)
-predict_interval(models::Models, posteriors::Posteriors, X, probability; how...) =
-    predict_interval(Predictor(models, posteriors; how...), X, probability)
+predict_quantiles(models::Models, posteriors::Posteriors, X, levels; of = :y, how...) =
+    predict_quantiles(Predictor(models, posteriors; how...), X, levels; of = of)
+predict_interval(models::Models, posteriors::Posteriors, X, probability; of = :y, how...) =
+    predict_interval(Predictor(models, posteriors; how...), X, probability; of = of)
 predict_classes(models::Models, posteriors::Posteriors, X; how...) = predict_classes(Predictor(models, posteriors; how...), X)
 predict_log_density(models::Models, posteriors::Posteriors, X, y; how...) =
     predict_log_density(Predictor(models, posteriors; how...), X, y)
-predict_draws(models::Models, posteriors::Posteriors, X, samples::Integer; how...) =
-    predict_draws(Predictor(models, posteriors; samples = samples, how...), X)
+predict_draws(models::Models, posteriors::Posteriors, X, samples::Integer; of = :y, how...) =
+    predict_draws(Predictor(models, posteriors; samples = samples, how...), X; of = of)
+predict_log_likelihood(models::Models, posteriors::Posteriors, X, y, samples::Integer; how...) =
+    predict_log_likelihood(Predictor(models, posteriors; samples = samples, how...), X, y)
 predict_leverage(models::Models, posteriors::Posteriors, X) = predict_leverage(Predictor(models, posteriors; method = :plug_in), X)

@@ -18,6 +18,7 @@ from ..predict import predict_log_density
 from ..tables import defaults
 from . import construction
 from .compat import validated_data, validated_inputs
+from .questions import AnswersQuestions
 from .learning import Learns
 from .novelty import KeepsLeverages
 from .training import History
@@ -27,7 +28,7 @@ from .tuning import Tunes
 PREDICTION_SEED = int(defaults["seed"])
 
 
-class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
+class BayesianEstimator(Learns, Tunes, KeepsLeverages, AnswersQuestions, BaseEstimator):
     """Base class of all estimators; ``optimizer_`` holds everything learned."""
 
     optimizer_: Optimizer
@@ -137,9 +138,13 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
         >>> print(round(mean, 1), round(standard_error, 2))
         -3.6 0.05
         """
+        return predict_log_density(*self._handles(), *self._targets(X, y), **self._how())
+
+    def _targets(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Returns inputs and encoded targets of data to be judged."""
         check_is_fitted(self, "optimizer_")
         x, y = validated_data(self, self._rows(X, known=True), y, reset=False)
-        return predict_log_density(*self._handles(), x, self._encode(y, known=True), **self._how())
+        return x, self._encode(y, known=True)
 
     def _handles(self) -> Any:
         if not self.others_:

@@ -7,10 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..errors import InvalidArgumentError, UnsupportedError, brief, brief_list
 from ..model import Model
 from ..posterior import Posterior
+from ..tables import defaults
 from .points import warn_of_point
 from .summary import Coefficients
+
+_SEED = int(defaults["seed"])
 
 
 class Linear(NamedTuple):
@@ -67,6 +71,11 @@ def covariance_of(model: Model, posterior: Posterior) -> np.ndarray:
     return to_units @ posterior.solve(to_units).T
 
 
+def _intercepts_first(rows: np.ndarray) -> np.ndarray:
+    """Returns rows of coefficients of shape (n, outputs, 1 + d) in the order of names, of shape (n, K)."""
+    return np.hstack([rows[:, :, 0], rows[:, :, 1:].reshape(len(rows), -1)])
+
+
 class HasCoefficients:
     """Adds coefficients to an estimator without hidden units."""
 
@@ -84,12 +93,20 @@ class HasCoefficients:
             float(part[0]) if is_row else part for part in (linear.intercept, linear.intercept_std)
         )
 
-    def coef_covariance(self) -> np.ndarray:
+    def coef_covariance(self, base: Any = None) -> np.ndarray:
         """Returns the covariance of ``intercept_`` and ``coef_``, intercepts first, in the data's units.
 
         With several outputs, all intercepts come first, then the coefficients output by output. It is NaN, with
         a warning, after methods that find a point, such as "map".
 
+        Parameters
+        ----------
+        base : label, default=None
+            Class of family "categorical" with which the others are compared: the covariance of contrasts, as for
+            :meth:`summary`.
+
+        Examples
+        --------
         >>> import bdl
         >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
         >>> glm = bdl.BayesianGLM().fit(X, y)
@@ -98,13 +115,71 @@ class HasCoefficients:
         """
         check_is_fitted(self, "optimizer_")
         warn_of_point(self)
-        return covariance_of(*self._handles())
+        if base is None:
+            return covariance_of(*self._handles())
+        return self._contrasts(base)[1]
 
-    def summary(self) -> Coefficients:
+    def sample_coefficients(self, n_samples: int = 1, random_state: Any = _SEED, base: Any = None) -> np.ndarray:
+        """Returns random samples of the coefficients in the data's units, of shape (n_samples, K).
+
+        They are in the order of :meth:`coef_covariance` and of the names of :meth:`summary`.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            Number of samples of the posterior.
+        random_state : int, RandomState or None, default=1
+            Seed of the samples: those of ``sample_posterior``, in other units.
+        base : label, default=None
+            Class of family "categorical" with which the others are compared, as for :meth:`summary`.
+
+        Examples
+        --------
+        >>> import bdl
+        >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
+        >>> glm = bdl.BayesianGLM().fit(X, y)
+        >>> glm.sample_coefficients(100).shape
+        (100, 7)
+        """
+        parameters = self.sample_posterior(n_samples, random_state)
+        return _intercepts_first(self.model_.coefficients(parameters, self._base_number(base)))
+
+    def _base_number(self, base: Any) -> int | None:
+        if base is None:
+            return None
+        if self.family != "categorical":
+            raise UnsupportedError(f"base is for family 'categorical', the family is {self.family!r}")
+        found = np.flatnonzero(self.classes_ == base)
+        if len(found) != 1:
+            raise InvalidArgumentError(f"base is {brief(base)}, expected one of the classes: {brief_list(self.classes_)}")
+        return int(found[0])
+
+    def _contrasts(self, base: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Returns means and covariance of contrasts with the base class, intercepts first."""
+        number = self._base_number(base)
+        mean = _intercepts_first(self.model_.coefficients(self.posterior_.mean, number))[0]
+        if not self.posterior_.has_covariance:
+            return mean, np.full((len(mean), len(mean)), np.nan)
+        _, covariance = self.posterior_.coefficients(self.model_, number)
+        outputs = self.model_.outputs - 1
+        order = np.arange(len(mean)).reshape(1, outputs, -1)
+        order = _intercepts_first(order)[0]
+        return mean, covariance[np.ix_(order, order)]
+
+    def summary(self, base: Any = None) -> Coefficients:
         """Returns the table of coefficients, a :class:`bdl.estimators.Coefficients`; print it.
 
         Intercepts come first. With several outputs, names begin with the number of the output or the class.
 
+        Parameters
+        ----------
+        base : label, default=None
+            Class of family "categorical" with which the others are compared, as in other packages: the table is of
+            their coefficients less those of this class. None gives each class coefficients of its own, whose common
+            level only the prior determines, so standard deviations, above all of intercepts, are large.
+
+        Examples
+        --------
         >>> import bdl, numpy as np
         >>> X = np.random.default_rng(1).normal(size=(200, 1))
         >>> y = 3 + 2 * X[:, 0] + np.sin(99 * X[:, 0])
@@ -118,7 +193,13 @@ class HasCoefficients:
         inputs = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         outputs = self.model_.outputs
         labels = self.classes_ if self.family == "categorical" else range(outputs)
+        if base is not None:
+            self._base_number(base)
+            labels = [label for label in labels if label != base]
         heads = [f"{label}: " for label in labels] if outputs > 1 else [""]
         names = [head + "intercept" for head in heads] + [f"{head}{name}" for head in heads for name in inputs]
+        if base is not None:
+            mean, covariance = self._contrasts(base)
+            return Coefficients(names, mean, np.sqrt(np.diag(covariance)))
         mean = np.concatenate([np.ravel(self.intercept_), np.ravel(self.coef_)])
         return Coefficients(names, mean, np.concatenate([np.ravel(self.intercept_std_), np.ravel(self.coef_std_)]))

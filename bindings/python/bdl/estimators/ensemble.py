@@ -12,9 +12,9 @@ from ..predict import ClassPrediction, Prediction, predict_log_density
 from . import construction
 from .base import PREDICTION_SEED
 from .classification import PredictsClasses
-from .compat import validated_data
 from .drawing import drawn
 from .novelty import ScoresNovelty
+from .questions import AnswersQuestions
 from .mlp_classifier import BayesianMLPClassifier
 from .mlp_regressor import BayesianMLPRegressor
 from .regression import PredictsNumbers
@@ -36,7 +36,7 @@ PARAMETERS = """
     """
 
 
-class DeepEnsemble(MetaEstimatorMixin, ScoresNovelty, BaseEstimator):
+class DeepEnsemble(MetaEstimatorMixin, ScoresNovelty, AnswersQuestions, BaseEstimator):
     """Base class of ensembles; ``estimators_`` are the members."""
 
     estimators_: list[Any]
@@ -100,10 +100,7 @@ class DeepEnsemble(MetaEstimatorMixin, ScoresNovelty, BaseEstimator):
         >>> ensemble.log_predictive_density(X, y).shape
         (308,)
         """
-        check_is_fitted(self, "estimators_")
-        first = self.estimators_[0]
-        x, y = validated_data(first, first._rows(X, known=True), y, reset=False)
-        return predict_log_density(*self._handles(), x, first._encode(y, known=True), **self._how())
+        return predict_log_density(*self._handles(), *self._targets(X, y), **self._how())
 
     # Methods that predictions use.
 
@@ -113,6 +110,9 @@ class DeepEnsemble(MetaEstimatorMixin, ScoresNovelty, BaseEstimator):
 
     def _handles(self) -> Any:
         return [member.model_ for member in self._members()], [member.posterior_ for member in self.estimators_]
+
+    def _targets(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        return self._members()[0]._targets(X, y)
 
     def _inputs(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "estimators_")

@@ -185,6 +185,16 @@ bdl_model_evaluate <- function(model, parameters, x, outputs)
   .Call('R_swig_bdl_model_evaluate', model, parameters, x, outputs, FALSE, PACKAGE='bdl')
 }
 
+bdl_model_coefficients <- function(model, base_class, parameters, coefficients)
+{
+  .Call('R_swig_bdl_model_coefficients', model, base_class, parameters, coefficients, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_coefficient_count <- function(model, base_class)
+{
+  .Call('R_swig_bdl_model_coefficient_count', model, base_class, FALSE, PACKAGE='bdl')
+}
+
 bdl_model_log_likelihood <- function(model, parameters, x, y, log_likelihood)
 {
   .Call('R_swig_bdl_model_log_likelihood', model, parameters, x, y, log_likelihood, FALSE, PACKAGE='bdl')
@@ -403,6 +413,11 @@ bdl_posterior_marginal_variance <- function(posterior, variance)
 bdl_posterior_covariance <- function(posterior, rows, cols, covariance)
 {
   .Call('R_swig_bdl_posterior_covariance', posterior, rows, cols, covariance, FALSE, PACKAGE='bdl')
+}
+
+bdl_posterior_coefficients <- function(posterior, model, base_class, mean, covariance)
+{
+  .Call('R_swig_bdl_posterior_coefficients', posterior, model, base_class, mean, covariance, FALSE, PACKAGE='bdl')
 }
 
 bdl_posterior_solve <- function(posterior, vectors, solution)
@@ -825,6 +840,21 @@ bdl_predict_draws_by <- function(model, posterior, x, method, samples, seed, dra
   .Call('R_swig_bdl_predict_draws_by', model, posterior, x, method, samples, seed, draws, FALSE, PACKAGE='bdl')
 }
 
+bdl_predict_quantiles_of <- function(model, posterior, x, method, samples, seed, quantity, levels, quantiles)
+{
+  .Call('R_swig_bdl_predict_quantiles_of', model, posterior, x, method, samples, seed, quantity, levels, quantiles, FALSE, PACKAGE='bdl')
+}
+
+bdl_predict_draws_of <- function(model, posterior, x, method, samples, seed, quantity, draws)
+{
+  .Call('R_swig_bdl_predict_draws_of', model, posterior, x, method, samples, seed, quantity, draws, FALSE, PACKAGE='bdl')
+}
+
+bdl_predict_log_likelihood <- function(model, posterior, x, y, method, samples, seed, log_likelihood)
+{
+  .Call('R_swig_bdl_predict_log_likelihood', model, posterior, x, y, method, samples, seed, log_likelihood, FALSE, PACKAGE='bdl')
+}
+
 bdl_predict_output_distribution <- function(model, posterior, x, mean, covariance)
 {
   .Call('R_swig_bdl_predict_output_distribution', model, posterior, x, mean, covariance, FALSE, PACKAGE='bdl')
@@ -873,6 +903,21 @@ bdl_predictor_log_density <- function(predictor, x, y, log_density)
 bdl_predictor_draws <- function(predictor, x, draws)
 {
   .Call('R_swig_bdl_predictor_draws', predictor, x, draws, FALSE, PACKAGE='bdl')
+}
+
+bdl_predictor_quantiles_of <- function(predictor, x, quantity, levels, quantiles)
+{
+  .Call('R_swig_bdl_predictor_quantiles_of', predictor, x, quantity, levels, quantiles, FALSE, PACKAGE='bdl')
+}
+
+bdl_predictor_draws_of <- function(predictor, x, quantity, draws)
+{
+  .Call('R_swig_bdl_predictor_draws_of', predictor, x, quantity, draws, FALSE, PACKAGE='bdl')
+}
+
+bdl_predictor_log_likelihood <- function(predictor, x, y, log_likelihood)
+{
+  .Call('R_swig_bdl_predictor_log_likelihood', predictor, x, y, log_likelihood, FALSE, PACKAGE='bdl')
 }
 
 bdl_predictor_output_distribution <- function(predictor, x, mean, covariance)
@@ -983,6 +1028,16 @@ bdl_metric_coverage <- function(lower, upper, y)
 bdl_metric_crps <- function(draws, y)
 {
   .Call('R_swig_bdl_metric_crps', draws, y, FALSE, PACKAGE='bdl')
+}
+
+bdl_metric_waic <- function(log_likelihood, pointwise)
+{
+  .Call('R_swig_bdl_metric_waic', log_likelihood, pointwise, FALSE, PACKAGE='bdl')
+}
+
+bdl_metric_loo <- function(log_likelihood, pointwise)
+{
+  .Call('R_swig_bdl_metric_loo', log_likelihood, pointwise, FALSE, PACKAGE='bdl')
 }
 
 bdl_search_create <- function(prototype, folds, epochs, method, samples, seed)

@@ -50,15 +50,19 @@ degrees_of_freedom <- function(object) {
   }
 }
 
-summary.bdl <- function(object, level = 0.95, ...) {
+summary.bdl <- function(object, level = 0.95, base = NULL, ...) {
   table <- NULL
   if (is_linear(object)) {
-    mean <- coef(object)
-    sd <- sqrt(diag(covariance_of(object)))
-    table <- cbind(Estimate = mean, `Std. Dev.` = sd, limits_of(object, level = level), `P(> 0)` = stats::pnorm(mean / sd))
+    mean <- coef(object, base = base)
+    sd <- sqrt(diag(covariance_of(object, base)))
+    table <- cbind(Estimate = mean, `Std. Dev.` = sd, limits_of(object, level = level, base = base),
+                   `P(> 0)` = stats::pnorm(mean / sd))
+  } else if (!is.null(base)) {
+    base_class(object, base)
   }
   structure(class = "summary.bdl", list(
-    call = object$call, headline = headline(object), coefficients = table,
+    call = object$call, headline = headline(object), coefficients = table, base = base,
+    levels = if (object$family == "categorical") object$response$levels,
     elbo = unlist(object$history[nrow(object$history), -1]), noise = noise_sd(object),
     degrees_of_freedom = degrees_of_freedom(object), log_lik = if (is.null(object$rows) && is.null(object$members)) logLik(object), prior = prior_table(object),
     diagnosis = object$diagnosis$message, point = if (is_point(object)) no_covariance(object)
@@ -74,17 +78,23 @@ prior_table <- function(object) {
 print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", x$headline, "\n\n", sep = "")
   if (!is.null(x$coefficients)) {
-    cat("Coefficients (posterior means, standard deviations, limits, probability of being positive):\n")
+    cat("Coefficients (posterior means, standard deviations, limits, probability of being positive)", if (!is.null(x$base))
+      paste0(", as contrasts with ", x$base), ":\n", sep = "")
     table <- x$coefficients
     table[, "P(> 0)"] <- round(table[, "P(> 0)"], 3)
     print(table, digits = digits)
     if (!is.null(x$point)) cat("NaN: ", x$point, "\n", sep = "")
+    if (is.null(x$base) && !is.null(x$levels)) {
+      cat('The common level of all classes is known from the prior alone: summary(fit, base = "', x$levels[1],
+          '") has contrasts.\n', sep = "")
+    }
     cat("\n")
   }
   show_elbo(x$elbo, x$diagnosis)
   if (!is.null(x$log_lik)) {
-    cat(sprintf("Log likelihood at the posterior mean %.5g (%.4g effective parameters)\n", x$log_lik,
-                attr(x$log_lik, "df")))
+    effective <- attr(x$log_lik, "effective")
+    cat(sprintf("Log likelihood at the posterior mean %.5g", x$log_lik),
+        if (!is.na(effective)) sprintf(" (%.4g effective parameters)", effective), "\n", sep = "")
   }
   if (!is.null(x$noise)) cat("Noise standard deviation:", format(x$noise, digits = digits), "\n")
   if (!is.null(x$degrees_of_freedom)) {
@@ -107,15 +117,14 @@ residuals.bdl <- function(object, type = c("response", "pearson"), ...) {
   type <- match.arg(type)
   y <- kept(object)$response$y
   if (object$family == "categorical") y <- diag(object$response$outputs)[y + 1, , drop = FALSE]
-  fitted <- predict_rows(object, object$x, "response", type == "pearson", NULL, NULL, prediction_method(object),
-                         object$settings$samples, object$prediction_seed)
+  fitted <- usual_predictions(object, object$x, "response", type == "pearson")
   result <- drop(y) - (if (type == "pearson") fitted$fit else fitted)
   if (type == "pearson") result <- result / sqrt(fitted$se.fit^2 + fitted$noise^2)
   stats::naresid(object$na.action, result)
 }
 
 # At the posterior mean. The degrees of freedom are the effective number of parameters (MacKay 1992), and one for each
-# noise variance that was learned.
+# noise variance that was learned; or NA, with the reason.
 logLik.bdl <- function(object, ...) {
   kept(one_posterior(object, "logLik()"))
   handles <- handles_of(object)
@@ -125,19 +134,52 @@ logLik.bdl <- function(object, ...) {
   noise <- switch(likelihood_name(object$family, object$settings),
                   gaussian = length(unique(noise_sd(object))), heteroscedastic = object$response$outputs,
                   student_t = object$response$outputs + 1, 0)
-  structure(sum(values), df = effective + noise, nobs = nobs(object), class = "logLik")
+  reason <- attr(effective, "reason")
+  if (!is_linear(object) && !is_point(object)) {
+    reason <- paste("a network has several optima, so that no number of parameters makes its log likelihoods comparable:",
+                    "compare models by bdl_loo() or bdl_waic()")
+  }
+  effective <- as.double(effective) + noise
+  structure(sum(values), df = if (is.null(reason)) effective else NA_real_, nobs = nobs(object), effective = effective,
+            reason = reason, class = "logLik")
 }
 
-# sum_j 1 - lambda_j Sigma_jj with the prior precisions lambda; of a network the sum of the leverages of its rows, since
-# without the correlations of parameters the former may exceed the number of rows.
+# sum_j 1 - lambda_j Sigma_jj with the prior precisions lambda: the number of directions in which the data, not the prior,
+# determine the parameters, which is at most the number of values of the response. Of a network the sum of the leverages of
+# its rows, since without the correlations of parameters the former may exceed that number. Where there is no such number
+# it is NA, with the reason as an attribute.
 effective_parameters <- function(object, handles) {
-  if (is_point(object)) return(object$parameters)
-  if (!is_linear(object) && !identical(object$settings$rank, "dropout")) {
+  unknown <- function(...) structure(NA_real_, reason = paste0(...))
+  if (is_point(object)) return(unknown(no_covariance(object)))
+  if (identical(object$settings$rank, "dropout")) return(unknown("a dropout posterior has no covariance with the prior to compare"))
+  if (!is_linear(object)) {
     leverages <- leverages_of(object, object$x)
-    return(object$response$outputs * sum(1 - leverages[, "leverage"] / leverages[, "left_out"]))
+    return(min(object$response$outputs * sum(1 - leverages[, "leverage"] / leverages[, "left_out"]), length(object$response$y)))
   }
   variance <- bdl_posterior_marginal_variance(handles$posterior, c(1, object$parameters))
-  sum(1 - inverse.rle(object$prior) * drop(variance))
+  effective <- sum(1 - inverse.rle(object$prior) * drop(variance))
+  most <- min(object$parameters, length(object$response$y))
+  if (effective >= 0 && effective <= most * (1 + 1e-6)) return(min(effective, most)) # but for rounding
+  unknown("method \"", object$settings$method, "\" has learned variances that do not fit the prior (", format(effective, digits = 3),
+          " effective parameters, at most ", most, " are possible): take the default method, or compare models by bdl_loo()")
+}
+
+# The criteria need the degrees of freedom of logLik().
+AIC.bdl <- function(object, ..., k = 2) {
+  warn_of_df(list(object, ...))
+  NextMethod()
+}
+
+BIC.bdl <- function(object, ...) {
+  warn_of_df(list(object, ...))
+  NextMethod()
+}
+
+warn_of_df <- function(fits) {
+  for (fit in fits[vapply(fits, inherits, NA, "bdl")]) {
+    reason <- attr(logLik(fit), "reason")
+    if (!is.null(reason)) warn_of(paste0("NA: ", reason))
+  }
 }
 
 # As of lm(): a data frame for one response, and the state of R's generator as attribute "seed".

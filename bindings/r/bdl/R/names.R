@@ -15,6 +15,7 @@ posterior_families <- c(low_rank = BDL_LOW_RANK, full = BDL_FULL, full_moment = 
 prediction_methods <- c(monte_carlo = BDL_MONTE_CARLO, plug_in = BDL_PLUG_IN, quadrature = BDL_QUADRATURE,
                         linearized_monte_carlo = BDL_LINEARIZED_MONTE_CARLO, linearized = BDL_LINEARIZED,
                         local_monte_carlo = BDL_LOCAL_MONTE_CARLO)
+quantities <- c(y = BDL_QUANTITY_Y, mean = BDL_QUANTITY_MEAN, link = BDL_QUANTITY_LINK)
 scales <- c(linear = BDL_SCALE_LINEAR, log = BDL_SCALE_LOG)
 
 # The number of a word. `up` counts frames up to the function that the user called.

@@ -31,8 +31,7 @@ plot_calibration <- function(object, ...) {
 quantile_shares <- function(object) {
   probs <- seq(0.05, 0.95, 0.05)
   kept(object)
-  q <- predict_rows(object, object$x, "quantile", FALSE, NULL, probs, prediction_method(object), object$settings$samples,
-                    object$prediction_seed)
+  q <- usual_predictions(object, object$x, "quantile", probs = probs)
   y <- object$response$y
   observed <- vapply(seq_along(probs), function(k) {
     mean(y <= if (length(dim(q)) == 3) q[, , k] else q[, k])
@@ -42,8 +41,7 @@ quantile_shares <- function(object) {
 
 class_shares <- function(object) {
   kept(object)
-  p <- predict_rows(object, object$x, "prob", FALSE, NULL, NULL, prediction_method(object), object$settings$samples,
-                    object$prediction_seed)
+  p <- usual_predictions(object, object$x, "prob")
   y <- object$response$y
   if (ncol(y) == 1) y <- outer(drop(y), seq_len(ncol(p)) - 1, "==") + 0
   bin <- cut(as.vector(p), seq(0, 1, 0.1), include.lowest = TRUE)
@@ -56,8 +54,7 @@ plot_bands <- function(object, level = 0.95, ...) {
     refuse("bands are for one predictor and one response", call = quote(plot.bdl()))
   }
   x <- matrix(seq(min(object$x), max(object$x), length.out = 200), dimnames = list(NULL, colnames(object$x)))
-  band <- predict_rows(object, x, "interval", FALSE, level, NULL, prediction_method(object), object$settings$samples,
-                       object$prediction_seed)
+  band <- usual_predictions(object, x, "response", interval = "prediction", level = level)
   name <- if (is.null(colnames(x))) "x" else colnames(x)
   graphics::plot(object$x, object$response$y, ylim = range(band, object$response$y), xlab = name, ylab = "response",
                  main = sprintf("Predictions, %g %%", 100 * level), type = "n", ...)

@@ -26,22 +26,31 @@ bdl_predictor <- function(model, posterior, method = "monte_carlo", samples = bd
 }
 
 predict.bdl_predictor <- function(object, newdata, type = c("moments", "interval", "quantile", "prob", "draws", "outputs", "leverage"),
-                                  level = 0.95, probs = c(0.025, 0.5, 0.975), ...) {
+                                  level = 0.95, probs = c(0.025, 0.5, 0.975), of = c("y", "mean", "link"), ...) {
   no_more(...)
   x <- as_inputs(newdata, "newdata")
   facts <- attr(object, "facts")
+  of <- match.arg(of)
+  drawn <- if (of == "y") facts$targets else facts$means
   shape <- c(nrow(x), facts$means)
   switch(match.arg(type),
     moments = predicted_moments(object, x, shape),
-    interval = bdl_predictor_interval(object, x, level, shape, shape),
-    quantile = by_column(bdl_predictor_quantiles(object, x, probs, c(nrow(x), facts$means * length(probs))),
+    interval = predicted_limits(object, x, shape, level, of),
+    quantile = by_column(bdl_predictor_quantiles_of(object, x, quantities[[of]], probs, c(nrow(x), facts$means * length(probs))),
                          facts$means, length(probs)),
     prob = predicted_classes(object, x),
-    draws = by_column(bdl_predictor_draws(object, x, c(nrow(x), facts$targets * facts$samples)), facts$targets,
-                      facts$samples),
+    draws = by_column(bdl_predictor_draws_of(object, x, quantities[[of]], c(nrow(x), drawn * facts$samples)), drawn, facts$samples),
     outputs = predicted_outputs(object, x),
     leverage = lapply(bdl_predictor_leverage(object, x, c(nrow(x), 1), c(nrow(x), 1)), as.vector)
   )
+}
+
+predicted_limits <- function(predictor, x, shape, level, of) {
+  if (of == "y") return(bdl_predictor_interval(predictor, x, level, shape, shape))
+  if (!is.numeric(level) || length(level) != 1 || !isTRUE(level > 0 && level < 1)) refuse("level must be a number between 0 and 1")
+  tails <- c((1 - level) / 2, 1 - (1 - level) / 2)
+  found <- bdl_predictor_quantiles_of(predictor, x, quantities[[of]], tails, c(shape[1], 2 * shape[2]))
+  list(lower = found[, c(TRUE, FALSE), drop = FALSE], upper = found[, c(FALSE, TRUE), drop = FALSE])
 }
 
 predicted_moments <- function(predictor, x, shape) {

@@ -1,0 +1,110 @@
+# What a posterior can be asked: intervals of means and links, draws, log likelihoods, WAIC and LOO, contrasts.
+
+cars_fit <- bdl_glm(mpg ~ wt + hp, mtcars, seed = 1)
+am_fit <- bdl_glm(am ~ wt, mtcars, family = binomial, seed = 1)
+
+link_law <- function(fit, design) {
+  list(mean = drop(design %*% coef(fit)), sd = sqrt(rowSums((design %*% vcov(fit)) * design)))
+}
+
+test_that("confidence intervals are credible intervals of the mean", {
+  law <- link_law(cars_fit, cbind(1, mtcars$wt, mtcars$hp))
+  found <- predict(cars_fit, interval = "confidence")
+  expect_equal(dimnames(found), list(rownames(mtcars), c("fit", "lwr", "upr")))
+  expect_equal(unname(found), unname(cbind(law$mean, law$mean - qnorm(0.975) * law$sd, law$mean + qnorm(0.975) * law$sd)),
+               tolerance = 1e-9)
+  both <- predict(cars_fit, interval = "confidence", se.fit = TRUE)
+  expect_equal(both$fit, found)
+  expect_equal(unname(both$se.fit), unname(law$sd), tolerance = 1e-9)
+  wide <- predict(cars_fit, interval = "prediction")
+  expect_true(all(wide[, "lwr"] < found[, "lwr"] & found[, "upr"] < wide[, "upr"]))
+  expect_equal(predict(cars_fit, type = "link", interval = "confidence"), found, tolerance = 1e-12)
+  missing <- predict(cars_fit, data.frame(wt = c(3, NA), hp = 100), interval = "confidence")
+  expect_equal(unname(is.na(missing[, "lwr"])), c(FALSE, TRUE))
+})
+
+test_that("intervals of probabilities are the logistic function of those of the link", {
+  law <- link_law(am_fit, cbind(1, mtcars$wt))
+  link <- predict(am_fit, type = "link", interval = "confidence", level = 0.9)
+  expect_equal(unname(link[, "upr"]), law$mean + qnorm(0.95) * law$sd, tolerance = 1e-9)
+  expect_equal(predict(am_fit, type = "link"), link[, "fit"])
+  p <- predict(am_fit, interval = "confidence", level = 0.9)
+  expect_equal(p[, c("lwr", "upr")], plogis(link[, c("lwr", "upr")]), tolerance = 1e-9)
+  by_class <- predict(am_fit, type = "prob", interval = "confidence", level = 0.9)
+  expect_equal(dim(by_class), c(32L, 2L, 3L))
+  expect_equal(by_class[, "1", "lwr"], p[, "lwr"])
+  expect_equal(by_class[, "0", "lwr"], 1 - p[, "upr"])
+  expect_error(predict(am_fit, interval = "prediction"), "probability")
+  expect_error(predict(am_fit, type = "link", interval = "prediction"), "confidence")
+  expect_error(predict(am_fit, type = "class", interval = "confidence"), "response")
+  expect_error(predict(am_fit, interval = "confidence", level = 95), "level")
+})
+
+test_that("draws of mean and link have the moments of the closed form", {
+  # 4000 draws: 5 standard errors have probability 6e-7 for each row.
+  law <- link_law(am_fit, cbind(1, mtcars$wt))
+  link <- predict(am_fit, type = "draws", of = "link", samples = 4000)
+  expect_true(all(abs(rowMeans(link) - law$mean) < 5 * law$sd / sqrt(4000)))
+  expect_equal(predict(am_fit, type = "draws", of = "mean", samples = 4000), plogis(link), tolerance = 1e-9)
+  middle <- predict(am_fit, type = "quantile", of = "link", probs = 0.5)
+  expect_equal(unname(middle[, 1]), law$mean, tolerance = 1e-9)
+  draws <- bdl_sample_coefficients(cars_fit, 4000, seed = 1)
+  expect_equal(colnames(draws), names(coef(cars_fit)))
+  expect_true(all(abs(colMeans(draws) - coef(cars_fit)) < 5 * sqrt(diag(vcov(cars_fit)) / 4000)))
+  expect_error(predict(am_fit, of = "mean"), "of is for")
+})
+
+test_that("LOO and WAIC estimate what leaving out rows gives", {
+  logs <- bdl_log_likelihood(cars_fit, samples = 4000, seed = 1)
+  expect_equal(dim(logs), c(4000L, 32L))
+  loo <- bdl_loo(cars_fit, 4000, seed = 1)
+  expect_equal(loo$estimates, bdl_loo(logs)$estimates)
+  waic <- bdl_waic(logs)
+  expect_lt(abs(loo$estimates["elpd_loo", "Estimate"] - waic$estimates["elpd_waic", "Estimate"]), 1)
+  expect_equal(loo$estimates["looic", ], c(Estimate = -2, SE = 2) * loo$estimates["elpd_loo", ])
+  expect_equal(sum(loo$pointwise[, "p_loo"]), loo$estimates["p_loo", "Estimate"])
+  expect_equal(unname(waic$pointwise[, "p_waic"]), unname(apply(logs, 2, var)), tolerance = 1e-9)
+  expect_equal(dim(bdl_log_likelihood(am_fit, mtcars[1:3, ], mtcars$am[1:3], samples = 5)), c(5L, 3L))
+  expect_output(print(loo), "Largest Pareto k")
+  expect_error(bdl_loo(matrix(0, 1, 3)), "2 draws")
+  expect_error(bdl_log_likelihood(cars_fit, mtcars), "belong together")
+})
+
+test_that("information criteria are NA, with the reason, where they mean nothing", {
+  net <- suppressWarnings(bdl(mpg ~ wt, mtcars, hidden = 3, epochs = 5, seed = 1))
+  expect_true(is.na(attr(logLik(net), "df")))
+  expect_match(attr(logLik(net), "reason"), "bdl_loo")
+  expect_warning(expect_true(is.na(AIC(net))), "several optima")
+  expect_warning(expect_true(is.na(BIC(net))), "several optima")
+  df <- attr(logLik(cars_fit), "df")
+  expect_true(df > 1 && df <= 4)
+  expect_equal(AIC(cars_fit), 2 * df - 2 * as.numeric(logLik(cars_fit)))
+  set.seed(1)
+  x <- matrix(rnorm(200), 10)
+  wide <- suppressWarnings(bdl_glm(x, rnorm(10), seed = 1))
+  expect_lte(attr(logLik(wide), "df"), 11)
+  point <- suppressWarnings(bdl_glm(mpg ~ wt, mtcars, method = "map", seed = 1))
+  expect_warning(found <- predict(point, interval = "confidence"), "finds a point")
+  expect_true(all(is.nan(found[, "lwr"])))
+  expect_error(bdl_loo(point), "finds a point")
+})
+
+test_that("contrasts with a base class are differences, and known where the classes' own levels are not", {
+  fit <- suppressWarnings(bdl_glm(Species ~ Petal.Length, iris, seed = 1))
+  own <- matrix(coef(fit), 2)
+  expect_equal(unname(coef(fit, base = "setosa")), c(own[, 2:3] - own[, 1]))
+  expect_equal(names(coef(fit, base = "virginica"))[1], "setosa:(Intercept)")
+  d <- rbind(cbind(-diag(2), diag(2), 0 * diag(2)), cbind(-diag(2), 0 * diag(2), diag(2)))
+  expect_equal(unname(vcov(fit, base = "setosa")), unname(d %*% vcov(fit) %*% t(d)), tolerance = 1e-6)
+  expect_equal(nrow(confint(fit, base = "setosa")), 4)
+  table <- summary(fit, base = "setosa")$coefficients
+  expect_lt(max(table[, "Std. Dev."]), max(summary(fit)$coefficients[, "Std. Dev."]))
+  expect_equal(bdl_sample_coefficients(fit, 5, seed = 2, base = "setosa"),
+               bdl_sample_coefficients(fit, 5, seed = 2) %*% t(d), ignore_attr = TRUE, tolerance = 1e-7)
+  expect_output(print(summary(fit)), "base = \"setosa\"")
+  expect_error(coef(fit, base = "rose"), "must be one of the classes")
+  expect_error(coef(cars_fit, base = "a"), "categorical")
+  p <- predict(fit, iris[c(1, 51, 101), ], interval = "confidence")
+  expect_equal(dim(p), c(3L, 3L, 3L))
+  expect_true(all(p[, , "lwr"] < p[, , "fit"] & p[, , "fit"] < p[, , "upr"]))
+})
