@@ -28,6 +28,8 @@ struct Noise {
   NoiseCovariance covariance;
   bool log_precision_is_free = true;
   double first_degrees = 4, degrees = 4;
+  std::vector<double> shape;
+  NoiseOrigin shape_origin = NoiseOrigin::none;
   std::vector<Index> classes;  ///< empty if all classes count
   double limit = std::numeric_limits<double>::infinity();
 };

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/kinds/heteroscedastic.hpp"
+#include "likelihood/kinds/student_t.hpp"
 #include "likelihood/limited_rates.hpp"
-#include "likelihood/student_t.hpp"
+#include "likelihood/output_nodes.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 
@@ -69,6 +70,14 @@ double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> me
   double* const target = scratch.first(linearized_density_scratch(outputs)).data();
   double* const other = target + outputs;
   std::transform(y, y + likelihood.targets(), target, [](T value) { return static_cast<double>(value); });
+  if (likelihood.integrates_by_nodes()) {
+    double sum = 0;
+    for (Index c = 0; c < outputs; ++c)
+      if (!std::isnan(target[c]))
+        sum +=
+            log_density_of_normal(likelihood, mean[static_cast<std::size_t>(c)], covariance(c, c), target[c]);
+    return sum;
+  }
   if (likelihood.kind() == BDL_BERNOULLI || likelihood.kind() == BDL_CATEGORICAL) {
     probit_logits(mean, covariance, other);
     return likelihood.log_density(other, target);

@@ -12,7 +12,7 @@ namespace {
 
 /// Sizes of rules whose number of nodes depends on the prediction: enough for x of 1e6 standard deviations,
 /// and the largest that heteroscedastic noise can need.
-constexpr std::size_t most_nodes = 4096, most_components = 9400;
+constexpr std::size_t most_nodes = 4098, most_components = 9400;
 
 }  // namespace
 
@@ -38,6 +38,12 @@ void Predictor<T>::reserve_rules() {
     memory_.numbers.reserve(most_nodes);  // moments at the nodes
   }
   if (kind == BDL_BERNOULLI && spec_.method == BDL_LINEARIZED) memory_.information_rule.reserve(most_nodes);
+  if (model_->likelihood.integrates_by_nodes() &&
+      (spec_.method == BDL_QUADRATURE || spec_.method == BDL_LINEARIZED)) {
+    memory_.rule.reserve(most_nodes);
+    memory_.mixture.reserve(static_cast<Index>(most_nodes) * model_->outputs());
+    memory_.components.list.reserve(most_nodes);
+  }
   if (kind == BDL_HETEROSCEDASTIC && spec_.method == BDL_LINEARIZED)
     memory_.components.list.reserve(most_components);
 }
@@ -111,7 +117,7 @@ void Ensemble<T>::moments(const Array& x, const OutArray& mean, const OutArray& 
                           const OutArray& noise) {
   if (count() == 1) return predict_moments(members_[0]->query(x), mean, epistemic, noise);
   check_query(members_[0]->query(x));
-  const Index rows = x.rows, outputs = model().likelihood.means();
+  const Index rows = x.rows, outputs = model().likelihood.moment_count();
   Result means(results_[0], mean, rows, outputs, "mean");
   Result epistemics(results_[1], epistemic, rows, outputs, "epistemic_variance");
   Result noises(results_[2], noise, rows, outputs, "noise_variance");
@@ -135,7 +141,7 @@ void Ensemble<T>::classes(const Array& x, const OutArray& probabilities, const O
   if (count() == 1) return predict_classes(members_[0]->query(x), probabilities, entropy, mutual_information);
   check_query(members_[0]->query(x));
   const Likelihood& likelihood = model().likelihood;
-  const Index rows = x.rows, outputs = likelihood.outputs(), targets = likelihood.targets();
+  const Index rows = x.rows, outputs = likelihood.moment_count(), targets = likelihood.targets();
   const bool informs = given(mutual_information);
   Result p(results_[0], probabilities, rows, outputs, "probabilities");
   Result entropies(results_[1], entropy, rows, targets, "entropy");

@@ -1,10 +1,11 @@
 #include <cmath>
 #include <limits>
 
-#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/expected_loss.hpp"
+#include "likelihood/kinds/heteroscedastic.hpp"
+#include "likelihood/kinds/student_t.hpp"
 #include "likelihood/limited_rates.hpp"
 #include "likelihood/linearized_density.hpp"
-#include "likelihood/student_t.hpp"
 #include "predict/memory.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
@@ -51,6 +52,12 @@ double limited_expectation(const Likelihood& likelihood, const Mixture& mixture,
 /// is e^{m + v / 2}.
 double mixture_expectation(const Likelihood& likelihood, const Mixture& mixture, const double* y) {
   if (mixture.overflows) return -infinity;
+  if (mixture.is_gaussian() && likelihood.integrates_by_nodes()) {
+    double sum = 0;
+    for (Index c = 0; c < mixture.f.rows; ++c)
+      sum -= expected_loss(likelihood, mixture.f(c, 0), mixture.variance(c), y[c]).loss;
+    return sum;
+  }
   if (mixture.is_gaussian() && likelihood.kind() == BDL_HETEROSCEDASTIC)
     return heteroscedastic::expected_log_density(likelihood, mixture.f.column(0), mixture.covariance, y);
   if (mixture.is_gaussian() && likelihood.kind() == BDL_STUDENT_T)
@@ -105,7 +112,7 @@ double expected_log_likelihood(const Query<T>& asked, const Array& y) {
   query.refined = false;
   check_query(query);
   const Likelihood& likelihood = query.model.likelihood;
-  if (query.spec.method == BDL_LINEARIZED && has_classes(likelihood))
+  if (query.spec.method == BDL_LINEARIZED && has_classes(likelihood) && !likelihood.integrates_by_nodes())
     fail(Status::ERROR_UNSUPPORTED,
          "the probit approximation has no expected log likelihoods: use method linearized_monte_carlo");
   likelihood.check_targets(y, query.x.rows, "y");

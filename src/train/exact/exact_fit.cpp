@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "likelihood/shape.hpp"
 #include "methods/schedule.hpp"
 #include "optimize/minimize.hpp"
 #include "parallel/parallel.hpp"
@@ -13,6 +14,7 @@
 #include "train/exact/full_coordinates.hpp"
 #include "train/exact/low_rank_coordinates.hpp"
 #include "train/exact/noise_root.hpp"
+#include "train/scales.hpp"
 #include "train/sharding.hpp"
 #include "train/undo.hpp"
 #include "train/units.hpp"
@@ -27,6 +29,9 @@ constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
 
 /// Learned noise has at least this fraction of the targets' variance.
 constexpr double least_noise = 1e-12;
+
+/// Distance from the best shape, in standard deviations, at which a search ends.
+constexpr double near_shape = 1e-8;
 
 /// Commits the iterations of a search to the optimizer, and can undo the last of them.
 template <class T>
@@ -130,7 +135,7 @@ SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, 
                     [](DescentSearch& descent) { return descent.run(); });
 }
 
-/// Finds the optimum over q, and over the noise precision if that is learned.
+/// Finds the optimum over q, and over the noise precision or the shape of the density if they are learned.
 template <class T>
 class NoiseSearch {
  public:
@@ -139,11 +144,13 @@ class NoiseSearch {
     const Likelihood& likelihood = optimizer.model()->likelihood;
     learns_ = optimizer.options().learn_noise && likelihood.kind() == BDL_GAUSSIAN &&
               !likelihood.noise_covariance().given();
+    learns_shape_ = optimizer.options().learn_shape && has_shape(likelihood.kind());
     // Targets on a straight line would have no noise.
     if (learns_) most_ = std::log(1 / (least_noise * variance_of_targets(optimizer, data)));
   }
 
   SearchEnd run(const Iterated& iterated) {
+    if (learns_shape_) return run_with_shape(iterated);
     const Options& options = optimizer_.options();
     // A fit of few epochs may have ended before the noise was learned from its posterior.
     if (learns_ && optimizer_.state.step > 0) set_log_precision(log_precision() + residual());
@@ -164,12 +171,34 @@ class NoiseSearch {
     const auto ignored = [](const auto&, const auto&) { return true; };
     const double of_q =
         by_descent(elbo_, q_, 0, ignored, [](DescentSearch& descent) { return descent.length(); });
+    if (learns_shape_) return std::max(of_q, next_shape().distance);
     if (!learns_) return of_q;
     const double t = log_precision(), rows = static_cast<double>(optimizer_.data_size());
     return std::max(of_q, std::sqrt(rows / 2) * std::abs(root_.next(t, residual()) - t));
   }
 
  private:
+  /// Alternates between the optimal q and Newton steps of the shape, which converge as EM does.
+  SearchEnd run_with_shape(const Iterated& iterated) {
+    constexpr int most_rounds = 1000;
+    const Options& options = optimizer_.options();
+    for (int round = 0;; ++round) {
+      const SearchEnd end = search(elbo_, q_, options, iterated);
+      if (end == SearchEnd::stopped) return end;
+      const ShapeStep step = next_shape();
+      if (step.distance <= std::max(options.tolerance, near_shape)) return end;
+      if (round == most_rounds) return SearchEnd::stuck;
+      Likelihood next = optimizer_.model()->likelihood;
+      next.learn_shape(step.shape);
+      elbo_.set_likelihood(next);
+      optimizer_.team.vote();
+      optimizer_.model()->likelihood = std::move(next);
+    }
+  }
+  ShapeStep next_shape() {
+    const Model<T>& model = *optimizer_.model();
+    return shape_step(model.likelihood, elbo_.shape_sums(q_), 1, has_intercept(model));
+  }
   double log_precision() const { return std::log(optimizer_.model()->likelihood.noise_precision(0)); }
   double residual() {
     const double best = std::log(elbo_.best_noise_precision(elbo_.evaluate(q_)));
@@ -186,7 +215,7 @@ class NoiseSearch {
   ExactElbo& elbo_;
   Posterior<double>& q_;
   Optimizer<T>& optimizer_;
-  bool learns_ = false;
+  bool learns_ = false, learns_shape_ = false;
   double most_ = 0;
   NoiseRoot root_;
 };
@@ -217,6 +246,7 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   team.attempt([&] { searched.emplace(optimizer, undo, data, calls); });
   team.vote();
   start_noise(optimizer, data);
+  start_shape(optimizer, data);
   searched->elbo.set_likelihood(optimizer.model()->likelihood);
   TrainingState& state = optimizer.state;
   Course<T>& course = searched->course;

@@ -20,7 +20,7 @@ template <class T>
 void Prequential<T>::reserve(Index examples, ScoreKind kind) {
   const Index outputs = model_.outputs(), count = outputs * examples;
   f_.reserve(count);
-  mean_.reserve(2 * outputs);
+  mean_.reserve(2 * std::max(outputs, model_.likelihood.moment_count()));
   if (kind == ScoreKind::linearized) {
     density_scratch_.reserve(linearized_density_scratch(outputs));
     return;
@@ -50,8 +50,8 @@ template <class T>
 void Prequential<T>::add_error(const double* f, const T* y, PrequentialSums& sums) {
   const Likelihood& likelihood = model_.likelihood;
   double* const mean = mean_.data();
-  likelihood.moments(f, mean, mean + likelihood.outputs());
-  if (likelihood.kind() == BDL_CATEGORICAL) {
+  likelihood.moments(f, mean, mean + std::max(likelihood.outputs(), likelihood.moment_count()));
+  if (likelihood.has_one_label()) {
     sums.error += likelihood.top_class(f) == static_cast<Index>(y[0]) ? 0 : 1;
     ++sums.targets;
     return;
@@ -59,8 +59,8 @@ void Prequential<T>::add_error(const double* f, const T* y, PrequentialSums& sum
   for (Index c = 0; c < likelihood.targets(); ++c) {
     const double target = static_cast<double>(y[c]);
     if (std::isnan(target)) continue;
-    if (likelihood.kind() == BDL_BERNOULLI)
-      sums.error += (f[c] > 0) == (target > 0) ? 0 : 1;
+    if (likelihood.target_kind() == TargetKind::label)
+      sums.error += (mean[c] > 0.5) == (target > 0) ? 0 : 1;
     else
       sums.error += model_.standardization.variance_to_caller(c, (target - mean[c]) * (target - mean[c]));
     ++sums.targets;

@@ -50,6 +50,21 @@ degrees_of_freedom <- function(object) {
   }
 }
 
+# What training has learned of the density besides the coefficients; NULL where there is nothing.
+shape_of <- function(object) {
+  model <- handles_of(object)$model
+  if (object$family %in% c("negative_binomial", "gamma")) return(bdl_model_get_shape(model))
+  if (object$family == "ordinal") cut_points(object)
+}
+
+# Cut points as polr() has them, in P(y <= k) = plogis(zeta_k - eta) with an eta that has no intercept.
+cut_points <- function(object) {
+  levels <- object$response$levels
+  cuts <- drop(bdl_model_get_cut_points(handles_of(object)$model, c(1, length(levels) - 1)))
+  if (is_linear(object) && object$settings$bias) cuts <- cuts - coef(object)[["(Intercept)"]]
+  stats::setNames(cuts, paste(levels[-length(levels)], levels[-1], sep = "|"))
+}
+
 summary.bdl <- function(object, level = 0.95, ...) {
   table <- NULL
   if (is_linear(object)) {
@@ -60,7 +75,8 @@ summary.bdl <- function(object, level = 0.95, ...) {
   structure(class = "summary.bdl", list(
     call = object$call, headline = headline(object), coefficients = table,
     elbo = unlist(object$history[nrow(object$history), -1]), noise = noise_sd(object),
-    degrees_of_freedom = degrees_of_freedom(object), log_lik = if (is.null(object$rows) && is.null(object$members)) logLik(object), prior = prior_table(object),
+    degrees_of_freedom = degrees_of_freedom(object), shape = if (object$family != "ordinal") shape_of(object),
+    zeta = if (object$family == "ordinal") shape_of(object), log_lik = if (is.null(object$rows) && is.null(object$members)) logLik(object), prior = prior_table(object),
     diagnosis = object$diagnosis$message, point = if (is_point(object)) no_covariance(object)
   ))
 }
@@ -71,7 +87,22 @@ prior_table <- function(object) {
   data.frame(block = blocks$name, precision = inverse.rle(object$prior)[blocks$offset + 1])
 }
 
-print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
+print.# What training has learned of the density besides the coefficients; NULL where there is nothing.
+shape_of <- function(object) {
+  model <- handles_of(object)$model
+  if (object$family %in% c("negative_binomial", "gamma")) return(bdl_model_get_shape(model))
+  if (object$family == "ordinal") cut_points(object)
+}
+
+# Cut points as polr() has them, in P(y <= k) = plogis(zeta_k - eta) with an eta that has no intercept.
+cut_points <- function(object) {
+  levels <- object$response$levels
+  cuts <- drop(bdl_model_get_cut_points(handles_of(object)$model, c(1, length(levels) - 1)))
+  if (is_linear(object) && object$settings$bias) cuts <- cuts - coef(object)[["(Intercept)"]]
+  stats::setNames(cuts, paste(levels[-length(levels)], levels[-1], sep = "|"))
+}
+
+summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", x$headline, "\n\n", sep = "")
   if (!is.null(x$coefficients)) {
     cat("Coefficients (posterior means, standard deviations, limits, probability of being positive):\n")
@@ -90,6 +121,11 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
   if (!is.null(x$degrees_of_freedom)) {
     cat("Degrees of freedom of the noise:", format(x$degrees_of_freedom, digits = digits), "\n")
   }
+  if (!is.null(x$shape)) cat("Shape:", format(x$shape, digits = digits), "\n")
+  if (!is.null(x$zeta)) {
+    cat("Cut points (zeta):\n")
+    print(x$zeta, digits = digits)
+  }
   cat("Prior precision:", paste0(x$prior$block, " ", format(x$prior$precision, digits = digits), collapse = ", "), "\n")
   invisible(x)
 }
@@ -106,7 +142,7 @@ fitted.bdl <- function(object, ...) predict(object)
 residuals.bdl <- function(object, type = c("response", "pearson"), ...) {
   type <- match.arg(type)
   y <- kept(object)$response$y
-  if (object$family == "categorical") y <- diag(object$response$outputs)[y + 1, , drop = FALSE]
+  if (object$family %in% choice_families) y <- diag(moment_columns(object))[y + 1, , drop = FALSE]
   fitted <- predict_rows(object, object$x, "response", type == "pearson", NULL, NULL, prediction_method(object),
                          object$settings$samples, object$prediction_seed)
   result <- drop(y) - (if (type == "pearson") fitted$fit else fitted)
@@ -124,9 +160,13 @@ logLik.bdl <- function(object, ...) {
   effective <- effective_parameters(object, handles)
   noise <- switch(likelihood_name(object$family, object$settings),
                   gaussian = length(unique(noise_sd(object))), heteroscedastic = object$response$outputs,
-                  student_t = object$response$outputs + 1, 0)
+                  student_t = object$response$outputs + 1, negative_binomial = 1, gamma = 1,
+                  ordinal = length(object$response$levels) - 1 - has_intercept(object), 0)
   structure(sum(values), df = effective + noise, nobs = nobs(object), class = "logLik")
 }
+
+# Whether the mean of the cut points belongs to an intercept, which counts among the parameters.
+has_intercept <- function(object) !is_linear(object) || object$settings$bias
 
 # sum_j 1 - lambda_j Sigma_jj with the prior precisions lambda; of a network the sum of the leverages of its rows, since
 # without the correlations of parameters the former may exceed the number of rows.

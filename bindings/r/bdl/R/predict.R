@@ -7,7 +7,7 @@ predict.bdl <- function(object, newdata = NULL,
                         seed = object$prediction_seed, na.action = stats::na.pass, ...) {
   no_more(...)
   type <- match.arg(type)
-  if (type %in% c("class", "prob") && !object$family %in% c("bernoulli", "categorical")) {
+  if (type %in% c("class", "prob") && !object$family %in% class_families) {
     refuse('type = "', type, '" is for classes, the family is ', object$family, kind = "unsupported")
   }
   if (match.arg(interval) == "prediction") type <- "interval"
@@ -50,7 +50,7 @@ asker <- function(object, x, method, samples, seed) {
 }
 
 predict_rows <- function(object, x, type, se.fit, level, probs, method, samples, seed) {
-  shape <- c(nrow(x), object$response$outputs)
+  shape <- c(nrow(x), moment_columns(object))
   ask <- asker(object, x, method, samples, seed)
   moments <- function(wanted) {
     lapply(ask("moments", shape, if (wanted) shape, if (wanted) shape), labelled, object, x)
@@ -78,8 +78,13 @@ labelled <- function(values, object, x) {
   values
 }
 
+# Columns of the means of y: one for each class or level where y is one of them.
+moment_columns <- function(object) {
+  if (object$family == "ordinal") length(object$response$levels) else object$response$outputs
+}
+
 output_names <- function(object) {
-  if (object$family == "categorical") object$response$levels else object$response$names
+  if (object$family %in% choice_families) object$response$levels else object$response$names
 }
 
 probabilities <- function(object, p, x) {
@@ -91,7 +96,7 @@ probabilities <- function(object, p, x) {
 }
 
 most_probable <- function(object, p, x) {
-  if (object$family == "categorical") return(decode(object, max.col(p, "first") - 1))
+  if (object$family %in% choice_families) return(decode(object, max.col(p, "first") - 1))
   classes <- decode(object, drop(p > 0.5) + 0)
   if (is.matrix(classes)) dimnames(classes) <- list(rownames(x), object$response$names)
   classes
@@ -128,7 +133,7 @@ draws_of <- function(object, x, method, samples, seed) {
   shape <- if (targets == 1) c(nrow(x), samples) else c(nrow(x), targets, samples)
   names <- list(rownames(x), if (targets > 1) object$response$names, NULL)
   if (targets == 1) names <- names[-2]
-  if (object$family %in% c("bernoulli", "categorical")) {
+  if (object$family %in% class_families) {
     draws <- decode(object, as.vector(draws))
     if (is.factor(draws)) draws <- as.character(draws)
   }
