@@ -1,8 +1,8 @@
 // Integrals over one Gaussian output f ~ N(m, v) by the trapezoidal rule, for likelihoods of the table with
 // `nodes`. Such a likelihood has two more formulas:
 //
-//   strip(l)      half the width of a strip around the real line in which log p(y | f) is analytic, and p bounded
-//   width(l, f)   least width in f of steps of P(Y <= y | f), for means up to those of f
+//   strip(l)      half the width of a strip around the real line in which log p(y | f) is analytic, and p
+//   bounded width(l, f)   least width in f of steps of P(Y <= y | f), for means up to those of f
 //
 // and its log p(y | f) is concave in f. The rule's error falls as exp(-2 pi strip / (h s)) with the step h in
 // standard deviations s (Trefethen, Weideman 2014), so the step follows from strip and s; errors are near

@@ -127,6 +127,25 @@ ShapeStep shape_step(const Likelihood& likelihood, ConstSpan<double> sums, doubl
                                                        : log_step(likelihood, terms, part);
 }
 
+std::vector<double> learned_numbers(const Likelihood& likelihood, ConstSpan<double> shape) {
+  if (likelihood.target_kind() != TargetKind::level) return {std::log(shape[0])};
+  return {shape.begin(), shape.end()};
+}
+
+std::vector<double> shape_of(const Likelihood& likelihood, ConstSpan<double> numbers) {
+  if (likelihood.target_kind() != TargetKind::level) return {std::exp(numbers[0])};
+  return {numbers.begin(), numbers.end()};
+}
+
+bool are_learned_numbers(const Likelihood& likelihood, ConstSpan<double> numbers) {
+  if (likelihood.target_kind() != TargetKind::level)
+    return numbers[0] >= std::log(least_shape) && numbers[0] <= std::log(most_shape);
+  for (std::size_t k = 0; k < numbers.size(); ++k)
+    if (!(std::abs(numbers[k]) <= largest_cut) || (k > 0 && !(numbers[k] >= numbers[k - 1] + least_gap)))
+      return false;
+  return true;
+}
+
 Index target_sum_count(const Likelihood& likelihood) {
   return likelihood.target_kind() == TargetKind::level ? likelihood.levels() : 3;
 }

@@ -42,6 +42,12 @@ struct ShapeStep {
 /// stays: it belongs to the model's intercept.
 ShapeStep shape_step(const Likelihood& likelihood, ConstSpan<double> sums, double part, bool holds_location);
 
+/// Returns the numbers in which shapes are learned: log shapes, or cut points; shape_of() is the inverse.
+std::vector<double> learned_numbers(const Likelihood& likelihood, ConstSpan<double> shape);
+std::vector<double> shape_of(const Likelihood& likelihood, ConstSpan<double> numbers);
+/// True if they are the numbers of a shape within its limits.
+bool are_learned_numbers(const Likelihood& likelihood, ConstSpan<double> numbers);
+
 /// Statistics of the targets from which the first shape follows: for each level its number of rows; else the
 /// number of targets, their sum, and the sum of their squares.
 Index target_sum_count(const Likelihood& likelihood);

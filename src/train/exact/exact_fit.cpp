@@ -10,6 +10,7 @@
 #include "optimize/minimize.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
+#include "train/exact/accelerated_steps.hpp"
 #include "train/exact/descent_search.hpp"
 #include "train/exact/full_coordinates.hpp"
 #include "train/exact/low_rank_coordinates.hpp"
@@ -178,22 +179,46 @@ class NoiseSearch {
   }
 
  private:
-  /// Alternates between the optimal q and Newton steps of the shape, which converge as EM does.
+  /// Alternates between the optimal q, at first roughly, and accelerated steps of the shape.
   SearchEnd run_with_shape(const Iterated& iterated) {
     constexpr int most_rounds = 1000;
-    const Options& options = optimizer_.options();
-    for (int round = 0;; ++round) {
+    constexpr double rough = 1e-3;  // of the distance to the best shape
+    Options options = optimizer_.options();
+    const double least = options.tolerance;
+    options.tolerance = std::max(least, rough);
+    AcceleratedSteps steps;
+    for (int round = 0; round < most_rounds; ++round) {
       const SearchEnd end = search(elbo_, q_, options, iterated);
       if (end == SearchEnd::stopped) return end;
       const ShapeStep step = next_shape();
-      if (step.distance <= std::max(options.tolerance, near_shape)) return end;
-      if (round == most_rounds) return SearchEnd::stuck;
+      const bool is_near = step.distance <= std::max(least, near_shape);
+      if (is_near && options.tolerance == least) return end;
+      options.tolerance = is_near ? least : std::max(least, std::min(rough, rough * step.distance));
       Likelihood next = optimizer_.model()->likelihood;
-      next.learn_shape(step.shape);
+      next.learn_shape(accelerated(next, step, steps));
       elbo_.set_likelihood(next);
       optimizer_.team.vote();
       optimizer_.model()->likelihood = std::move(next);
     }
+    return SearchEnd::stuck;
+  }
+  /// Returns the shape after an accelerated step, or after the plain one where that would be too long.
+  static std::vector<double> accelerated(const Likelihood& likelihood, const ShapeStep& step,
+                                         AcceleratedSteps& steps) {
+    constexpr double longest = 10;  // plain steps
+    const std::vector<double> now = learned_numbers(likelihood, likelihood.shape()),
+                              plain = learned_numbers(likelihood, step.shape);
+    std::vector<double> change(now.size());
+    double size = 0, length = 0;
+    for (std::size_t k = 0; k < now.size(); ++k) change[k] = plain[k] - now[k];
+    const std::vector<double> next = steps.next(now, change);
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      size = std::max(size, std::abs(change[k]));
+      length = std::max(length, std::abs(next[k] - now[k]));
+    }
+    if (length <= longest * size && are_learned_numbers(likelihood, next)) return shape_of(likelihood, next);
+    steps.forget();
+    return step.shape;
   }
   ShapeStep next_shape() {
     const Model<T>& model = *optimizer_.model();

@@ -87,22 +87,7 @@ prior_table <- function(object) {
   data.frame(block = blocks$name, precision = inverse.rle(object$prior)[blocks$offset + 1])
 }
 
-print.# What training has learned of the density besides the coefficients; NULL where there is nothing.
-shape_of <- function(object) {
-  model <- handles_of(object)$model
-  if (object$family %in% c("negative_binomial", "gamma")) return(bdl_model_get_shape(model))
-  if (object$family == "ordinal") cut_points(object)
-}
-
-# Cut points as polr() has them, in P(y <= k) = plogis(zeta_k - eta) with an eta that has no intercept.
-cut_points <- function(object) {
-  levels <- object$response$levels
-  cuts <- drop(bdl_model_get_cut_points(handles_of(object)$model, c(1, length(levels) - 1)))
-  if (is_linear(object) && object$settings$bias) cuts <- cuts - coef(object)[["(Intercept)"]]
-  stats::setNames(cuts, paste(levels[-length(levels)], levels[-1], sep = "|"))
-}
-
-summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
+print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
   cat("\nCall:\n", paste(deparse(x$call), collapse = "\n"), "\n\n", x$headline, "\n\n", sep = "")
   if (!is.null(x$coefficients)) {
     cat("Coefficients (posterior means, standard deviations, limits, probability of being positive):\n")

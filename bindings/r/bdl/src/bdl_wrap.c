@@ -2901,6 +2901,288 @@ R_swig_bdl_model_get_degrees_of_freedom ( SEXP model, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_model_set_shape ( SEXP model, SEXP shape, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  double arg2 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_shape", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_shape", "_request_stop"), "bdl_model_set_shape", "model");
+  }
+  {
+    arg2 = (double)bdlr_double(shape, "bdl_model_set_shape", "shape");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_set_shape(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_get_shape ( SEXP model, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  double *arg2 = (double *) 0 ;
+  SEXP given1 ;
+  double output2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg2 = &output2;
+  }
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_shape", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_shape", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_get_shape((struct bdl_model const *)arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "shape", Rf_ScalarReal(*arg2));
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_set_levels ( SEXP model, SEXP levels, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int64_t arg2 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_levels", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_levels", "_request_stop"), "bdl_model_set_levels", "model");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(levels, "bdl_model_set_levels", "levels");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_set_levels(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_levels ( SEXP model, SEXP s_swig_copy)
+{
+  int64_t result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_levels", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_levels", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_model_levels((struct bdl_model const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_set_cut_points ( SEXP model, SEXP cut_points, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_matrix arg2 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_cut_points", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_cut_points", "_request_stop"), "bdl_model_set_cut_points", "model");
+  }
+  {
+    arg2 = bdlr_matrix(cut_points, 0, "bdl_model_set_cut_points", "cut_points");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_set_cut_points(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_get_cut_points ( SEXP model, SEXP cut_points, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_matrix_out arg2 ;
+  SEXP given1 ;
+  SEXP array2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_cut_points", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_cut_points", "model");
+  }
+  {
+    arg2 = bdlr_matrix_out(cut_points, &array2, "bdl_model_get_cut_points", "cut_points");
+    PROTECT(array2);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_get_cut_points((struct bdl_model const *)arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "cut_points", array2);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_model_set_noise_covariance ( SEXP model, SEXP covariance, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -14604,6 +14886,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_create_low_rank", (DL_FUNC) &R_swig_bdl_posterior_create_low_rank, 4},
    {"R_swig_bdl_metric_auroc", (DL_FUNC) &R_swig_bdl_metric_auroc, 3},
    {"R_swig_bdl_dataset_from_arrays", (DL_FUNC) &R_swig_bdl_dataset_from_arrays, 3},
+   {"R_swig_bdl_model_get_shape", (DL_FUNC) &R_swig_bdl_model_get_shape, 2},
    {"R_swig_bdl_posterior_tensor_count", (DL_FUNC) &R_swig_bdl_posterior_tensor_count, 2},
    {"R_swig_bdl_search_request_stop", (DL_FUNC) &R_swig_bdl_search_request_stop, 1},
    {"R_swig_bdl_model_standardize", (DL_FUNC) &R_swig_bdl_model_standardize, 4},
@@ -14614,10 +14897,12 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_search_run", (DL_FUNC) &R_swig_bdl_search_run, 7},
    {"R_swig_bdl_network_description", (DL_FUNC) &R_swig_bdl_network_description, 6},
    {"R_swig_bdl_status_name", (DL_FUNC) &R_swig_bdl_status_name, 1},
+   {"R_swig_bdl_model_levels", (DL_FUNC) &R_swig_bdl_model_levels, 2},
    {"R_swig_bdl_method_describe", (DL_FUNC) &R_swig_bdl_method_describe, 2},
    {"R_swig_bdl_model_set_noise_precision", (DL_FUNC) &R_swig_bdl_model_set_noise_precision, 3},
    {"R_swig_bdl_optimizer_evidence", (DL_FUNC) &R_swig_bdl_optimizer_evidence, 4},
    {"R_swig_bdl_model_copy", (DL_FUNC) &R_swig_bdl_model_copy, 2},
+   {"R_swig_bdl_model_set_cut_points", (DL_FUNC) &R_swig_bdl_model_set_cut_points, 3},
    {"R_swig_bdl_posterior_entropy", (DL_FUNC) &R_swig_bdl_posterior_entropy, 2},
    {"R_swig_bdl_model_get_noise_covariance", (DL_FUNC) &R_swig_bdl_model_get_noise_covariance, 3},
    {"R_swig_bdl_optimizer_minibatch", (DL_FUNC) &R_swig_bdl_optimizer_minibatch, 2},
@@ -14642,6 +14927,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_description", (DL_FUNC) &R_swig_bdl_model_description, 2},
    {"R_swig_bdl_last_error", (DL_FUNC) &R_swig_bdl_last_error, 0},
    {"R_swig_bdl_metric_ood", (DL_FUNC) &R_swig_bdl_metric_ood, 4},
+   {"R_swig_bdl_model_get_cut_points", (DL_FUNC) &R_swig_bdl_model_get_cut_points, 3},
    {"R_swig_bdl_model_set_classes", (DL_FUNC) &R_swig_bdl_model_set_classes, 3},
    {"R_swig_bdl_model_class_count", (DL_FUNC) &R_swig_bdl_model_class_count, 2},
    {"R_swig_bdl_load", (DL_FUNC) &R_swig_bdl_load, 6},
@@ -14656,8 +14942,8 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_shortened_steps", (DL_FUNC) &R_swig_bdl_optimizer_shortened_steps, 2},
    {"R_swig_bdl_training_suggest", (DL_FUNC) &R_swig_bdl_training_suggest, 6},
    {"R_swig_bdl_save", (DL_FUNC) &R_swig_bdl_save, 5},
-   {"R_swig_bdl_optimizer_set_process_noise", (DL_FUNC) &R_swig_bdl_optimizer_set_process_noise, 3},
    {"R_swig_bdl_posterior_create_full", (DL_FUNC) &R_swig_bdl_posterior_create_full, 3},
+   {"R_swig_bdl_optimizer_set_process_noise", (DL_FUNC) &R_swig_bdl_optimizer_set_process_noise, 3},
    {"R_swig_bdl_model_get_name", (DL_FUNC) &R_swig_bdl_model_get_name, 4},
    {"R_swig_bdl_optimizer_set_prior_posterior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior_posterior, 3},
    {"R_swig_bdl_search_folds", (DL_FUNC) &R_swig_bdl_search_folds, 3},
@@ -14715,6 +15001,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_noise_suggest", (DL_FUNC) &R_swig_bdl_noise_suggest, 5},
    {"R_swig_bdl_optimizer_set_choice", (DL_FUNC) &R_swig_bdl_optimizer_set_choice, 4},
    {"R_swig_bdl_method_count", (DL_FUNC) &R_swig_bdl_method_count, 1},
+   {"R_swig_bdl_model_set_levels", (DL_FUNC) &R_swig_bdl_model_set_levels, 3},
    {"R_swig_bdl_posterior_mean", (DL_FUNC) &R_swig_bdl_posterior_mean, 3},
    {"R_swig_bdl_posterior_set_low_rank", (DL_FUNC) &R_swig_bdl_posterior_set_low_rank, 5},
    {"R_swig_bdl_predict_draws", (DL_FUNC) &R_swig_bdl_predict_draws, 7},
@@ -14767,6 +15054,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_dataset_from_safetensors", (DL_FUNC) &R_swig_bdl_dataset_from_safetensors, 4},
    {"R_swig_bdl_optimizer_running_elbo", (DL_FUNC) &R_swig_bdl_optimizer_running_elbo, 3},
    {"R_swig_bdl_search_trial_count", (DL_FUNC) &R_swig_bdl_search_trial_count, 2},
+   {"R_swig_bdl_model_set_shape", (DL_FUNC) &R_swig_bdl_model_set_shape, 3},
    {"R_swig_bdl_mpi_start_world", (DL_FUNC) &R_swig_bdl_mpi_start_world, 2},
    {"R_swig_bdl_check_version", (DL_FUNC) &R_swig_bdl_check_version, 4},
    {"R_swig_bdl_model_log_likelihood", (DL_FUNC) &R_swig_bdl_model_log_likelihood, 6},
