@@ -47,6 +47,15 @@ typedef enum bdl_likelihood {
   /** y: C real columns, y ~ f + t / sqrt(noise precision), where t has Student's t distribution
    * (bdl_model_set_degrees_of_freedom()). */
   BDL_STUDENT_T = 6,
+  BDL_PROBIT = 7,  /**< y: C columns of 0 or 1, P(y = 1) = Phi(f), the normal distribution function */
+  BDL_CLOGLOG = 8, /**< y: C columns of 0 or 1, P(y = 1) = 1 - exp(-exp(f)) (complementary log-log) */
+  /** y: C columns of counts of mean mu = exp(f) and variance mu + mu^2 / shape (bdl_model_set_shape()). */
+  BDL_NEGATIVE_BINOMIAL = 9,
+  /** y: C columns of positive numbers of mean mu = exp(f) and variance mu^2 / shape. */
+  BDL_GAMMA = 10,
+  /** y: one column of levels 0, 1, ..., K - 1, P(y <= k) = 1 / (1 + exp(f - cut point k)), with one output f
+   * (bdl_model_set_levels()). */
+  BDL_ORDINAL = 11,
   BDL_LIKELIHOOD_FORCE_INT32 = 0x7fffffff
 } bdl_likelihood;
 
@@ -379,6 +388,52 @@ BDL_API bdl_status bdl_model_set_degrees_of_freedom(bdl_model* model, double deg
  * @param degrees_of_freedom receives the number
  */
 BDL_API bdl_status bdl_model_get_degrees_of_freedom(const bdl_model* model, double* degrees_of_freedom);
+
+/**
+ * Sets the shape of BDL_NEGATIVE_BINOMIAL, where y has the variance mu + mu^2 / shape (theta of R's
+ * MASS::glm.nb), or of BDL_GAMMA, where it has mu^2 / shape (1 / dispersion of R's glm). Training starts from it
+ * and learns it, unless option "learn_shape" is 0; if it is not set, training starts from the moments of y.
+ * Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+ *
+ * @param shape 1e-6 to 1e6
+ */
+BDL_API bdl_status bdl_model_set_shape(bdl_model* model, double shape);
+
+/**
+ * Returns the present shape of BDL_NEGATIVE_BINOMIAL or BDL_GAMMA: 1 in a new model, then set or learned.
+ * Since 0.3.
+ *
+ * @param shape receives the number
+ */
+BDL_API bdl_status bdl_model_get_shape(const bdl_model* model, double* shape);
+
+/**
+ * Sets the number of levels of BDL_ORDINAL, 2 in a new model, and forgets its cut points and the names of its
+ * levels if the number changes. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+ *
+ * @param levels 2 to 1000
+ */
+BDL_API bdl_status bdl_model_set_levels(bdl_model* model, int64_t levels);
+
+/** Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.3. */
+BDL_API int64_t bdl_model_levels(const bdl_model* model);
+
+/**
+ * Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of levels
+ * (McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns them, unless
+ * option "learn_shape" is 0. If the model has biases it keeps the mean of the cut points, as that is the place of
+ * the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+ *
+ * @param cut_points 1 x (levels - 1), ascending
+ */
+BDL_API bdl_status bdl_model_set_cut_points(bdl_model* model, bdl_matrix cut_points);
+
+/**
+ * Returns the present cut points of BDL_ORDINAL. Since 0.3.
+ *
+ * @param cut_points receives 1 x (levels - 1)
+ */
+BDL_API bdl_status bdl_model_get_cut_points(const bdl_model* model, bdl_matrix_out cut_points);
 
 /**
  * Gives Gaussian noise a full covariance R, with correlations between the outputs: y ~ N(f, R). Densities,

@@ -101,6 +101,8 @@ void load(const TensorArchive& archive, bdl_model* user_model, bdl_model** model
     parts.model->set_offsets(parts.noise.has_offsets);
     parts.model->likelihood.set_degrees_of_freedom(parts.noise.first_degrees);
     parts.model->likelihood.learn_degrees_of_freedom(parts.noise.degrees);
+    if (!parts.noise.shape.empty())
+      parts.model->likelihood.set_shape(parts.noise.shape, parts.noise.shape_origin);
     if (parts.noise.classes.empty())
       parts.model->likelihood.set_all_classes();
     else

@@ -13,7 +13,7 @@ namespace bdl {
 namespace {
 
 Likelihood checked_likelihood(const bdl_likelihood& kind, Index outputs) {
-  check_enum(kind, BDL_GAUSSIAN, BDL_STUDENT_T, "likelihood");
+  check_enum(kind, BDL_GAUSSIAN, last_likelihood, "likelihood");
   if (kind == BDL_CATEGORICAL && outputs < 2)
     fail(Status::ERROR_INVALID_ARGUMENT, "a categorical model has %lld outputs, expected at least 2",
          static_cast<long long>(outputs));
@@ -22,6 +22,10 @@ Likelihood checked_likelihood(const bdl_likelihood& kind, Index outputs) {
         Status::ERROR_INVALID_ARGUMENT,
         "a heteroscedastic model has %lld outputs, expected two per target: means, then log noise precisions",
         static_cast<long long>(outputs));
+  if (kind == BDL_ORDINAL && outputs != 1)
+    fail(Status::ERROR_INVALID_ARGUMENT,
+         "an ordinal model has %lld outputs, expected 1: levels differ by cut points",
+         static_cast<long long>(outputs));
   return Likelihood(kind, outputs);
 }
 

@@ -96,6 +96,16 @@ void check_student_t(const Likelihood& likelihood) {
   if (likelihood.kind() != BDL_STUDENT_T) fail(Status::ERROR_UNSUPPORTED, "the likelihood is not Student t");
 }
 
+void check_has_shape(const Likelihood& likelihood) {
+  if (!has_shape(likelihood.kind()) || likelihood.target_kind() == TargetKind::level)
+    fail(Status::ERROR_UNSUPPORTED, "the likelihood is not negative binomial or Gamma");
+}
+
+void check_ordinal(const Likelihood& likelihood) {
+  if (likelihood.target_kind() != TargetKind::level)
+    fail(Status::ERROR_UNSUPPORTED, "the likelihood is not ordinal");
+}
+
 }  // namespace
 }  // namespace bdl
 
@@ -229,5 +239,66 @@ bdl_status bdl_model_get_degrees_of_freedom(const bdl_model* model, double* degr
     check_student_t(m.likelihood);
     not_null(degrees_of_freedom, "degrees_of_freedom");
     *degrees_of_freedom = m.likelihood.degrees_of_freedom();
+  });
+}
+
+bdl_status bdl_model_set_shape(bdl_model* model, double shape) {
+  return guard(__func__, model, "model", [&](auto& m) {
+    check_has_shape(m.likelihood);
+    if (!(shape >= 1e-6 && shape <= 1e6))
+      fail(Status::ERROR_INVALID_ARGUMENT, "shape is %g, expected 1e-6 to 1e6", shape);
+    m.likelihood.set_shape({&shape, 1});
+  });
+}
+
+bdl_status bdl_model_get_shape(const bdl_model* model, double* shape) {
+  return guard(__func__, model, "model", [&](const auto& m) {
+    check_has_shape(m.likelihood);
+    not_null(shape, "shape");
+    *shape = m.likelihood.shape(0);
+  });
+}
+
+bdl_status bdl_model_set_levels(bdl_model* model, int64_t levels) {
+  return guard(__func__, model, "model", [&](auto& m) {
+    check_ordinal(m.likelihood);
+    check_range(levels, 2, most_levels, "levels");
+    if (levels != m.likelihood.levels()) m.names.set_all(BDL_CLASS, {});
+    m.likelihood.set_levels(levels);
+  });
+}
+
+int64_t bdl_model_levels(const bdl_model* model) {
+  if (!model) return 0;
+  return std::visit(
+      [](const auto& m) {
+        const bool is_ordinal = m->likelihood.target_kind() == TargetKind::level;
+        return is_ordinal ? static_cast<int64_t>(m->likelihood.levels()) : int64_t{0};
+      },
+      model->object);
+}
+
+bdl_status bdl_model_set_cut_points(bdl_model* model, bdl_matrix cut_points) {
+  return guard(__func__, model, "model", [&](auto& m) {
+    check_ordinal(m.likelihood);
+    check_shape(cut_points, 1, -1, "cut_points");
+    check_range(cut_points.cols, 1, most_levels - 1, "the number of cut points");
+    const std::vector<double> cuts = row_values(cut_points, cut_points.cols, 0, "cut_points");
+    for (std::size_t k = 1; k < cuts.size(); ++k)
+      if (!(cuts[k] > cuts[k - 1]))
+        fail(Status::ERROR_INVALID_ARGUMENT,
+             "cut_points has %g after %g at column %zu (counting from 0), expected ascending numbers",
+             cuts[k], cuts[k - 1], k);
+    if (std::ssize(cuts) + 1 != m.likelihood.levels()) m.names.set_all(BDL_CLASS, {});
+    m.likelihood.set_shape(cuts);
+  });
+}
+
+bdl_status bdl_model_get_cut_points(const bdl_model* model, bdl_matrix_out cut_points) {
+  return guard(__func__, model, "model", [&](const auto& m) {
+    check_ordinal(m.likelihood);
+    const ConstSpan<double> cuts = m.likelihood.shape();
+    check_output(cut_points, 1, std::ssize(cuts), "cut_points");
+    write_result<double>({cuts.data(), std::ssize(cuts), 1}, cut_points, "cut_points");
   });
 }

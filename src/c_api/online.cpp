@@ -105,9 +105,8 @@ bdl_status bdl_optimizer_prequential(const bdl_optimizer* optimizer, int64_t* co
   return guard(__func__, optimizer, "optimizer", [&](const auto& o) {
     model_of(o);
     const PrequentialSums& sums = o.state.prequential;
-    const bdl_likelihood kind = o.model()->likelihood.kind();
     const double mean_error = sums.error / sums.targets;  // NaN if there is no target
-    const bool is_class = kind == BDL_CATEGORICAL || kind == BDL_BERNOULLI;
+    const bool is_class = o.model()->likelihood.has_classes();
     const double mean = sums.log_density / sums.examples;
     if (sums.examples > 0) {  // else NaN, as documented
       checked_result(mean, "log_density");

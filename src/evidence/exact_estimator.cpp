@@ -15,8 +15,8 @@ template <class T>
 const DenseShape& exact_layer(const Model<T>& model) {
   if (!model.has_exact_expectations())
     fail(Status::ERROR_UNSUPPORTED,
-         "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, "
-         "Bernoulli, Gaussian or Poisson");
+         "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, and a "
+         "likelihood of one output other than Student t");
   return model.graph()->dense().front();
 }
 
@@ -74,8 +74,8 @@ void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight, Index fir
     for (Index i = begin; i < begin + count; ++i) {
       const auto m = static_cast<double>(f_.data()[i]), target = static_cast<double>(y(0, i));
       const double v = variances_.data()[i];
-      const ExpectedLoss expected =
-          exact ? expected_loss(model_.likelihood, m, v, target) : expected_quadratic_loss(m, v, target);
+      const ExpectedLoss expected = exact ? expected_loss(model_.likelihood, m, v, target)
+                                          : expected_quadratic_loss(model_.likelihood, m, v, target);
       const T* const row = y.column_data(i);
       const double times = model_.likelihood.weight(row);
       losses_.data()[i] = times * expected.loss - model_.likelihood.log_orders(row);

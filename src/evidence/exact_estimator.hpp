@@ -13,8 +13,8 @@ namespace bdl {
 template <class T>
 const DenseShape& exact_layer(const Model<T>& model);
 
-/// Function of an output whose expectation is computed: the loss, or (Poisson only) a quadratic near it,
-/// whose optimum is a start for searches (expected_quadratic_loss()).
+/// Function of an output whose expectation is computed: the loss, or (for log means only) a quadratic near
+/// it, whose optimum is a start for searches (expected_quadratic_loss()).
 enum class ExampleLoss { exact, quadratic };
 
 /// Number of elements of the rows x_i that are written at a time, so that they stay in the cache.
@@ -31,6 +31,9 @@ class ExactEstimator {
                        Index first = 0, ExampleLoss loss = ExampleLoss::exact);
   /// Returns the variances x_i^T Sigma x_i of the outputs at the last estimate.
   ConstSpan<double> variances(Index examples) const { return variances_.first(examples); }
+
+  /// Returns their means.
+  ConstSpan<T> means(Index examples) const { return f_.first(examples); }
 
   const BlockedRows<T>& blocks() const { return rows_; }
 

@@ -4,7 +4,8 @@
 #include <cmath>
 
 #include "curvature/seeds.hpp"
-#include "likelihood/student_t.hpp"
+#include "likelihood/kinds/student_t.hpp"
+#include "likelihood/shape.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
@@ -58,18 +59,20 @@ StepEvidence<T> MinibatchEvidence<T>::estimate(const EvidenceRequest<T>& request
 template <class T>
 StepEvidence<T> MinibatchEvidence<T>::with_sums(const EvidenceRequest<T>& request, const Minibatch<T>& batch,
                                                 const Evidence<T>& evidence) {
-  StepEvidence<T> out{evidence,
-                      misfits(evidence.outputs, batch, request.scratch),
-                      sum_weights(model_.likelihood, batch.y),
-                      {},
-                      {}};
+  StepEvidence<T> out;
+  out.evidence = evidence;
+  out.misfits = misfits(evidence.outputs, batch, request.scratch);
+  out.examples = sum_weights(model_.likelihood, batch.y);
   if (out.evidence.gradient.empty())
     estimator_.sum_rows(request.q, request.options, request.scratch, out.evidence);
   if (request.learned.noise)
     out.squared_errors = request.scratch.template take<double>(model_.likelihood.targets());
   if (request.learned.prior)
     out.prior_squares = request.scratch.template take<double>(std::ssize(request.prior.groups()));
-  for (const auto sums : {out.squared_errors, out.prior_squares}) std::ranges::fill(sums, 0.0);
+  if (request.learned.shape)
+    out.shape_sums = request.scratch.template take<double>(shape_sum_count(model_.likelihood));
+  for (const auto sums : {out.squared_errors, out.prior_squares, out.shape_sums})
+    std::ranges::fill(sums, 0.0);
   if (request.learned.any())
     sum_scales(request, batch, evidence, out);
   else if (request.learned.at_samples)
@@ -126,6 +129,11 @@ void MinibatchEvidence<T>::sum_scales(const EvidenceRequest<T>& request, const M
     out.degrees_count = out.examples * static_cast<double>(evidence.outputs.cols / batch.y.cols *
                                                            model_.likelihood.targets());
   }
+  if (learned.shape)
+    for (Index j = 0; j < evidence.outputs.cols; ++j)
+      add_shape_terms(model_.likelihood, evidence.outputs.column_data(j),
+                      batch.y.column_data(j % batch.y.cols),
+                      model_.likelihood.weight(batch.y.column_data(j % batch.y.cols)), out.shape_sums);
   if (!learned.prior) return;
   request.prior.mean_squares(evidence.noise ? moments(request.q, scratch) : evidence.thetas,
                              out.prior_squares);

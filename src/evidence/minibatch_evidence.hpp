@@ -20,10 +20,10 @@ struct Misfits {
 
 /// Scales that a step learns besides the posterior.
 struct LearnedScales {
-  bool prior = false, noise = false, degrees = false;
+  bool prior = false, noise = false, degrees = false, shape = false;
   bool at_samples = false;  ///< true if they need samples that the estimate does not draw
   bool is_due = false;      ///< false if learning starts in a later step
-  bool any() const { return is_due && (prior || noise || degrees); }
+  bool any() const { return is_due && (prior || noise || degrees || shape); }
 };
 
 template <class T>
@@ -35,6 +35,7 @@ struct StepEvidence {
   std::span<double> squared_errors;  ///< sum over the examples, for each target
   double degrees_slope = 0;          ///< slope by 1 / nu of Student-t noise, summed
   double degrees_count = 0;          ///< number of summands of degrees_slope
+  std::span<double> shape_sums;      ///< gradient and information by the shape (likelihood/shape.hpp)
 };
 
 template <class T>

@@ -29,6 +29,8 @@ struct Noise {
   bool log_precision_is_free = true;
   double first_degrees = 4, degrees = 4;
   bool is_weighted = false, has_offsets = false;
+  std::vector<double> shape;
+  NoiseOrigin shape_origin = NoiseOrigin::none;
   std::vector<Index> classes;  ///< empty if all classes count
   double limit = std::numeric_limits<double>::infinity();
 };

@@ -21,12 +21,17 @@ constexpr MomentNames input_names{"model.input_mean", "model.input_scale"},
     target_names{"model.target_mean", "model.target_scale"};
 constexpr const char* kinds[] = {"network", "user", "mlp"};  // files without a description say mlp
 constexpr const char* noise_origins[] = {"none", "training", "caller", "targets"};
-constexpr const char* likelihoods[] = {"gaussian", "bernoulli",       "categorical",
-                                       "poisson",  "heteroscedastic", "student_t"};
+constexpr const char* likelihoods[] = {
+#define BDL_LIKELIHOOD(name, formulas, word, targets, integrals) word,
+#include "likelihood/likelihoods.def"
+#undef BDL_LIKELIHOOD
+};
 constexpr const char* free_name = "model.log_precision_is_free";
 constexpr const char *weights_name = "model.row_weights",
                      *offsets_name = "model.offsets";  // written if rows have them
-constexpr const char* limit_name = "model.limit";      // written if it is finite
+constexpr const char* shape_name = "model.shape";      // of likelihoods that have one
+constexpr const char* shape_origin_name = "model.shape_origin";
+constexpr const char* limit_name = "model.limit";  // written if it is finite
 
 template <class T>
 std::shared_ptr<Model<T>> read_description(const RecordReader& record, const Likelihood& likelihood) {
@@ -117,6 +122,28 @@ std::vector<Index> read_classes(const RecordReader& record, const Likelihood& li
 
 }  // namespace
 
+namespace {
+
+/// Reads the shape, if the likelihood has one: positive, or ascending cut points.
+Noise read_shape(const RecordReader& record, const Likelihood& likelihood) {
+  Noise noise;
+  if (!has_shape(likelihood.kind())) return noise;
+  const bool cuts = likelihood.target_kind() == TargetKind::level;
+  const Index count = record.shape(shape_name, 1)[0];
+  if (count < 1 || (!cuts && count != 1) || count >= most_levels)
+    fail(Status::ERROR_FORMAT, "tensor %s has the wrong length", shape_name);
+  noise.shape.resize(static_cast<std::size_t>(count));
+  record.vector<double>(shape_name, noise.shape, cuts ? Numbers::any : Numbers::positive);
+  const bool ascends =
+      std::ranges::adjacent_find(noise.shape, std::not_fn(std::less<>())) == noise.shape.end();
+  if (cuts && !(ascends && std::isfinite(noise.shape.front()) && std::isfinite(noise.shape.back())))
+    fail(Status::ERROR_FORMAT, "tensor %s does not ascend", shape_name);
+  noise.shape_origin = static_cast<NoiseOrigin>(record.word(shape_origin_name, noise_origins));
+  return noise;
+}
+
+}  // namespace
+
 template <class T>
 void write_model(RecordWriter& record, const Model<T>& model) {
   const Graph<T>* graph = model.graph();
@@ -134,6 +161,10 @@ void write_model(RecordWriter& record, const Model<T>& model) {
   if (model.likelihood.kind() == BDL_STUDENT_T) {
     record.real("model.degrees_of_freedom", model.likelihood.degrees_of_freedom());
     record.real("model.first_degrees_of_freedom", model.likelihood.first_degrees_of_freedom());
+  }
+  if (has_shape(model.likelihood.kind())) {
+    record.vector(shape_name, model.likelihood.shape());
+    record.text(shape_origin_name, noise_origins[static_cast<int>(model.likelihood.shape_origin())]);
   }
   if (std::isfinite(model.likelihood.limit())) record.real(limit_name, model.likelihood.limit());
   if (const NoiseCovariance& noise = model.likelihood.noise_covariance(); noise.given())
@@ -153,7 +184,11 @@ std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr
   const Index outputs = record.integer("model.outputs", kind == BDL_CATEGORICAL ? 2 : 1, size_limit);
   if (kind == BDL_HETEROSCEDASTIC && outputs % 2 != 0)
     fail(Status::ERROR_FORMAT, "field model.outputs is odd, but the model is heteroscedastic");
+  if (kind == BDL_ORDINAL && outputs != 1)
+    fail(Status::ERROR_FORMAT, "field model.outputs is not 1, but the model is ordinal");
   Likelihood likelihood(kind, outputs);
+  if (const Noise noise = read_shape(record, likelihood); !noise.shape.empty())
+    likelihood.set_shape(noise.shape, noise.shape_origin);
   std::shared_ptr<Model<T>> model;
   if (record.word("model.kind", kinds) == 1) {
     check_user_model(record, user_model.get(), likelihood);
@@ -200,6 +235,9 @@ Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
           noise.first_degrees <= 1e6))
       fail(Status::ERROR_FORMAT, "field model.degrees_of_freedom is out of range");
   }
+  Noise of_shape = read_shape(record, likelihood);
+  noise.shape = std::move(of_shape.shape);
+  noise.shape_origin = of_shape.shape_origin;
   if (record.has(covariance_name)) {
     if (likelihood.kind() != BDL_GAUSSIAN || origin != NoiseOrigin::caller)
       fail(Status::ERROR_FORMAT, "tensor %s does not fit the model", covariance_name);

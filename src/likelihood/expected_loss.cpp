@@ -2,56 +2,59 @@
 
 #include <cmath>
 
+#include "likelihood/formulas.hpp"
 #include "likelihood/gaussian_integrals.hpp"
-#include "likelihood/special_functions.hpp"
 
 namespace bdl {
-namespace {
 
-/// Expectations for l(f) = softplus(z), where z = -f for y = 1 and f for y = 0.
-ExpectedLoss expected_logistic_loss(double m, double v, bool positive) {
+ExpectedLoss expected_softplus(double m, double v) {
   ExpectedLoss sums;
   double total = 0;
-  visit_logistic_nodes(positive ? -m : m, v, [&](double z, double weight) {
+  visit_logistic_nodes(m, v, [&](double z, double weight) {
     const double e = std::exp(-std::abs(z)), larger = 1 / (1 + e), smaller = e * larger;
     total += weight;
     sums.loss += weight * (std::max(z, 0.0) + std::log1p(e));
     sums.slope += weight * (z >= 0 ? larger : smaller);
     sums.curvature += weight * larger * smaller;
   });
-  return {sums.loss / total, (positive ? -1 : 1) * sums.slope / total, sums.curvature / total};
+  return {sums.loss / total, sums.slope / total, sums.curvature / total};
 }
-
-/// Expectations for a share y of successes: those of y times a success and 1 - y times a failure.
-ExpectedLoss expected_share_loss(double m, double v, double y) {
-  const ExpectedLoss failure = expected_logistic_loss(m, v, false);
-  return {failure.loss - y * m, failure.slope - y, failure.curvature};
-}
-
-/// Returns exp(f) - y f + log y! as half the deviance above its least value: for large counts the terms of
-/// the definition are a million times their sum.
-double poisson_loss(double f, double y) {
-  return half_poisson_deviance(f, y) - log_poisson(y, y);
-}
-
-}  // namespace
 
 ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y) {
   if (std::isnan(y)) return {};
-  if (likelihood.kind() == BDL_BERNOULLI && y > 0 && y < 1) return expected_share_loss(m, v, y);
-  if (likelihood.kind() == BDL_BERNOULLI) return expected_logistic_loss(m, v, y > 0);
-  if (likelihood.kind() == BDL_GAUSSIAN) {
-    const double precision = likelihood.noise_precision(0);
-    return {precision * v / 2 - likelihood.log_density(&m, &y), precision * (m - y), precision};
-  }
-  const double rate = std::exp(m + v / 2);
-  return {poisson_loss(m, y) - rate * std::expm1(-v / 2), rate - y, rate};
+  return with_formulas(likelihood, [&](auto formulas) -> ExpectedLoss {
+    if constexpr (requires { formulas.expected_loss(likelihood, m, v, y); })
+      return formulas.expected_loss(likelihood, m, v, y);
+    return {};
+  });
 }
 
-ExpectedLoss expected_quadratic_loss(double m, double v, double y) {
+bool has_quadratic_loss(const Likelihood& likelihood) {
+  return with_formulas(likelihood, [&](auto formulas) {
+    return requires {
+      formulas.quadratic_loss(likelihood, 1.0);
+    };
+  });
+}
+
+ExpectedLoss expected_quadratic_loss(const Likelihood& likelihood, double m, double v, double y) {
   if (std::isnan(y)) return {};
-  const double curvature = y + 0.5, error = m - std::log(curvature);
-  return {curvature * (error * error + v) / 2, curvature * error, curvature};
+  return with_formulas(likelihood, [&](auto formulas) -> ExpectedLoss {
+    if constexpr (requires { formulas.quadratic_loss(likelihood, y); }) {
+      const QuadraticLoss of = formulas.quadratic_loss(likelihood, y);
+      const double error = m - of.mode;
+      return {of.curvature * (error * error + v) / 2, of.curvature * error, of.curvature};
+    }
+    return {};
+  });
+}
+
+double typical_curvature(const Likelihood& likelihood, double y) {
+  return with_formulas(likelihood, [&](auto formulas) -> double {
+    if constexpr (requires { formulas.typical_curvature(likelihood, y); })
+      return formulas.typical_curvature(likelihood, y);
+    return 0;
+  });
 }
 
 }  // namespace bdl

@@ -11,13 +11,25 @@ struct ExpectedLoss {
   double loss = 0, slope = 0, curvature = 0;  ///< E[l], E[l'], E[l''] >= 0
 };
 
-/// Returns the expectations for a Bernoulli, Gaussian or Poisson likelihood of one output, with errors near
-/// rounding. They are zero if y is missing (NaN), and not finite if a Poisson rate overflows. Allocates
-/// nothing.
+/// Returns the expectations for a likelihood of one output that has exact integrals (Likelihood::is_exact()),
+/// with errors near rounding. They are zero if y is missing (NaN), and not finite if a rate overflows.
+/// Allocates nothing.
 ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y);
 
-/// As expected_loss(), for a quadratic approximation of the Poisson loss that has its minimum near log y and
-/// its curvature there (McCullagh, Nelder 1989, section 2.5); the gradient does not grow with the rate.
-ExpectedLoss expected_quadratic_loss(double m, double v, double y);
+/// A quadratic of an output: curvature and mode.
+struct QuadraticLoss {
+  double curvature, mode;
+};
+
+/// True if a likelihood of a log mean has a quadratic near its loss that does not depend on where a search
+/// begins: with its minimum near log y, and the curvature there (McCullagh, Nelder 1989, section 2.5). The
+/// gradient does not grow with the mean.
+bool has_quadratic_loss(const Likelihood& likelihood);
+
+/// As expected_loss(), for that quadratic.
+ExpectedLoss expected_quadratic_loss(const Likelihood& likelihood, double m, double v, double y);
+
+/// Returns about the largest E[l''] that y may have, for a likelihood with exact integrals.
+double typical_curvature(const Likelihood& likelihood, double y);
 
 }  // namespace bdl

@@ -15,40 +15,71 @@ bool is_label(double value, double end) {
 }  // namespace
 
 bool is_target(const Likelihood& likelihood, double value) {
-  switch (likelihood.kind()) {
-    case BDL_BERNOULLI:
+  switch (likelihood.target_kind()) {
+    case TargetKind::label:
       return likelihood.is_weighted() ? value >= 0 && value <= 1 : is_label(value, 2);
-    case BDL_CATEGORICAL:
+    case TargetKind::choice:
       return is_label(value, static_cast<double>(likelihood.outputs())) &&
              likelihood.has_class(static_cast<Index>(value));
-    case BDL_GAUSSIAN:
-    case BDL_HETEROSCEDASTIC:
-    case BDL_STUDENT_T:
+    case TargetKind::level:
+      return is_label(value, static_cast<double>(likelihood.levels()));
+    case TargetKind::real:
       return std::isfinite(value);
-    default:
-      return is_label(value, HUGE_VAL);
+    case TargetKind::positive:
+      return value > 0 && std::isfinite(value);
+    case TargetKind::count:
+      break;
   }
+  return is_label(value, HUGE_VAL);
 }
 
 const char* target_range(const Likelihood& likelihood) {
-  switch (likelihood.kind()) {
-    case BDL_BERNOULLI:
+  switch (likelihood.target_kind()) {
+    case TargetKind::label:
       return likelihood.is_weighted() ? "0, 1 or, of several trials, a number between" : "0 or 1";
-    case BDL_CATEGORICAL:
+    case TargetKind::choice:
       return likelihood.class_count() < likelihood.outputs()
                  ? "one of the classes that the model has been limited to"
                  : "a class number below the number of outputs";
-    case BDL_GAUSSIAN:
-    case BDL_HETEROSCEDASTIC:
-    case BDL_STUDENT_T:
+    case TargetKind::level:
+      return "a level 0, 1, ... below the number of levels (1 + the number of cut points)";
+    case TargetKind::real:
       return "a finite number, or NaN if it is missing";
-    default:
-      return "a count 0, 1, 2, ...";
+    case TargetKind::positive:
+      return "a finite number above 0";
+    case TargetKind::count:
+      break;
   }
+  return "a count 0, 1, 2, ...";
 }
 
 Likelihood::Likelihood(bdl_likelihood kind, Index outputs)
-    : kind_(kind), outputs_(outputs), class_count_(kind == BDL_CATEGORICAL ? outputs : 0) {}
+    : kind_(kind), outputs_(outputs), class_count_(kind == BDL_CATEGORICAL ? outputs : 0) {
+  reset_shape(2);
+}
+
+void Likelihood::reset_shape(Index levels) {
+  shape_origin_ = NoiseOrigin::none;
+  shape_.clear();
+  if (target_kind() == TargetKind::level)
+    for (Index k = 1; k < levels; ++k)
+      shape_.push_back(std::log(static_cast<double>(k) / static_cast<double>(levels - k)));
+  else if (has_shape(kind_))
+    shape_.push_back(1);
+}
+
+void Likelihood::set_levels(Index levels) {
+  reset_shape(levels);
+}
+
+void Likelihood::set_shape(ConstSpan<double> values, NoiseOrigin origin) {
+  shape_.assign(values.begin(), values.end());
+  shape_origin_ = origin;
+}
+
+void Likelihood::learn_shape(ConstSpan<double> values) {
+  set_shape(values, shape_origin_ == NoiseOrigin::none ? NoiseOrigin::training : shape_origin_);
+}
 
 std::vector<Index> Likelihood::classes() const {
   std::vector<Index> classes;
@@ -98,6 +129,7 @@ void Likelihood::forget_learned_noise() {
   constexpr double one = 1;
   degrees_ = first_degrees_;
   if (kind_ == BDL_POISSON) limit_ = std::numeric_limits<double>::infinity();
+  if (shape_origin_ == NoiseOrigin::training) reset_shape(levels());
   if (noise_origin_ == NoiseOrigin::training) set_noise_precision({&one, 1}, NoiseOrigin::none);
 }
 

@@ -1,12 +1,15 @@
 // Likelihoods p(y | f), as in docs/theory/likelihoods.md: densities, the seeds from which
 // back-propagation makes gradient and curvature rows, and the Hessian at the outputs.
 //
-// likelihood.cpp has the settings (classes, noise, limits) and checks targets, likelihood_formulas.cpp the
-// formulas. Two likelihoods have files of their own: heteroscedastic.hpp and student_t.hpp. Expectations over
-// Gaussian outputs: expected_loss.hpp (loss and derivatives), linearized_density.hpp (predictive densities),
-// limited_rates.hpp (counts), by the rules of gaussian_integrals.hpp.
+// A likelihood is one file in kinds/, a struct of formulas, and one row of the table likelihoods.def.
+// formulas.hpp finds the struct of a likelihood; likelihood.cpp has the settings (classes, noise, shape,
+// limits) and checks targets. kinds/independent_outputs.hpp is the page that all share whose targets are
+// independent. Expectations over Gaussian outputs: expected_loss.hpp (loss and derivatives),
+// linearized_density.hpp (predictive densities), limited_rates.hpp (counts), by the rules of
+// gaussian_integrals.hpp; shape.hpp learns dispersions and cut points.
 #pragma once
 
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -20,20 +23,67 @@ namespace bdl {
 /// is a start that stays when training begins anew.
 enum class NoiseOrigin { none = 0, training = 1, caller = 2, targets = 3 };
 
+/// What a target is: a real number with noise, a label 0 or 1, a class number, the number of an ordered
+/// level, a count, or a positive number.
+enum class TargetKind { real, label, choice, level, count, positive };
+
+/// How expectations over a Gaussian output are computed: not at all in one dimension; by closed forms or
+/// rules of the likelihood's own; or by formulas in expected_loss(), and nodes that output_nodes.hpp places.
+enum class OutputIntegrals { none, own, nodes };
+
+/// A row of the table likelihoods.def.
+struct LikelihoodRow {
+  bdl_likelihood kind;
+  const char* word;
+  TargetKind targets;
+  OutputIntegrals integrals;
+};
+
+inline constexpr LikelihoodRow likelihood_rows[] = {
+#define BDL_LIKELIHOOD(name, formulas, word, targets, integrals) \
+  {BDL_##name, word, TargetKind::targets, OutputIntegrals::integrals},
+#include "likelihood/likelihoods.def"
+#undef BDL_LIKELIHOOD
+};
+inline constexpr bdl_likelihood last_likelihood = likelihood_rows[std::size(likelihood_rows) - 1].kind;
+
+constexpr const LikelihoodRow& row_of(bdl_likelihood kind) {
+  return likelihood_rows[kind - BDL_GAUSSIAN];
+}
+/// True if y is one of several classes.
+constexpr bool has_classes(bdl_likelihood kind) {
+  const TargetKind targets = row_of(kind).targets;
+  return targets == TargetKind::label || targets == TargetKind::choice || targets == TargetKind::level;
+}
+/// True if the density has numbers that are the same for every row, and learned (Likelihood::shape()).
+constexpr bool has_shape(bdl_likelihood kind) {
+  return kind == BDL_NEGATIVE_BINOMIAL || kind == BDL_GAMMA || kind == BDL_ORDINAL;
+}
+constexpr bool has_noise_precision(bdl_likelihood kind) {
+  return row_of(kind).targets == TargetKind::real;
+}
+
+/// Largest number of levels of an ordinal y.
+inline constexpr Index most_levels = 1000;
+
 class Likelihood {
  public:
   Likelihood(bdl_likelihood kind, Index outputs);
 
   bdl_likelihood kind() const { return kind_; }
+  TargetKind target_kind() const { return row_of(kind_).targets; }
   Index outputs() const { return outputs_; }
   /// Number of targets: the columns of y but for the weight.
-  Index targets() const { return kind_ == BDL_CATEGORICAL ? 1 : means(); }
-  /// Number of elements of E[y].
+  Index targets() const { return has_one_label() ? 1 : means(); }
+  /// Number of outputs that are means, log means or logits: all but log noise precisions.
   Index means() const { return kind_ == BDL_HETEROSCEDASTIC ? outputs_ / 2 : outputs_; }
-  /// True if the last column of y is the weight of the row: the row counts so many times, and a Bernoulli
-  /// target is the share of successes in so many trials.
+  /// Number of elements of E[y], which moments() writes: one for each class or level if y is one of them.
+  Index moment_count() const { return target_kind() == TargetKind::level ? levels() : means(); }
+  /// True if the last column of y is the weight of the row: the row counts so many times, and a label is the
+  /// share of successes in so many trials.
   bool is_weighted() const { return is_weighted_; }
   void set_weighted(bool weighted) { is_weighted_ = weighted; }
+  bool has_trials() const { return is_weighted_ && target_kind() == TargetKind::label; }
   /// Number of columns of y.
   Index columns() const { return targets() + (is_weighted_ ? 1 : 0); }
   /// Returns the weight of a row of y.
@@ -51,9 +101,29 @@ class Likelihood {
   template <class T>
   double log_orders(const T* y) const;
   /// True if y is real, with Gaussian or Student-t noise.
-  bool has_noise_precision() const {
-    return kind_ == BDL_GAUSSIAN || kind_ == BDL_HETEROSCEDASTIC || kind_ == BDL_STUDENT_T;
+  bool has_noise_precision() const { return bdl::has_noise_precision(kind_); }
+  bool has_classes() const { return bdl::has_classes(kind_); }
+  /// True if y is one column of numbers of classes or levels.
+  bool has_one_label() const {
+    return target_kind() == TargetKind::choice || target_kind() == TargetKind::level;
   }
+  /// True if expectations over one Gaussian output are known (expected_loss.hpp).
+  bool is_exact() const { return row_of(kind_).integrals != OutputIntegrals::none; }
+  /// True if predictions from a Gaussian output are integrals over nodes (output_nodes.hpp).
+  bool integrates_by_nodes() const { return row_of(kind_).integrals == OutputIntegrals::nodes; }
+
+  /// Numbers of the density that training may learn, the same for every row: the shape of a negative binomial
+  /// or Gamma y, or the ascending cut points of an ordinal one; else none.
+  ConstSpan<double> shape() const { return shape_; }
+  double shape(Index k) const { return shape_[static_cast<std::size_t>(k)]; }
+  NoiseOrigin shape_origin() const { return shape_origin_; }
+  void set_shape(ConstSpan<double> values, NoiseOrigin origin = NoiseOrigin::caller);
+  /// Sets what training has learned; the origin stays the caller.
+  void learn_shape(ConstSpan<double> values);
+  /// Number of levels of an ordinal y.
+  Index levels() const { return static_cast<Index>(shape_.size()) + 1; }
+  /// Sets cut points of levels of equal probability for f = 0.
+  void set_levels(Index levels);
 
   /// Degrees of freedom of Student-t noise now, and at the start of training.
   double degrees_of_freedom() const { return degrees_; }
@@ -93,7 +163,7 @@ class Likelihood {
   /// Sets the precision that training has learned. Its origin stays the caller or the targets; a full
   /// covariance is not changed.
   void learn_noise_precision(ConstSpan<double> values);
-  /// Resets learned noise to 1 with no origin, and removes the limit of counts.
+  /// Resets learned noise and shape to those of a new likelihood, and removes the limit of counts.
   void forget_learned_noise();
   /// Sets Gaussian noise with a full covariance, until set_noise_precision() replaces it. noise_precision()
   /// is then 1 / R_cc, the precision of each output's marginal.
@@ -127,7 +197,7 @@ class Likelihood {
   template <class T>
   double misfit(const T* f, const T* y) const;
 
-  /// Writes the mean of y given f (the class probabilities if categorical) and its variance.
+  /// Writes the mean of y given f (the probabilities if it is a class or level) and its variance.
   template <class T>
   void moments(const T* f, double* mean, double* variance) const;
 
@@ -142,8 +212,8 @@ class Likelihood {
   void hessian_root(const T* f, const T* y, Index k, T* seed, double* coefficient) const;
 
   /// Writes C values h that determine the Hessian H = -d^2 log p / df^2: H is diag(h), diag(h) - h h^T if
-  /// categorical, or R^-1 whatever h is; see also heteroscedastic.hpp. y is read only if heteroscedastic,
-  /// Student-t or beyond the limit.
+  /// categorical, or R^-1 whatever h is; see also heteroscedastic.hpp. y is read only where H depends on it:
+  /// not if Gaussian, Bernoulli, categorical, or Poisson below the limit.
   template <class T>
   void hessian_terms(const T* f, const T* y, double* h) const;
   /// False if H is diagonal.
@@ -154,6 +224,10 @@ class Likelihood {
   /// Computes out = H v; out must not be v.
   template <class T>
   void hessian_product(const double* h, const T* v, T* out) const;
+  /// Returns E_y[-d^2 log p / df_c^2], for the mean or logit f_c.
+  double information(const double* f, Index c) const;
+  /// Returns an upper bound of -d^2 log p in any direction of f, infinity if there is none.
+  double curvature_bound() const;
 
  private:
   void check_weights(const Array& y, const char* name) const;
@@ -168,13 +242,10 @@ class Likelihood {
   NoiseCovariance noise_covariance_;
   std::vector<bool> has_class_;  // empty if all classes are possible
   Index class_count_;
+  std::vector<double> shape_;
+  NoiseOrigin shape_origin_ = NoiseOrigin::none;
 
-  /// Returns log sum_k e^f_k over the possible classes; 0 unless y is categorical.
-  template <class T>
-  double normaliser(const T* f) const;
-  /// Returns e^(f_c - normaliser), or 0 for impossible classes.
-  template <class T>
-  double class_probability(const T* f, Index c, double normaliser) const;
+  void reset_shape(Index levels);
 };
 
 /// True if the value is finite and, unless y is real, a label.

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/kinds/heteroscedastic.hpp"
+#include "likelihood/kinds/student_t.hpp"
 #include "likelihood/limited_rates.hpp"
-#include "likelihood/student_t.hpp"
+#include "likelihood/output_nodes.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 
@@ -64,7 +65,7 @@ void add_noise_covariance(const Likelihood& likelihood, MatrixView<double> s) {
 
 namespace {
 
-/// As linearized_log_density(), for a row that counts once.
+/// As linearized_log_density(), for a row that counts once, or for trials if integrals are by nodes.
 template <class T>
 double log_density_once(const Likelihood& likelihood, ConstSpan<double> mean,
                         ConstMatrixView<double> covariance, const T* y, Buffer<double>& scratch) {
@@ -72,6 +73,14 @@ double log_density_once(const Likelihood& likelihood, ConstSpan<double> mean,
   double* const target = scratch.first(linearized_density_scratch(outputs)).data();
   double* const other = target + outputs;
   std::transform(y, y + likelihood.targets(), target, [](T value) { return static_cast<double>(value); });
+  if (likelihood.integrates_by_nodes()) {
+    double sum = 0;
+    for (Index c = 0; c < outputs; ++c)
+      if (!std::isnan(target[c]))
+        sum += log_density_of_normal(likelihood, mean[static_cast<std::size_t>(c)], covariance(c, c), target[c],
+                                     likelihood.has_trials() ? likelihood.weight(y) : 1);
+    return sum;
+  }
   if (likelihood.kind() == BDL_BERNOULLI || likelihood.kind() == BDL_CATEGORICAL) {
     probit_logits(mean, covariance, other);
     return likelihood.log_density(other, target);
@@ -100,8 +109,8 @@ double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> me
                               ConstMatrixView<double> covariance, const T* y, Buffer<double>& scratch) {
   if (!likelihood.is_weighted()) return log_density_once(likelihood, mean, covariance, y, scratch);
   if (likelihood.weight(y) == 0) return 0;
-  return likelihood.weight(y) * log_density_once(likelihood, mean, covariance, y, scratch) +
-         likelihood.log_orders(y);
+  const double times = likelihood.has_trials() && likelihood.integrates_by_nodes() ? 1 : likelihood.weight(y);
+  return times * log_density_once(likelihood, mean, covariance, y, scratch) + likelihood.log_orders(y);
 }
 
 #define BDL_INSTANTIATE(T)                                                                              \

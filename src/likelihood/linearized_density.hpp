@@ -26,10 +26,10 @@ inline Index linearized_density_scratch(Index outputs) {
 }
 
 /// Returns log p(y | x) of one example, for its targets that are not missing (NaN). Gaussian: log N(y; m, S +
-/// R). Bernoulli and categorical: the probit approximation. Poisson: the exact integral. The last three read
-/// only diag(S): outputs are taken as independent, as are targets of a heteroscedastic Gaussian
-/// (heteroscedastic.hpp). The value is -infinity if it underflows, or if S is so large that S + R is not
-/// positive definite after rounding.
+/// R). Bernoulli and categorical: the probit approximation. Poisson and all that integrate by nodes: the
+/// exact integral. These and the next read only diag(S): outputs are taken as independent, as are targets of
+/// a heteroscedastic Gaussian (heteroscedastic.hpp). The value is -infinity if it underflows, or if S is so
+/// large that S + R is not positive definite after rounding.
 template <class T>
 double linearized_log_density(const Likelihood& likelihood, ConstSpan<double> mean,
                               ConstMatrixView<double> covariance, const T* y, Buffer<double>& scratch);

@@ -5,6 +5,8 @@
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -83,6 +85,52 @@ double normal_cdf(double z) {
   return std::erfc(-z / std::numbers::sqrt2) / 2;
 }
 
+namespace {
+
+/// Returns 1 - 1 / z^2 + 3 / z^4 - ... without the 1: for z <= -20 Phi(z) = phi(z) / -z times the series.
+double mills_series(double z) {
+  const double s = 1 / (z * z);
+  double sum = 0, term = 1;
+  for (int k = 1; k <= 8; ++k) {
+    term *= -(2 * k - 1) * s;
+    sum += term;
+  }
+  return sum;
+}
+
+constexpr double far_tail = -20;
+
+}  // namespace
+
+double log_normal_cdf(double z) {
+  if (z > 0) return std::log1p(-normal_cdf(-z));
+  if (z > far_tail) return std::log(normal_cdf(z));
+  return -z * z / 2 - std::log(-z) - std::log(2 * std::numbers::pi) / 2 + std::log1p(mills_series(z));
+}
+
+Mills normal_mills(double z) {
+  if (z > far_tail) {
+    const double ratio = std::exp(-z * z / 2) / (std::sqrt(2 * std::numbers::pi) * normal_cdf(z));
+    return {ratio, std::max(0.0, ratio * (ratio + z))};
+  }
+  const double series = mills_series(z), ratio = -z / (1 + series);
+  return {ratio, ratio * z * series / (1 + series)};
+}
+
+double log_gamma_remainder(double x) {
+  if (x >= 16) return stirling_remainder(x);
+  int sign = 0;
+  return lgamma_r(x, &sign) - (x - 0.5) * std::log(x) + x - std::log(2 * std::numbers::pi) / 2;
+}
+
+/// Has no differences of large numbers: they cancel in Stirling's form.
+double log_rising_over_factorial(double shape, double count) {
+  if (count == 0) return 0;
+  return count * std::log1p(shape / count) + (shape - 0.5) * std::log1p(count / shape) -
+         std::log(2 * std::numbers::pi * count) / 2 + log_gamma_remainder(count + shape) -
+         log_gamma_remainder(shape) - log_gamma_remainder(count);
+}
+
 /// Uses lgamma_r(), as lgamma() writes a global sign, which would be a race between threads.
 double log_factorial(double count) {
   int sign = 0;
@@ -138,6 +186,31 @@ double normal_quantile(double p) {
 
 double digamma(double x) {
   return boost::math::digamma(x, quiet);
+}
+
+double trigamma(double x) {
+  return boost::math::trigamma(x, quiet);
+}
+
+/// P(Y <= y) = I_p(shape, y + 1) for p = shape / (shape + mean); the complement keeps digits near 1.
+CountTails negative_binomial_tails(double count, double mean, double shape) {
+  if (count < 0) return {0, 1};
+  if (std::isinf(count)) return {1, 0};
+  if (std::isinf(mean)) return {0, 1};
+  const double p = shape / (shape + mean), q = mean / (shape + mean);
+  if (p < 0.5)
+    return {boost::math::ibeta(shape, count + 1, p, quiet), boost::math::ibetac(shape, count + 1, p, quiet)};
+  return {boost::math::ibetac(count + 1, shape, q, quiet), boost::math::ibeta(count + 1, shape, q, quiet)};
+}
+
+CountTails gamma_tails(double y, double shape) {
+  if (!(y > 0)) return {0, 1};
+  if (std::isinf(y)) return {1, 0};
+  return {boost::math::gamma_p(shape, y, quiet), boost::math::gamma_q(shape, y, quiet)};
+}
+
+double gamma_quantile(double p, bool upper, double shape) {
+  return upper ? boost::math::gamma_q_inv(shape, p, quiet) : boost::math::gamma_p_inv(shape, p, quiet);
 }
 
 /// P(T < -|z|) = I_x(nu / 2, 1 / 2) / 2 = (1 - I_{1-x}(1 / 2, nu / 2)) / 2 for x = nu / (nu + z^2). ibetac()

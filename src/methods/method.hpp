@@ -46,9 +46,11 @@ struct MethodContext {
   bdl_likelihood likelihood = BDL_GAUSSIAN;
   Index data_size = 1;
 
-  bool has_classes() const { return likelihood == BDL_BERNOULLI || likelihood == BDL_CATEGORICAL; }
+  bool has_classes() const { return bdl::has_classes(likelihood); }
+  /// True if the likelihood has numbers of the density that training may learn.
+  bool has_shape() const { return has_model && bdl::has_shape(likelihood); }
   /// True if the likelihood has a noise precision.
-  bool has_noise() const { return has_model && !has_classes() && likelihood != BDL_POISSON; }
+  bool has_noise() const { return has_model && has_noise_precision(likelihood); }
 };
 
 /// Returns the context of a model; null stands for none.

@@ -40,17 +40,14 @@ class Model {
   Index count_of(bdl_named what) const {
     if (what == BDL_INPUT) return features_;
     if (what == BDL_TARGET) return likelihood.targets();
-    if (likelihood.kind() == BDL_CATEGORICAL) return outputs();
-    return likelihood.kind() == BDL_BERNOULLI && outputs() == 1 ? 2 : 0;
+    if (likelihood.has_one_label()) return likelihood.moment_count();
+    return likelihood.has_classes() && outputs() == 1 ? 2 : 0;
   }
   const std::vector<ParameterBlock>& blocks() const { return blocks_; }
   /// True for one dense layer with one output: f = theta^T x, so q(f) is a one-dimensional Gaussian.
   virtual bool is_single_index() const { return false; }
   /// True if its expectations over a Gaussian posterior are one-dimensional integrals that the library knows.
-  bool has_exact_expectations() const {
-    const bdl_likelihood kind = likelihood.kind();
-    return is_single_index() && (kind == BDL_GAUSSIAN || kind == BDL_BERNOULLI || kind == BDL_POISSON);
-  }
+  bool has_exact_expectations() const { return is_single_index() && likelihood.is_exact(); }
 
   /// Computes F (C x M) = f(X; theta) + offsets for the columns of X (inputs x M), both standardised.
   /// `statistics` are a posterior's running moments of layers that normalise.

@@ -4,6 +4,7 @@
 
 #include "likelihood/gaussian_integrals.hpp"
 #include "likelihood/linearized_density.hpp"
+#include "predict/gaussian_outputs.hpp"
 #include "predict/memory.hpp"
 #include "predict/overflow.hpp"
 #include "predict/predict.hpp"
@@ -19,7 +20,7 @@ class ClassCalculator {
   template <class T>
   ClassCalculator(const Likelihood& likelihood, PredictMemory<T>& memory)
       : likelihood_(likelihood), one_output_(memory.one_output), rule_(memory.information_rule) {
-    const Index outputs = likelihood.outputs();
+    const Index outputs = likelihood.moment_count();
     const auto rows = memory.numbers.matrix(outputs, 3);
     p_ = rows.column(0);
     variance_ = rows.column(1);
@@ -88,7 +89,7 @@ void predict_classes(const Query<T>& query, const OutArray& probabilities, const
   const Likelihood& likelihood = query.model.likelihood;
   if (!has_classes(likelihood))
     fail(Status::ERROR_UNSUPPORTED,
-         "the likelihood has no classes, expected a Bernoulli or categorical likelihood");
+         "the likelihood has no classes, expected a likelihood of classes or levels");
   if (query.spec.method == BDL_LINEARIZED && likelihood.kind() == BDL_CATEGORICAL &&
       given(mutual_information))
     fail(
@@ -98,12 +99,12 @@ void predict_classes(const Query<T>& query, const OutArray& probabilities, const
   check_query(query);
   const Index rows = query.x.rows, targets = likelihood.targets();
   const MemoryOf<T> memory(query);
-  Result p(memory->results[0], probabilities, rows, likelihood.outputs(), "probabilities");
+  Result p(memory->results[0], probabilities, rows, likelihood.moment_count(), "probabilities");
   Result entropies(memory->results[1], entropy, rows, targets, "entropy");
   Result information(memory->results[2], mutual_information, rows, targets, "mutual_information");
   ClassCalculator calculate(likelihood, *memory);
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
-    calculate(mixture, p.row(i), entropies.row(i), information.row(i));
+    calculate(at_nodes(likelihood, mixture, *memory), p.row(i), entropies.row(i), information.row(i));
   });
   write_predictions(p, entropies, information);
 }

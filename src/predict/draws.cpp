@@ -29,10 +29,10 @@ class Drawer {
   template <class T>
   Drawer(const Likelihood& likelihood, const PredictSpec& spec, PredictMemory<T>& memory)
       : likelihood_(likelihood), seed_(spec.seed), random_(memory.random), uniform_(memory.uniform) {
-    const Index outputs = likelihood.outputs();
+    const Index outputs = std::max(likelihood.outputs(), likelihood.moment_count());
     const auto rows = memory.numbers.matrix(outputs, 3);
     logits_ = rows.column(0);
-    mean_ = rows.column(1);
+    mean_ = rows.column(1).first(static_cast<std::size_t>(likelihood.moment_count()));
     variance_ = rows.column(2);
   }
 
@@ -92,19 +92,23 @@ class Drawer {
   }
 
   double draw(std::size_t t, double random) const {
-    switch (likelihood_.kind()) {
-      case BDL_GAUSSIAN:
-      case BDL_HETEROSCEDASTIC:
-        return mean_[t] + std::sqrt(variance_[t]) * random;
-      case BDL_STUDENT_T:
-        return mean_[t] + random / std::sqrt(likelihood_.noise_precision(static_cast<Index>(t)));
-      case BDL_BERNOULLI:
+    switch (likelihood_.target_kind()) {
+      case TargetKind::real:
+        return likelihood_.kind() == BDL_STUDENT_T
+                   ? mean_[t] + random / std::sqrt(likelihood_.noise_precision(static_cast<Index>(t)))
+                   : mean_[t] + std::sqrt(variance_[t]) * random;
+      case TargetKind::label:
         return random < mean_[t] ? 1 : 0;
-      case BDL_CATEGORICAL:
+      case TargetKind::choice:
+      case TargetKind::level:
         return class_at(mean_, random);
-      default:
-        return poisson_quantile(mean_[t], tail_at(random));
+      case TargetKind::count:
+      case TargetKind::positive:
+        break;
     }
+    const Tail tail = tail_at(std::max(random, 1e-300));
+    return likelihood_.kind() == BDL_POISSON ? poisson_quantile(mean_[t], tail_at(random))
+                                             : log_mean_quantile(likelihood_, mean_[t], tail);
   }
 
   const Likelihood& likelihood_;
@@ -117,7 +121,8 @@ class Drawer {
 /// have distributions of their own.
 bdl_predict_method method_of_draws(bdl_predict_method method, const Likelihood& likelihood) {
   check_draws(method, "draws");
-  return method == BDL_LINEARIZED && !has_classes(likelihood) ? BDL_LINEARIZED_MONTE_CARLO : method;
+  const bool has_probit_approximation = has_classes(likelihood) && !likelihood.integrates_by_nodes();
+  return method == BDL_LINEARIZED && !has_probit_approximation ? BDL_LINEARIZED_MONTE_CARLO : method;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 /// Sizes of rules whose number of nodes depends on the prediction: enough for x of 1e6 standard deviations,
 /// and the largest that heteroscedastic noise can need.
-constexpr std::size_t most_nodes = 4096, most_components = 9400;
+constexpr std::size_t most_nodes = 4098, most_components = 9400;
 
 }  // namespace
 
@@ -38,6 +38,12 @@ void Predictor<T>::reserve_rules() {
     memory_.numbers.reserve(most_nodes);  // moments at the nodes
   }
   if (kind == BDL_BERNOULLI && spec_.method == BDL_LINEARIZED) memory_.information_rule.reserve(most_nodes);
+  if (model_->likelihood.integrates_by_nodes() &&
+      (spec_.method == BDL_QUADRATURE || spec_.method == BDL_LINEARIZED)) {
+    memory_.rule.reserve(most_nodes);
+    memory_.mixture.reserve(static_cast<Index>(most_nodes) * model_->outputs());
+    memory_.components.list.reserve(most_nodes);
+  }
   if (kind == BDL_HETEROSCEDASTIC && spec_.method == BDL_LINEARIZED)
     memory_.components.list.reserve(most_components);
 }
@@ -113,7 +119,7 @@ void Ensemble<T>::moments(const Array& x, const OutArray& mean, const OutArray& 
                           const OutArray& noise) {
   if (count() == 1) return predict_moments(members_[0]->query(x), mean, epistemic, noise);
   check_query(members_[0]->query(x));
-  const Index rows = x.rows, outputs = model().likelihood.means();
+  const Index rows = x.rows, outputs = model().likelihood.moment_count();
   Result means(results_[0], mean, rows, outputs, "mean");
   Result epistemics(results_[1], epistemic, rows, outputs, "epistemic_variance");
   Result noises(results_[2], noise, rows, outputs, "noise_variance");
@@ -137,7 +143,7 @@ void Ensemble<T>::classes(const Array& x, const OutArray& probabilities, const O
   if (count() == 1) return predict_classes(members_[0]->query(x), probabilities, entropy, mutual_information);
   check_query(members_[0]->query(x));
   const Likelihood& likelihood = model().likelihood;
-  const Index rows = x.rows, outputs = likelihood.outputs(), targets = likelihood.targets();
+  const Index rows = x.rows, outputs = likelihood.moment_count(), targets = likelihood.targets();
   const bool informs = given(mutual_information);
   Result p(results_[0], probabilities, rows, outputs, "probabilities");
   Result entropies(results_[1], entropy, rows, targets, "entropy");
@@ -164,8 +170,7 @@ void Ensemble<T>::log_density(const Array& x, const Array& y, const OutArray& lo
   Answers logs(answers_[0], count(), x.rows, 1, true);
   each(x, [&](Index j, const Query<T>& query) { predict_log_density(query, y, logs.of(j)); });
   const Likelihood& likelihood = model().likelihood;
-  const bool has_times =
-      likelihood.is_weighted() && likelihood.kind() != BDL_BERNOULLI;  // trials belong together
+  const bool has_times = likelihood.is_weighted() && !likelihood.has_trials();  // trials belong together
   for (Index i = 0; i < x.rows; ++i)
     result(i, 0) = log_mean(logs, count(), i, has_times ? element(y, i, likelihood.targets()) : 1);
   write_predictions(result);
@@ -199,7 +204,7 @@ template <class T>
 void Ensemble<T>::draws_of(const Array& x, bdl_quantity quantity, const OutArray& draws) {
   if (quantity == BDL_QUANTITY_Y) return this->draws(x, draws);
   if (count() == 1) return predict_draws_of(members_[0]->query(x), quantity, draws);
-  collect_draws(x, model().likelihood.means(), draws,
+  collect_draws(x, quantity_count(model().likelihood, quantity), draws,
                 [&](const Query<T>& query, const OutArray& out) { predict_draws_of(query, quantity, out); });
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "predict/ensemble.hpp"
+#include "predict/gaussian_outputs.hpp"
 #include "predict/overflow.hpp"
 #include "predict/result.hpp"
 
@@ -33,7 +34,9 @@ void add_components(const Model<T>& model, const Mixture& mixture, Index c, doub
   }
   for (const Component& component : found.list)
     out.list.push_back(
-        is_count
+        overflow::has_log_means(likelihood) && !is_count
+            ? Component{component.mean, 0, weight * component.weight, component.degrees}
+        : is_count
             ? Component{component.mean, component.deviation, weight * component.weight, 0, likelihood.limit()}
             : Component{units.to_caller(c, component.mean), units.target_scale(c) * component.deviation,
                         weight * component.weight, component.degrees});
@@ -41,8 +44,9 @@ void add_components(const Model<T>& model, const Mixture& mixture, Index c, doub
 
 double quantile_of(const Likelihood& likelihood, const Components& components, Tail tail) {
   if (components.overflows) return overflow::quantile(likelihood, components.overflowed, tail);
-  return likelihood.kind() == BDL_POISSON ? poisson_quantile(components, tail)
-                                          : component_quantile(components, tail);
+  if (likelihood.kind() == BDL_POISSON) return poisson_quantile(components, tail);
+  return overflow::has_log_means(likelihood) ? log_mean_quantile(likelihood, components, tail)
+                                             : component_quantile(components, tail);
 }
 
 }  // namespace
@@ -59,7 +63,8 @@ void Ensemble<T>::find_components(const Array& x) {
   }
   const double weight = 1 / static_cast<double>(count());
   each(x, [&](Index, const Query<T>& query) {
-    visit_mixtures(query, [&](Index i, const Mixture& mixture) {
+    visit_mixtures(query, [&](Index i, const Mixture& found) {
+      const Mixture mixture = at_nodes(query.model.likelihood, found, *query.memory);
       for (Index c = 0; c < outputs; ++c)
         add_components(query.model, mixture, c, weight, found_,
                        mixed_[static_cast<std::size_t>(i * outputs + c)]);
@@ -109,7 +114,7 @@ void Ensemble<T>::quantiles_of(const Array& x, bdl_quantity quantity, const Arra
   check_query(first);
   check_samples(first.spec.samples);
   read_levels(levels, tails_);
-  const Index outputs = model().likelihood.means(), draws = first.spec.samples * count();
+  const Index outputs = quantity_count(model().likelihood, quantity), draws = first.spec.samples * count();
   Result result(results_[1], quantiles, x.rows, outputs * levels.cols, "quantiles");
   const bool is_local = first.spec.method == BDL_LOCAL_MONTE_CARLO;
   const Index chunk = is_local ? x.rows : std::min(x.rows, chunk_examples);

@@ -1,9 +1,11 @@
 #include "predict/gaussian_outputs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/interrupt.hpp"
+#include "likelihood/output_nodes.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/eigen/eigenpairs.hpp"
 #include "predict/memory.hpp"
@@ -73,6 +75,26 @@ void visit_quadrature(const Query<T>& query, PredictMemory<T>& memory, MixtureVi
 }
 
 template <class T>
+Mixture at_nodes(const Likelihood& likelihood, const Mixture& mixture, PredictMemory<T>& memory) {
+  if (!mixture.is_gaussian() || mixture.overflows || !likelihood.integrates_by_nodes()) return mixture;
+  const Index outputs = mixture.f.rows;
+  double largest = 0, narrowest = HUGE_VAL;  // deviation, and width in deviations
+  for (Index c = 0; c < outputs; ++c) {
+    const double m = mixture.f(c, 0), v = mixture.variance(c);
+    largest = std::max(largest, v);
+    if (v > 0) narrowest = std::min(narrowest, feature_width(likelihood, m, v) / std::sqrt(v));
+  }
+  NormalRule& rule = memory.rule;
+  standard_rule(narrowest, std::sqrt(largest), rule);
+  const auto f = memory.mixture.matrix(outputs, std::ssize(rule.nodes));
+  for (Index k = 0; k < f.cols; ++k)
+    for (Index c = 0; c < outputs; ++c)
+      f(c, k) = mixture.f(c, 0) +
+                std::sqrt(std::max(0.0, mixture.variance(c))) * rule.nodes[static_cast<std::size_t>(k)];
+  return {f, rule.weights};
+}
+
+template <class T>
 void draw_normals(const Query<T>& query, PredictMemory<T>& memory) {
   const Index outputs = query.model.outputs(), samples = query.spec.samples;
   if (memory.normals_drawn == samples) return;
@@ -107,6 +129,7 @@ void visit_linearized_samples(const Query<T>& query, PredictMemory<T>& memory, M
 }
 
 #define BDL_INSTANTIATE(T)                                                                                \
+  template Mixture at_nodes(const Likelihood&, const Mixture&, PredictMemory<T>&);                        \
   template void draw_normals(const Query<T>&, PredictMemory<T>&);                                         \
   template void visit_gaussian_outputs(const Query<T>&, PredictMemory<T>&, GaussianVisitor,               \
                                        const ChunkLimits&);                                               \

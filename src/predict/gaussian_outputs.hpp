@@ -29,6 +29,12 @@ template <class T>
 void visit_linearized(const Query<T>& query, PredictMemory<T>& memory, MixtureVisitor visit,
                       const ChunkLimits& limits);
 
+/// Returns a Gaussian component as a mixture over nodes, if the likelihood integrates by nodes; else the
+/// mixture itself. Each output has its own mean and variance at the same nodes, so that what depends on one
+/// output is right. The result lives in the memory.
+template <class T>
+Mixture at_nodes(const Likelihood& likelihood, const Mixture& mixture, PredictMemory<T>& memory);
+
 /// Method linearized_monte_carlo: f_s = f(x; mu) + (J Sigma J^T)^1/2 z_s, with equal normals z_s for every
 /// example. Each sample has a stream, with step 1 (draws of the parameters have step 0).
 template <class T>

@@ -13,21 +13,6 @@ namespace {
 /// Most of the curvature along a row that the row itself may account for.
 constexpr double most_own_share = 0.99;
 
-/// Returns E[-d^2 log p / df^2] by a mean or a logit, where y has this variance.
-double curvature_of(const Likelihood& likelihood, Index c, double variance) {
-  switch (likelihood.kind()) {
-    case BDL_GAUSSIAN:
-    case BDL_HETEROSCEDASTIC:
-      return 1 / variance;
-    case BDL_STUDENT_T: {
-      const double nu = likelihood.degrees_of_freedom();
-      return likelihood.noise_precision(c) * (nu + 1) / (nu + 3);
-    }
-    default:
-      return variance;
-  }
-}
-
 double known(double value) {
   return std::isnan(value) ? overflow::infinity : value;
 }
@@ -44,12 +29,10 @@ void predict_leverage(const Query<T>& asked, const OutArray& leverage, const Out
   const MemoryOf<T> memory(query);
   Result plain(memory->results[0], leverage, query.x.rows, 1, "leverage");
   Result without(memory->results[1], left_out, query.x.rows, 1, "left_out");
-  const auto moments = memory->numbers.matrix(means, 2);
   visit_gaussian_outputs<T>(query, *memory, [&](Index i, ConstSpan<double> m, ConstMatrixView<double> s) {
-    likelihood.moments(m.data(), moments.column_data(0), moments.column_data(1));
     double sum = 0, sum_without = 0;
     for (Index c = 0; c < means; ++c) {
-      const double share = curvature_of(likelihood, c, moments(c, 1)) * s(c, c);
+      const double share = likelihood.information(m.data(), c) * s(c, c);
       sum += s(c, c);
       sum_without += s(c, c) / (1 - std::min(share, most_own_share));
     }

@@ -1,10 +1,11 @@
 #include <cmath>
 #include <limits>
 
-#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/expected_loss.hpp"
+#include "likelihood/kinds/heteroscedastic.hpp"
+#include "likelihood/kinds/student_t.hpp"
 #include "likelihood/limited_rates.hpp"
 #include "likelihood/linearized_density.hpp"
-#include "likelihood/student_t.hpp"
 #include "predict/memory.hpp"
 #include "predict/predict.hpp"
 #include "predict/result.hpp"
@@ -20,7 +21,7 @@ double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture,
   if (mixture.overflows) return -infinity;
   if (mixture.is_gaussian())
     return linearized_log_density(likelihood, mixture.f.column(0), mixture.covariance, y, scratch);
-  const bool has_trials = likelihood.kind() == BDL_BERNOULLI;  // which all have the same probability
+  const bool has_trials = likelihood.has_trials();  // which all have the same probability
   double top = -infinity, sum = 0;
   for (Index k = 0; k < mixture.components(); ++k) {
     const double* const f = mixture.f.column_data(k);
@@ -54,6 +55,12 @@ double limited_expectation(const Likelihood& likelihood, const Mixture& mixture,
 /// is e^{m + v / 2}.
 double mixture_expectation(const Likelihood& likelihood, const Mixture& mixture, const double* y) {
   if (mixture.overflows) return -infinity;
+  if (mixture.is_gaussian() && likelihood.integrates_by_nodes()) {
+    double sum = 0;
+    for (Index c = 0; c < mixture.f.rows; ++c)
+      sum -= expected_loss(likelihood, mixture.f(c, 0), mixture.variance(c), y[c]).loss;
+    return sum;
+  }
   if (mixture.is_gaussian() && likelihood.kind() == BDL_HETEROSCEDASTIC)
     return heteroscedastic::expected_log_density(likelihood, mixture.f.column(0), mixture.covariance, y);
   if (mixture.is_gaussian() && likelihood.kind() == BDL_STUDENT_T)
@@ -121,7 +128,8 @@ void predict_log_likelihood(const Query<T>& asked, const Array& y, const OutArra
     for (Index k = 0; k < samples; ++k)
       out[static_cast<std::size_t>(k)] =
           mixture.overflows ? -infinity
-                            : likelihood.log_density(mixture.f.column_data(k), target) - log_scale;
+                            : likelihood.weighted_log_density(mixture.f.column_data(k), target) -
+                                  likelihood.weight(target) * log_scale;
   });
   write_predictions(result);
 }
@@ -132,7 +140,7 @@ double expected_log_likelihood(const Query<T>& asked, const Array& y) {
   query.refined = false;
   check_query(query);
   const Likelihood& likelihood = query.model.likelihood;
-  if (query.spec.method == BDL_LINEARIZED && has_classes(likelihood))
+  if (query.spec.method == BDL_LINEARIZED && has_classes(likelihood) && !likelihood.integrates_by_nodes())
     fail(Status::ERROR_UNSUPPORTED,
          "the probit approximation has no expected log likelihoods: use method linearized_monte_carlo");
   likelihood.check_targets(y, query.x.rows, "y");

@@ -64,7 +64,7 @@ struct ChunkLimits {
 using MixtureVisitor = FunctionRef<void(Index example, const Mixture& mixture)>;
 
 inline bool has_classes(const Likelihood& likelihood) {
-  return likelihood.kind() == BDL_BERNOULLI || likelihood.kind() == BDL_CATEGORICAL;
+  return likelihood.has_classes();
 }
 
 /// True if the method averages over samples.

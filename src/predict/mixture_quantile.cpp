@@ -9,10 +9,12 @@
 #include <numeric>
 
 #include "likelihood/gaussian_integrals.hpp"
-#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/kinds/gamma.hpp"
+#include "likelihood/kinds/heteroscedastic.hpp"
+#include "likelihood/kinds/negative_binomial.hpp"
+#include "likelihood/kinds/student_t.hpp"
 #include "likelihood/limited_rates.hpp"
 #include "likelihood/special_functions.hpp"
-#include "likelihood/student_t.hpp"
 
 namespace bdl {
 namespace {
@@ -242,6 +244,11 @@ double standard_bound(double p, double degrees) {
 void find_components(const Likelihood& likelihood, const Mixture& mixture, Index c, Components& out) {
   const bool student = likelihood.kind() == BDL_STUDENT_T;
   out.list.clear();
+  if (likelihood.integrates_by_nodes()) {
+    for (Index k = 0; k < mixture.components(); ++k)
+      out.list.push_back({mixture.f(c, k), 0, mixture.weight(k), likelihood.shape(0)});
+    return;
+  }
   const double degrees = student && !mixture.is_gaussian() ? likelihood.degrees_of_freedom() : 0;
   double total = 0;
   const double widest = std::exp(largest_log_variance);
@@ -293,6 +300,81 @@ double component_quantile(const Components& components, Tail tail) {
     if (inside && step * point.density <= 1e-13 * point.probability) break;
   }
   return sign * z;
+}
+
+namespace {
+
+CountTails tails_of(const Likelihood& likelihood, const Components& components, double y) {
+  CountTails sum{0, 0};
+  for (const Component& component : components.list) {
+    const CountTails one = likelihood.target_kind() == TargetKind::count
+                               ? NegativeBinomial::tails(component.degrees, component.mean, y)
+                               : Gamma::tails(component.degrees, component.mean, y);
+    sum.at_most += component.weight * one.at_most;
+    sum.above += component.weight * one.above;
+  }
+  return sum;
+}
+
+/// Returns mean and deviation of y.
+Moments moments_of(const Likelihood& likelihood, const Components& components) {
+  double mean = 0, square = 0;
+  const double of_count = likelihood.target_kind() == TargetKind::count ? 1 : 0;
+  for (const Component& component : components.list) {
+    const double one = std::exp(component.mean);
+    mean += component.weight * one;
+    square += component.weight * (of_count * one + one * one * (1 + 1 / component.degrees));
+  }
+  return {mean, std::sqrt(std::max(0.0, square - mean * mean))};
+}
+
+/// Finds where a tail probability, monotone in y > 0, crosses the level, by bisection of log y and regula
+/// falsi of the logs (Illinois).
+template <class Excess>
+double crossing(double guess, Excess excess) {
+  double low = std::log(guess), high = low, at_low = excess(guess), at_high = at_low;
+  for (double step = 1; at_low > 0 && low > -700; step *= 2) at_low = excess(std::exp(low -= step));
+  for (double step = 1; at_high < 0 && high < 700; step *= 2) at_high = excess(std::exp(high += step));
+  for (int i = 0; i < 200 && high - low > 1e-14 * (1 + std::abs(low)); ++i) {
+    double middle = low - at_low * (high - low) / (at_high - at_low);
+    if (!(middle > low && middle < high) || i % 3 == 2) middle = low + (high - low) / 2;
+    const double at = excess(std::exp(middle));
+    if (at == 0) return std::exp(middle);
+    if (at < 0) {
+      low = middle;
+      at_low = at;
+    } else {
+      high = middle;
+      at_high = at;
+    }
+  }
+  return std::exp(low + (high - low) / 2);
+}
+
+}  // namespace
+
+double log_mean_quantile(const Likelihood& likelihood, const Components& components, Tail tail) {
+  const Moments moments = moments_of(likelihood, components);
+  const auto tails = [&](double y) { return tails_of(likelihood, components, y); };
+  if (likelihood.target_kind() == TargetKind::count)
+    return smallest_count(moments.mean + moments.deviation * normal_quantile(tail),
+                          [&](double y) { return reaches(tails(y), tail); });
+  const double target = std::log(tail.probability), guess = std::clamp(moments.mean, 1e-300, 1e300);
+  return crossing(guess, [&](double y) {
+    const CountTails at = tails(y);
+    const double error = std::log(std::max(tail.upper ? at.above : at.at_most, 1e-320)) - target;
+    return tail.upper ? -error : error;
+  });
+}
+
+double log_mean_quantile(const Likelihood& likelihood, double mean, Tail tail) {
+  const double shape = likelihood.shape(0);
+  if (!std::isfinite(mean)) return mean;
+  if (likelihood.target_kind() == TargetKind::positive)
+    return mean / shape * gamma_quantile(tail.probability, tail.upper, shape);
+  const double deviation = std::sqrt(mean + mean * mean / shape);
+  return smallest_count(mean + deviation * normal_quantile(tail),
+                        [&](double y) { return reaches(negative_binomial_tails(y, mean, shape), tail); });
 }
 
 }  // namespace bdl

@@ -27,7 +27,8 @@ double poisson_quantile(const Likelihood& likelihood, const Mixture& mixture, In
 /// Returns that count for one Poisson distribution.
 double poisson_quantile(double rate, Tail tail);
 
-/// One distribution of a mixture, of mean + deviation Z, where Z is standard normal (degrees 0) or Student-t.
+/// One distribution of a mixture, of mean + deviation Z, where Z is standard normal (degrees 0) or Student-t;
+/// or of a negative binomial or Gamma y with this log mean and, as `degrees`, this shape.
 struct Component {
   double mean, deviation, weight;
   double degrees = 0;
@@ -40,12 +41,20 @@ struct Components {
   double overflowed = 0;        // the sum of the means if it overflows
 };
 
-/// Finds the components of p(y_c | x) for a heteroscedastic or Student-t model.
+/// Finds the components of p(y_c | x) for a heteroscedastic or Student-t model, or one with a shape, whose
+/// Gaussian outputs must be at nodes (at_nodes()).
 void find_components(const Likelihood& likelihood, const Mixture& mixture, Index c, Components& out);
 
 double component_quantile(const Components& components, Tail tail);
 
 /// Returns the smallest count y with P(Y <= y) >= level for a Poisson Y whose log rate has this distribution.
 double poisson_quantile(const Components& log_rates, Tail tail);
+
+/// Returns the smallest count, or the positive number, y with P(Y <= y) >= level for a likelihood with a
+/// shape.
+double log_mean_quantile(const Likelihood& likelihood, const Components& components, Tail tail);
+
+/// Returns it for one distribution with this mean.
+double log_mean_quantile(const Likelihood& likelihood, double mean, Tail tail);
 
 }  // namespace bdl

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <span>
 
-#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/kinds/heteroscedastic.hpp"
 #include "likelihood/limited_rates.hpp"
 #include "likelihood/linearized_density.hpp"
 #include "predict/gaussian_outputs.hpp"
@@ -22,7 +22,7 @@ struct MomentRows {
 /// squares.
 void mixture_moments(const Likelihood& likelihood, const Mixture& mixture, Buffer<double>& scratch,
                      const MomentRows& out) {
-  const Index outputs = likelihood.means(), count = mixture.components();
+  const Index outputs = likelihood.moment_count(), count = mixture.components();
   const auto numbers = scratch.matrix(outputs, count + 1), means = numbers.columns(0, count);
   double* const variances = numbers.column_data(count);
   for (const auto& row : {out.mean, out.epistemic, out.noise}) std::ranges::fill(row, 0.0);
@@ -108,12 +108,13 @@ void predict_moments(const Query<T>& query, const OutArray& mean, const OutArray
     fail(Status::ERROR_UNSUPPORTED,
          "Student-t noise with %g degrees of freedom has no variance: ask for quantiles or intervals",
          likelihood.degrees_of_freedom());
-  const Index rows = query.x.rows, outputs = likelihood.means();
+  const Index rows = query.x.rows, outputs = likelihood.moment_count();
   const MemoryOf<T> memory(query);
   Result means(memory->results[0], mean, rows, outputs, "mean");
   Result epistemic(memory->results[1], epistemic_variance, rows, outputs, "epistemic_variance");
   Result noise(memory->results[2], noise_variance, rows, outputs, "noise_variance");
-  visit_mixtures(query, [&](Index i, const Mixture& mixture) {
+  visit_mixtures(query, [&](Index i, const Mixture& found) {
+    const Mixture mixture = at_nodes(likelihood, found, *memory);
     const MomentRows out{means.row(i), epistemic.row(i), noise.row(i)};
     if (mixture.overflows)
       overflowed_moments(likelihood, mixture, out);

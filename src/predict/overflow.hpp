@@ -26,25 +26,31 @@ inline double mean(const Mixture& mixture, Index c) {
   return sum;
 }
 
+/// True if outputs are log means.
+inline bool has_log_means(const Likelihood& likelihood) {
+  return likelihood.target_kind() == TargetKind::count || likelihood.target_kind() == TargetKind::positive;
+}
+
 /// Returns E[y] if the mean of the output is `value`.
 inline double expected(const Likelihood& likelihood, double value) {
-  if (likelihood.kind() == BDL_POISSON) return value == -infinity ? 0 : infinity;
+  if (has_log_means(likelihood)) return value == -infinity ? 0 : infinity;
   return std::isnan(value) ? infinity : value;
 }
 
 /// Returns the quantile of an output if only its mean is known.
 inline double quantile(const Likelihood& likelihood, double value, Tail tail) {
-  const double least = likelihood.kind() == BDL_POISSON ? 0 : -infinity;
+  const double least = has_log_means(likelihood) ? 0 : -infinity;
   return std::isinf(value) ? std::max(value, least) : tail.upper ? infinity : least;
 }
 
 /// Gives every class the same probability.
 inline void fill_classes(const Likelihood& likelihood, std::span<double> probabilities) {
   for (std::size_t c = 0; c < probabilities.size(); ++c)
-    probabilities[c] = likelihood.kind() == BDL_BERNOULLI ? 0.5
-                       : likelihood.has_class(static_cast<Index>(c))
-                           ? 1 / static_cast<double>(likelihood.class_count())
-                           : 0;
+    probabilities[c] =
+        likelihood.target_kind() == TargetKind::label   ? 0.5
+        : likelihood.target_kind() == TargetKind::level ? 1 / static_cast<double>(probabilities.size())
+        : likelihood.has_class(static_cast<Index>(c))   ? 1 / static_cast<double>(likelihood.class_count())
+                                                        : 0;
 }
 
 }  // namespace bdl::overflow

@@ -51,6 +51,12 @@ void predict_output_distribution(const Query<T>& query, const OutArray& mean, co
 template <class T>
 void predict_draws(const Query<T>& query, const OutArray& draws);
 
+/// Returns the number of elements of a quantity of y: means (the probabilities of classes and levels), or
+/// outputs that are no log noise precisions.
+inline Index quantity_count(const Likelihood& likelihood, bdl_quantity quantity) {
+  return quantity == BDL_QUANTITY_MEAN ? likelihood.moment_count() : likelihood.means();
+}
+
 /// Write quantiles and draws of y, its mean or the linear predictor.
 template <class T>
 void predict_quantiles_of(const Query<T>& query, bdl_quantity quantity, const Array& levels,
@@ -88,11 +94,11 @@ inline double surprise(double p) {
   return p > 0 ? -p * std::log(p) : 0;
 }
 
-/// Adds the entropy of y given its probabilities, in nats: one for a categorical y, one per output of a
-/// Bernoulli y.
+/// Adds the entropy of y given its probabilities, in nats: one for a class or level, one per output
+/// for labels 0 or 1.
 inline void add_entropies(const Likelihood& likelihood, std::span<const double> p, double weight,
                           std::span<double> out) {
-  const bool categorical = likelihood.kind() == BDL_CATEGORICAL;
+  const bool categorical = likelihood.has_one_label();
   for (std::size_t c = 0; c < p.size(); ++c)
     out[categorical ? 0 : c] += weight * (surprise(p[c]) + (categorical ? 0 : surprise(1 - p[c])));
 }

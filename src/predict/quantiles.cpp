@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "predict/gaussian_outputs.hpp"
 #include "predict/memory.hpp"
 #include "predict/mixture_quantile.hpp"
 #include "predict/overflow.hpp"
@@ -19,12 +20,14 @@ class Quantiles {
   void assign(const Mixture& mixture, Index c) {
     mixture_ = &mixture;
     c_ = c;
-    if (!mixture.overflows && (kind() == BDL_HETEROSCEDASTIC || kind() == BDL_STUDENT_T))
+    if (!mixture.overflows && kind() != BDL_GAUSSIAN && kind() != BDL_POISSON)
       find_components(model_.likelihood, mixture, c, components_);
   }
   double operator()(Tail tail) const {
     if (mixture_->overflows)
       return overflow::quantile(model_.likelihood, overflow::mean(*mixture_, c_), tail);
+    if (overflow::has_log_means(model_.likelihood) && kind() != BDL_POISSON)
+      return log_mean_quantile(model_.likelihood, components_, tail);
     if (kind() == BDL_POISSON) return poisson_quantile(model_.likelihood, *mixture_, c_, tail);
     return model_.standardization.to_caller(
         c_, kind() == BDL_GAUSSIAN ? gaussian_quantile(model_.likelihood, *mixture_, c_, tail)
@@ -72,7 +75,8 @@ void predict_quantiles(const Query<T>& query, const Array& levels, const OutArra
   const Index outputs = likelihood.means();
   Quantiles<T> quantile(query.model, memory->components);
   Result result(memory->results[0], quantiles, query.x.rows, outputs * levels.cols, "quantiles");
-  visit_mixtures(query, [&](Index i, const Mixture& mixture) {
+  visit_mixtures(query, [&](Index i, const Mixture& found) {
+    const Mixture mixture = at_nodes(likelihood, found, *memory);
     double* value = result.row(i).data();
     for (Index c = 0; c < outputs; ++c) {
       quantile.assign(mixture, c);
@@ -95,7 +99,8 @@ void predict_interval(const Query<T>& query, double probability, const OutArray&
   Result from(memory->results[0], lower, query.x.rows, outputs, "lower"),
       to(memory->results[1], upper, query.x.rows, outputs, "upper");
   const double outside = (1 - probability) / 2;
-  visit_mixtures(query, [&](Index i, const Mixture& mixture) {
+  visit_mixtures(query, [&](Index i, const Mixture& found) {
+    const Mixture mixture = at_nodes(likelihood, found, *memory);
     for (Index c = 0; c < outputs; ++c) {
       quantile.assign(mixture, c);
       from(i, c) = quantile({outside, false});

@@ -12,7 +12,7 @@ namespace {
 
 /// True if each element of E[y | f] is an increasing function of one output.
 bool means_follow_outputs(const Likelihood& likelihood) {
-  return likelihood.kind() != BDL_CATEGORICAL;
+  return !likelihood.has_one_label();
 }
 
 /// Returns the method whose mixtures have the distribution of means and outputs, or with `samples`, draws of
@@ -39,7 +39,7 @@ class Quantity {
   Quantity(const Likelihood& likelihood, bdl_quantity quantity, std::span<double> moments)
       : likelihood_(likelihood),
         is_mean_(quantity == BDL_QUANTITY_MEAN),
-        size_(static_cast<std::size_t>(likelihood.means())),
+        size_(static_cast<std::size_t>(quantity_count(likelihood, quantity))),
         mean_(moments.first(moments.size() / 2)),
         variance_(moments.last(moments.size() / 2)) {}
 
@@ -50,12 +50,16 @@ class Quantity {
   }
   /// Returns its values where the outputs overflow and only their mean is known.
   std::span<const double> overflowed(const Mixture& mixture) {
+    const auto values = mean_.first(size_);
+    if (is_mean_ && has_classes(likelihood_)) {
+      overflow::fill_classes(likelihood_, values);
+      return values;
+    }
     for (std::size_t c = 0; c < size_; ++c) {
       const double f = overflow::mean(mixture, static_cast<Index>(c));
-      mean_[c] = is_mean_ ? overflow::expected(likelihood_, f) : std::isnan(f) ? overflow::infinity : f;
+      values[c] = is_mean_ ? overflow::expected(likelihood_, f) : std::isnan(f) ? overflow::infinity : f;
     }
-    if (is_mean_ && has_classes(likelihood_)) overflow::fill_classes(likelihood_, mean_);
-    return mean_.first(size_);
+    return values;
   }
   /// Returns a quantile there: of a probability, all of [0, 1] is possible.
   double overflowed(const Mixture& mixture, Index c, Tail tail) const {
@@ -77,7 +81,7 @@ class QuantityQuantiles {
  public:
   template <class T>
   QuantityQuantiles(const Likelihood& likelihood, bdl_quantity quantity, PredictMemory<T>& memory)
-      : numbers_(memory.numbers.matrix(likelihood.outputs(), 3)),
+      : numbers_(memory.numbers.matrix(std::max(likelihood.outputs(), likelihood.moment_count()), 3)),
         values_(memory.random),
         quantity_(likelihood, quantity, {numbers_.data, 2 * numbers_.column(2).size()}) {}
 
@@ -155,7 +159,7 @@ void predict_quantiles_of(const Query<T>& asked, bdl_quantity quantity, const Ar
   check_has_spread(query.posterior.has_covariance());
   const MemoryOf<T> memory(query);
   read_levels(levels, memory->tails);
-  const Index outputs = likelihood.means();
+  const Index outputs = quantity_count(likelihood, quantity);
   Result result(memory->results[0], quantiles, query.x.rows, outputs * levels.cols, "quantiles");
   QuantityQuantiles compute(likelihood, quantity, *memory);
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
@@ -173,10 +177,10 @@ void predict_draws_of(const Query<T>& asked, bdl_quantity quantity, const OutArr
   const Query<T> query = query_of_outputs(asked, true);
   check_samples(query.spec.samples);
   const Likelihood& likelihood = query.model.likelihood;
-  const Index samples = query.spec.samples, outputs = likelihood.means();
+  const Index samples = query.spec.samples, outputs = quantity_count(likelihood, quantity);
   const MemoryOf<T> memory(query);
   Result result(memory->results[0], draws, query.x.rows, outputs * samples, "draws");
-  Quantity value(likelihood, quantity, memory->numbers.first(2 * likelihood.outputs()));
+  Quantity value(likelihood, quantity, memory->numbers.first(2 * std::max(likelihood.outputs(), likelihood.moment_count())));
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     const MatrixView<double> out(result.row(i).data(), samples, outputs);
     for (Index k = 0; k < samples; ++k) {

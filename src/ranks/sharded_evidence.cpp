@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "evidence/blocks.hpp"
+#include "likelihood/shape.hpp"
 #include "posterior/diagonal/diagonal_step.hpp"
 
 namespace bdl {
@@ -61,7 +62,7 @@ auto ShardedEvidence<T>::layout(const EvidenceRequest<T>& request, Index shards)
   }
   return {values,
           first_vector + local_.model().likelihood.targets() + std::ssize(request.prior.groups()) +
-              std::ssize(request.q.statistics()),
+              shape_sum_count(local_.model().likelihood) + std::ssize(request.q.statistics()),
           shards};
 }
 
@@ -142,8 +143,11 @@ void ShardedEvidence<T>::add_shard(const EvidenceRequest<T>& request, const Mini
   const Index targets = local_.model().likelihood.targets(), groups = std::ssize(request.prior.groups());
   std::ranges::copy(found.squared_errors, out.numbers.begin() + first_vector);
   std::ranges::copy(found.prior_squares, range(out.numbers, first_vector + targets, groups).begin());
+  const Index after_groups = first_vector + targets + groups;
+  std::ranges::copy(found.shape_sums, out.numbers.begin() + after_groups);
   const double fraction = static_cast<double>(columns_here.count()) / static_cast<double>(examples.all);
-  std::ranges::transform(found.evidence.statistics, out.numbers.begin() + first_vector + targets + groups,
+  std::ranges::transform(found.evidence.statistics,
+                         out.numbers.begin() + after_groups + shape_sum_count(local_.model().likelihood),
                          [=](double value) { return fraction * value; });
 }
 
@@ -196,6 +200,7 @@ StepEvidence<T> ShardedEvidence<T>::result(const EvidenceRequest<T>& request) co
   };
   found.squared_errors = copy(first_vector, targets);
   found.prior_squares = copy(first_vector + targets, groups);
+  found.shape_sums = copy(first_vector + targets + groups, shape_sum_count(local_.model().likelihood));
   for (double& square : found.prior_squares) square /= static_cast<double>(reserved_.shards);
   return found;
 }

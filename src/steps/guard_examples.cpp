@@ -15,22 +15,6 @@ constexpr int most_trials = 60;
 // squared error needs one trial, a flat loss several. `slack` is the tolerance of the limit.
 constexpr double least_factor = 0.05, first_factor = 0.9, most_factor = 0.5, slack = 1.01;
 
-/// Returns an upper bound of the loss's second derivative in any direction. a(s) is at most s t times that
-/// bound, so short steps pass without an evaluation of the loss.
-double curvature_bound(const Likelihood& likelihood) {
-  if (likelihood.noise_covariance().given()) return std::numeric_limits<double>::infinity();
-  switch (likelihood.kind()) {
-    case BDL_GAUSSIAN:
-      return std::ranges::max(likelihood.noise_precision());
-    case BDL_BERNOULLI:
-      return 0.25;
-    case BDL_CATEGORICAL:
-      return 0.5;
-    default:
-      return std::numeric_limits<double>::infinity();
-  }
-}
-
 /// The examples of one step. A pair is one example at one posterior sample; each pair has a fraction s.
 template <class T>
 struct GuardedStep {
@@ -76,7 +60,9 @@ double GuardedStep<T>::fraction_of(Index j) const {
     const double a = rate * leverage * static_cast<double>(evidence.estimate.w[at(j)]) / times;
     return a <= slack * limit ? 1 : std::isfinite(a) ? limit / a : 0;
   }
-  const double longest = limit / curvature_bound(likelihood);
+  // a(s) is at most s t times a bound of the loss's curvature, so short steps pass without an evaluation of
+  // the loss.
+  const double longest = limit / likelihood.curvature_bound();
   if (is_by_inputs() && rate * weight * leverage <= longest) return 1;
   double *f = work.data() + 4 * outputs * j, *e = f + outputs, *moved = e + outputs, *y = moved + outputs;
   std::ranges::copy(evidence.outputs.column(j), f);

@@ -59,7 +59,7 @@ class Asked {
     const auto f = f_.matrix(model_.outputs(), rows_);
     model_.forward(theta, std::as_const(x_).matrix(model_.inputs(), rows_), f, scratch_, q.statistics());
     const Index means = likelihood_.means();
-    std::vector<double> mean(static_cast<std::size_t>(means)), variance(mean.size());
+    std::vector<double> mean(static_cast<std::size_t>(likelihood_.moment_count())), variance(mean.size());
     for (Index i = 0; i < rows_; ++i) {
       likelihood_.moments(f.column_data(i), mean.data(), variance.data());
       for (Index c = 0; c < model_.outputs(); ++c)

@@ -209,6 +209,7 @@ Status train(Optimizer<T>& optimizer, DataSet& data, Index epochs, const Progres
   team.vote();
   start_units(optimizer, data);
   start_noise(optimizer, data);
+  start_shape(optimizer, data);
   TrainingState& state = optimizer.state;
   std::optional<LooksAtEvidence<T>> looks;
   state.by_evidence = learns_by_evidence(optimizer);
@@ -301,6 +302,7 @@ void step(Optimizer<T>& optimizer, const Array& x, const Array& y) {
   if (start_units(optimizer, strata->examples()))
     team.attempt([&] { fill_batch(optimizer, data, {strata->first(), strata->examples().here()}); });
   start_noise(optimizer, data);
+  start_shape(optimizer, data);
   step_or_go_back(optimizer, strata->examples(), *undo, false);
   undo->keep();
 }

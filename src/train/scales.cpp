@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "likelihood/shape.hpp"
 #include "methods/suggestion.hpp"
 #include "train/approximate/laplace.hpp"
 #include "train/optimizer.hpp"
@@ -41,12 +42,18 @@ LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps) {
   learned.noise = by_steps && learns_noise;
   learned.degrees = learns_noise && options.learn_degrees_of_freedom && likelihood.kind() == BDL_STUDENT_T &&
                     is_due(state, options.heteroscedastic_from, epoch_steps);
+  learned.shape = options.learn_shape && has_shape(likelihood.kind());
   const bool has_samples =
       is_sampled(options.curvature) || optimizer.step_kind() == StepKind::low_rank_moment;
   const bool suffices_at_mean = options.rule == Rule::map && is_linearized(options.curvature);
-  learned.at_samples =
-      (learned.prior || learned.noise || learned.degrees) && !has_samples && !suffices_at_mean;
+  learned.at_samples = (learned.prior || learned.noise || learned.degrees || learned.shape) && !has_samples &&
+                       !suffices_at_mean;
   return learned;
+}
+
+template <class T>
+bool has_intercept(const Model<T>& model) {
+  return model.blocks().empty() || std::ranges::any_of(model.blocks(), &ParameterBlock::is_bias);
 }
 
 double scale_weight(double rate, Index k) {
@@ -57,6 +64,7 @@ void Scales::clear() {
   prior.clear();
   noise.clear();
   degrees = 0;
+  shape.clear();
 }
 
 void Scales::learn_prior(ConstSpan<double> groups, ConstSpan<double> mean_squares, double weight) {
@@ -86,17 +94,20 @@ void Scales::learn_degrees(const Likelihood& likelihood, double mean_slope, doub
 }
 
 template <class T>
-void Scales::learn(const LearnedScales& learned, const StepEvidence<T>& found, const Likelihood& likelihood,
+void Scales::learn(const LearnedScales& learned, const StepEvidence<T>& found, const Model<T>& model,
                    const Prior<T>& of_prior, double weight) {
   if (found.examples == 0) return;  // all weights are 0
+  const Likelihood& likelihood = model.likelihood;
   if (learned.prior) learn_prior(of_prior.groups(), found.prior_squares, weight);
   if (learned.noise) learn_noise(likelihood, found.squared_errors, found.examples, weight);
+  if (learned.shape) shape = shape_step(likelihood, found.shape_sums, weight, has_intercept(model)).shape;
   if (learned.degrees) learn_degrees(likelihood, found.degrees_slope / found.degrees_count, weight);
 }
 
-#define BDL_INSTANTIATE(T)                                                                     \
-  template LearnedScales learned_scales(const Optimizer<T>&, Index);                           \
-  template void Scales::learn(const LearnedScales&, const StepEvidence<T>&, const Likelihood&, \
+#define BDL_INSTANTIATE(T)                                                                   \
+  template bool has_intercept(const Model<T>&);                                              \
+  template LearnedScales learned_scales(const Optimizer<T>&, Index);                         \
+  template void Scales::learn(const LearnedScales&, const StepEvidence<T>&, const Model<T>&, \
                               const Prior<T>&, double);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -25,6 +25,11 @@ bool is_due(const TrainingState& state, double from, Index epoch_steps);
 template <class T>
 LearnedScales learned_scales(const Optimizer<T>& optimizer, Index epoch_steps);
 
+/// True if the model has a bias, or is a custom one, which may have it: the location of cut points then
+/// belongs to it.
+template <class T>
+bool has_intercept(const Model<T>& model);
+
 /// Returns the weight of the k-th learning step (k = 1, 2, ...): a running mean at first, then a moving
 /// average of weight `rate`.
 double scale_weight(double rate, Index k);
@@ -33,6 +38,7 @@ double scale_weight(double rate, Index k);
 struct Scales {
   std::vector<double> prior, noise;  ///< precisions; empty if not learned in this step
   double degrees = 0;                ///< degrees of freedom; 0 if not learned
+  std::vector<double> shape;         ///< empty if not learned
 
   void clear();
   /// Moves the prior's groups towards 1 / E[theta^2] per group.
@@ -45,7 +51,7 @@ struct Scales {
   void learn_degrees(const Likelihood& likelihood, double mean_slope, double weight);
   /// Moves all scales that the step learns.
   template <class T>
-  void learn(const LearnedScales& learned, const StepEvidence<T>& found, const Likelihood& likelihood,
+  void learn(const LearnedScales& learned, const StepEvidence<T>& found, const Model<T>& model,
              const Prior<T>& prior, double weight);
 };
 

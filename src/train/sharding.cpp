@@ -97,6 +97,7 @@ void add_likelihood(Hash& hash, const Likelihood& likelihood) {
   hash.add(ConstSpan<double>(likelihood.noise_precision()));
   if (std::isfinite(likelihood.limit())) hash.add(likelihood.limit());
   if (likelihood.kind() == BDL_STUDENT_T) hash.add(likelihood.degrees_of_freedom());
+  if (!likelihood.shape().empty()) hash.add(likelihood.shape());
 }
 
 /// Returns the hash of the sizes together with those of the data's blocks.

@@ -104,7 +104,7 @@ class StepInProgress {
     step_from(estimate_.evidence, &optimizer_.model()->likelihood);
     if (scales_.any()) {
       first_learning_ = state.learning_step ? state.learning_step : state.step + 1;
-      memory().scales.learn(scales_, estimate_, optimizer_.model()->likelihood, optimizer_.prior(),
+      memory().scales.learn(scales_, estimate_, *optimizer_.model(), optimizer_.prior(),
                             scale_weight(optimizer_.options().scale_rate, state.step + 2 - first_learning_));
     }
     const double part = static_cast<double>(examples_) / static_cast<double>(optimizer_.data_size());
@@ -167,13 +167,15 @@ class StepInProgress {
     if (!memory().scales.prior.empty()) optimizer_.prior().set_groups(memory().scales.prior);
     if (!memory().scales.noise.empty()) likelihood.learn_noise_precision(memory().scales.noise);
     if (memory().scales.degrees > 0) likelihood.learn_degrees_of_freedom(memory().scales.degrees);
+    if (!memory().scales.shape.empty()) likelihood.learn_shape(memory().scales.shape);
     freed_->keep();
     ++state.running_steps;
     state.running_log_likelihood = next_log_likelihood_;
     // Newly learned scales change the level that the expected log likelihood can reach.
     const bool begins_scales = scales_.any() && state.learning_step != first_learning_;
     if (scales_.any()) state.learning_step = first_learning_;
-    if ((freed_->is_new() && likelihood.kind() == BDL_HETEROSCEDASTIC) || (begins_scales && scales_.noise))
+    if ((freed_->is_new() && likelihood.kind() == BDL_HETEROSCEDASTIC) ||
+        (begins_scales && (scales_.noise || scales_.shape)))
       state.convergence = {};
     state.convergence.add(state.running_log_likelihood);
   }

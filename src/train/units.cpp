@@ -11,6 +11,7 @@
 #include "data/moments.hpp"
 #include "data/robust.hpp"
 #include "data/row_blocks.hpp"
+#include "likelihood/shape.hpp"
 #include "model/noise_units.hpp"
 #include "ranks/shard_sums.hpp"
 #include "train/stream/scale_learning.hpp"
@@ -309,6 +310,39 @@ void start_noise(Optimizer<T>& optimizer, DataSet& data) {
   optimizer.model()->likelihood.learn_noise_precision({&precision, 1});
 }
 
+namespace {
+
+/// Sets the biases of the last layer, where a fresh network for log means has one for each output.
+template <class T>
+void start_intercepts(Optimizer<T>& optimizer, double mean) {
+  const TargetKind targets = optimizer.model()->likelihood.target_kind();
+  if (targets == TargetKind::level || !optimizer.context().has_hidden || !optimizer.state.is_fresh ||
+      !(mean > 0) || optimizer.prior().posterior() || optimizer.model()->offsets() > 0)
+    return;
+  const ParameterBlock& last = optimizer.blocks().back();
+  if (!last.is_bias || last.is_point || last.size() != optimizer.model()->outputs()) return;
+  const std::span<T> parameters = optimizer.posterior()->mean();
+  std::fill_n(parameters.begin() + last.offset, last.size(), static_cast<T>(std::log(mean)));
+}
+
+}  // namespace
+
+template <class T>
+void start_shape(Optimizer<T>& optimizer, DataSet& data) {
+  Likelihood& likelihood = optimizer.model()->likelihood;
+  if (!has_shape(likelihood.kind()) || likelihood.shape_origin() != NoiseOrigin::none) return;
+  const Index shards = std::max<Index>(1, optimizer.state.shards);
+  RowBlockReader reader(data, optimizer.model()->standardization, {optimizer.model()->offsets(), likelihood.is_weighted()}, false, true);
+  const auto add = [&](Index shard, std::span<double> out) {
+    for_targets_of(reader, part_of(shard, shards, data.rows()),
+                   [&](ConstSpan<double> y, double weight) { add_target<double>(likelihood, y, weight, out); });
+  };
+  const ConstSpan<double> sums = sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, shards,
+                                                 target_sum_count(likelihood), add);
+  likelihood.learn_shape(first_shape(likelihood, sums));
+  if (likelihood.target_kind() != TargetKind::level) start_intercepts(optimizer, sums[1] / sums[0]);
+}
+
 template <class T>
 void start_noises(Optimizer<T>& optimizer, DataSet& data) {
   if (!may_start_noise(optimizer) || learns_scales(optimizer)) return;
@@ -358,6 +392,7 @@ bool start_units(Optimizer<T>& optimizer, ConstMatrixView<T> y) {
   template double variance_of_targets(Optimizer<T>&, DataSet&);  \
   template void start_weights(Optimizer<T>&, DataSet&, Index);   \
   template void start_noise(Optimizer<T>&, DataSet&);            \
+  template void start_shape(Optimizer<T>&, DataSet&);            \
   template void start_noises(Optimizer<T>&, DataSet&);           \
   template bool start_units(Optimizer<T>&, DataSet&);            \
   template bool start_units(Optimizer<T>&, const StepExamples&); \

@@ -31,6 +31,11 @@ void start_weights(Optimizer<T>& optimizer, DataSet& data, Index shards);
 /// initial_noise_precision / Var(y), unless the caller has set it.
 template <class T>
 void start_noise(Optimizer<T>& optimizer, DataSet& data);
+/// Sets the shape of the density from which learning starts, or which stays if it is not learned, by the
+/// moments of the targets, and the intercept of a network for log means to the log of their mean, unless the
+/// caller has set the shape.
+template <class T>
+void start_shape(Optimizer<T>& optimizer, DataSet& data);
 /// Sets a noise precision for each target separately, also in streams, unless the caller has set it or the
 /// stream will know the scales.
 template <class T>

@@ -2,7 +2,7 @@
 // noise precisions that are free, and held at 0.
 #include <numbers>
 
-#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/kinds/heteroscedastic.hpp"
 #include "likelihood/linearized_density.hpp"
 #include "support/likelihoods.hpp"
 #include "support/verify.hpp"

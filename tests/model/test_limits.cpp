@@ -1,6 +1,6 @@
 // Limits of log rates and of log noise variances: the bend, derivatives by finite differences, and integrals
 // over a normal f against plain sums. Where a limit is out of reach, nothing changes by a bit.
-#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/kinds/heteroscedastic.hpp"
 #include "likelihood/limited_rates.hpp"
 #include "support/likelihoods.hpp"
 #include "support/verify.hpp"

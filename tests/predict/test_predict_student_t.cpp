@@ -1,7 +1,7 @@
 // Student-t noise: its functions against formulas, finite differences and sums over grids; predictions, whose
 // quantiles are those of mixtures; what training learns of noise with outliers.
+#include "likelihood/kinds/student_t.hpp"
 #include "likelihood/special_functions.hpp"
-#include "likelihood/student_t.hpp"
 #include "linearized_test.hpp"
 #include "train/fit.hpp"
 #include "train/start.hpp"

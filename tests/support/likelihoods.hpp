@@ -54,22 +54,22 @@ inline std::vector<Likelihood> all_likelihoods() {
 /// Valid targets of one example.
 inline Dense random_targets(const Likelihood& likelihood, Random& random) {
   Dense y(likelihood.targets(), 1);
-  for (double& value : y.values) switch (likelihood.kind()) {
-      case BDL_GAUSSIAN:
-      case BDL_HETEROSCEDASTIC:
-      case BDL_STUDENT_T:
+  for (double& value : y.values) switch (likelihood.target_kind()) {
+      case TargetKind::real:
         value = random.normal();
         break;
-      case BDL_BERNOULLI:
+      case TargetKind::label:
         value = random.uniform() < 0.5;
         break;
-      case BDL_CATEGORICAL:
-        value = std::floor(random.uniform() * static_cast<double>(likelihood.outputs()));
+      case TargetKind::choice:
+      case TargetKind::level:
+        value = std::floor(random.uniform() * static_cast<double>(likelihood.moment_count()));
         break;
-      case BDL_POISSON:
+      case TargetKind::count:
         value = std::floor(random.uniform() * 6);
         break;
-      case BDL_LIKELIHOOD_FORCE_INT32:
+      case TargetKind::positive:
+        value = std::exp(random.normal());
         break;
     }
   return y;

@@ -158,6 +158,19 @@ r"""
      y: C real columns, y ~ f + t / sqrt(noise precision), where t has Student's t distribution
     (bdl_model_set_degrees_of_freedom()).
     """
+BDL_PROBIT = _lowlevel.BDL_PROBIT
+r""" y: C columns of 0 or 1, P(y = 1) = Phi(f), the normal distribution function"""
+BDL_CLOGLOG = _lowlevel.BDL_CLOGLOG
+r""" y: C columns of 0 or 1, P(y = 1) = 1 - exp(-exp(f)) (complementary log-log)"""
+BDL_NEGATIVE_BINOMIAL = _lowlevel.BDL_NEGATIVE_BINOMIAL
+r""" y: C columns of counts of mean mu = exp(f) and variance mu + mu^2 / shape (bdl_model_set_shape())."""
+BDL_GAMMA = _lowlevel.BDL_GAMMA
+r""" y: C columns of positive numbers of mean mu = exp(f) and variance mu^2 / shape."""
+BDL_ORDINAL = _lowlevel.BDL_ORDINAL
+r"""
+     y: one column of levels 0, 1, ..., K - 1, P(y <= k) = 1 / (1 + exp(f - cut point k)), with one output f
+    (bdl_model_set_levels()).
+    """
 BDL_INIT_UNIFORM_FAN_IN = _lowlevel.BDL_INIT_UNIFORM_FAN_IN
 r""" weights and biases U(+-1/sqrt(inputs)), as in SLANG's published runs"""
 BDL_INIT_XAVIER = _lowlevel.BDL_INIT_XAVIER
@@ -479,6 +492,63 @@ def bdl_model_get_degrees_of_freedom(model):
     :param degrees_of_freedom: receives the number
     """
     return _lowlevel.bdl_model_get_degrees_of_freedom(model)
+
+def bdl_model_set_shape(model, shape):
+    r"""
+    Sets the shape of BDL_NEGATIVE_BINOMIAL, where y has the variance mu + mu^2 / shape (theta of R's
+    MASS::glm.nb), or of BDL_GAMMA, where it has mu^2 / shape (1 / dispersion of R's glm). Training starts from it
+    and learns it, unless option "learn_shape" is 0; if it is not set, training starts from the moments of y.
+    Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+
+    :type shape: float
+    :param shape: 1e-6 to 1e6
+    """
+    return _lowlevel.bdl_model_set_shape(model, shape)
+
+def bdl_model_get_shape(model):
+    r"""
+    Returns the present shape of BDL_NEGATIVE_BINOMIAL or BDL_GAMMA: 1 in a new model, then set or learned.
+    Since 0.3.
+
+    :type shape: float
+    :param shape: receives the number
+    """
+    return _lowlevel.bdl_model_get_shape(model)
+
+def bdl_model_set_levels(model, levels):
+    r"""
+    Sets the number of levels of BDL_ORDINAL, 2 in a new model, and forgets its cut points and the names of its
+    levels if the number changes. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+
+    :type levels: int64_t
+    :param levels: 2 to 1000
+    """
+    return _lowlevel.bdl_model_set_levels(model, levels)
+
+def bdl_model_levels(model):
+    r""" Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.3."""
+    return _lowlevel.bdl_model_levels(model)
+
+def bdl_model_set_cut_points(model, cut_points):
+    r"""
+    Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of levels
+    (McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns them, unless
+    option "learn_shape" is 0. If the model has biases it keeps the mean of the cut points, as that is the place of
+    the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+
+    :type cut_points: bdl_matrix
+    :param cut_points: 1 x (levels - 1), ascending
+    """
+    return _lowlevel.bdl_model_set_cut_points(model, cut_points)
+
+def bdl_model_get_cut_points(model, cut_points):
+    r"""
+    Returns the present cut points of BDL_ORDINAL. Since 0.3.
+
+    :type cut_points: bdl_matrix_out
+    :param cut_points: receives 1 x (levels - 1)
+    """
+    return _lowlevel.bdl_model_get_cut_points(model, cut_points)
 
 def bdl_model_set_noise_covariance(model, covariance):
     r"""

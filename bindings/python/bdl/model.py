@@ -89,7 +89,9 @@ class Model(Handle):
         likelihood : str, default="gaussian"
             "gaussian", "heteroscedastic" (the network also learns the noise) or "student_t" (noise
             with outliers) for real numbers, "bernoulli" for 0 and 1, "categorical" for class numbers,
-            "poisson" for counts.
+            "poisson" for counts. "probit" and "cloglog" are other links for 0 and 1, "negative_binomial" is for
+            counts that vary more, "gamma" (log link) for positive numbers, "ordinal" for levels 0, 1, ... with one
+            output (set :attr:`levels`).
         bias : bool, default=True
             Whether layers have biases.
         dtype : str, default="float64"
@@ -311,6 +313,64 @@ class Model(Handle):
         lowlevel.bdl_model_set_degrees_of_freedom(self._handle, degrees)
 
     @property
+    def shape(self) -> float:
+        """Shape of a negative binomial y, of variance mean + mean^2 / shape, or of a Gamma y, of variance mean^2 / shape.
+
+        Training starts from what is set, or else from the moments of y, and learns it unless option ``learn_shape``
+        is 0.
+
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 1], likelihood="negative_binomial")
+        >>> model.shape = 2.5
+        >>> model.shape
+        2.5
+        """
+        return lowlevel.bdl_model_get_shape(self._handle)
+
+    @shape.setter
+    def shape(self, shape: float) -> None:
+        lowlevel.bdl_model_set_shape(self._handle, shape)
+
+    @property
+    def levels(self) -> int:
+        """Number of levels of an ordinal y, 2 in a new model; 0 for other likelihoods.
+
+        Setting it forgets the cut points.
+
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 1], likelihood="ordinal")
+        >>> model.levels = 4
+        >>> model.cut_points.round(2)
+        array([-1.1,  0. ,  1.1])
+        """
+        return lowlevel.bdl_model_levels(self._handle)
+
+    @levels.setter
+    def levels(self, levels: int) -> None:
+        lowlevel.bdl_model_set_levels(self._handle, levels)
+
+    @property
+    def cut_points(self) -> np.ndarray:
+        """Ascending cut points c between the levels of an ordinal y: P(y <= k) = 1 / (1 + exp(f - c[k])).
+
+        Training starts from what is set, or else from the shares of the levels, and learns them unless option
+        ``learn_shape`` is 0. A model with biases keeps their mean, as that is the place of its intercept.
+
+        >>> import bdl
+        >>> model = bdl.Model.mlp([2, 1], likelihood="ordinal")
+        >>> model.cut_points = [-1.0, 0.5]
+        >>> model.levels
+        3
+        """
+        cuts = arrays.empty(1, max(self.levels - 1, 1))
+        lowlevel.bdl_model_get_cut_points(self._handle, cuts)
+        return cuts[0]
+
+    @cut_points.setter
+    def cut_points(self, cut_points: Any) -> None:
+        lowlevel.bdl_model_set_cut_points(self._handle, arrays.row(cut_points, "cut_points"))
+
+    @property
     def classes(self) -> np.ndarray:
         """Numbers of the classes that y can have, of a categorical model; an array.
 
@@ -390,15 +450,17 @@ class Model(Handle):
         if class_labels is not None and not self._class_count:
             raise UnsupportedError(
                 f"class_labels are for models of classes, this one is {self.likelihood} with {self.outputs} outputs: "
-                f"create it with likelihood='categorical', or 'bernoulli' and one output"
+                f"create it with likelihood='categorical', 'ordinal', or 'bernoulli' and one output"
             )
         labels.write_labels(self._handle, self._class_count, class_labels)
 
     @property
     def _class_count(self) -> int:
+        if self.likelihood == "ordinal":
+            return self.levels
         if self.likelihood == "categorical":
             return self.outputs
-        return 2 if (self.likelihood, self.outputs) == ("bernoulli", 1) else 0
+        return 2 if self.likelihood in names.two_classes and self.outputs == 1 else 0
 
     @property
     def noise_covariance(self) -> np.ndarray:

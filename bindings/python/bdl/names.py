@@ -35,7 +35,12 @@ def _names(title: str, words: str, prefix: str = "BDL_") -> Names:
 
 dtypes = Names("dtype", {"float32": lowlevel.BDL_F32, "float64": lowlevel.BDL_F64})
 activations = _names("activation", "identity relu leaky_relu elu gelu tanh sigmoid softplus swish")
-likelihoods = _names("likelihood", "gaussian bernoulli categorical poisson heteroscedastic student_t")
+likelihoods = _names(
+    "likelihood",
+    "gaussian bernoulli categorical poisson heteroscedastic student_t probit cloglog negative_binomial gamma ordinal",
+)
+two_classes = ("bernoulli", "probit", "cloglog")  # likelihoods of labels 0 and 1
+classes = (*two_classes, "categorical", "ordinal")
 initializations = _names("scheme", "uniform_fan_in xavier he he_fan_out xavier_normal", "BDL_INIT_")
 families = _names(
     "family",

@@ -42,7 +42,7 @@ class ClassPrediction(NamedTuple):
     """Class probabilities of shape (n, C), and two measures of their uncertainty in nats.
 
     ``entropy`` is that of the probabilities; ``mutual_information`` is its part from not knowing the
-    parameters. Both have one column for a categorical model, and C for a Bernoulli model.
+    parameters. Both have one column for a categorical or ordinal model, and C for labels 0 and 1.
     ``mutual_information`` is None for method "linearized" and a categorical model, where it has no formula.
 
     >>> import bdl
@@ -79,6 +79,7 @@ class _Facts(NamedTuple):
     """Numbers on which the shapes of predictions depend."""
 
     means: int
+    moments: int
     outputs: int
     targets: int
     likelihood: str
@@ -88,7 +89,7 @@ class _Facts(NamedTuple):
     def of(cls, model: Model, *others: Model) -> _Facts:
         likelihood = model.likelihood
         has_variance = likelihood != "student_t" or all(member.degrees_of_freedom > 2 for member in (model, *others))
-        return cls(model.means, model.outputs, model.targets, likelihood, has_variance)
+        return cls(model.means, model.levels or model.means, model.outputs, model.targets, likelihood, has_variance)
 
 
 class _Predictions:
@@ -118,7 +119,7 @@ class _Predictions:
         array([[6.]])
         """
         x = arrays.matrix(x, "x")
-        result = Prediction(*(arrays.empty(len(x), self._facts.means) for _ in range(3)))
+        result = Prediction(*(arrays.empty(len(x), self._facts.moments) for _ in range(3)))
         mean, epistemic, noise = result
         self._ask("moments", (x,), mean, epistemic, noise if self._facts.has_variance else None)
         if not self._facts.has_variance:
@@ -201,10 +202,9 @@ class _Predictions:
         array([[0.3, 0.3, 0.4]])
         """
         x = arrays.matrix(x, "x")
-        categorical = self._facts.likelihood == "categorical"
-        columns = 1 if categorical else self._facts.outputs
-        has_information = not (self._method == "linearized" and categorical)
-        probabilities, entropy = arrays.empty(len(x), self._facts.outputs), arrays.empty(len(x), columns)
+        columns = self._facts.targets
+        has_information = not (self._method == "linearized" and self._facts.likelihood == "categorical")
+        probabilities, entropy = arrays.empty(len(x), self._facts.moments), arrays.empty(len(x), columns)
         information = arrays.empty(len(x), columns) if has_information else None
         self._ask("classes", (x,), probabilities, entropy, information)
         return ClassPrediction(probabilities, entropy, information)

@@ -4710,6 +4710,299 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_model_set_shape(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  double arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_shape", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_shape", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (double_argument(swig_obj[1], "shape", &arg2) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_shape(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_get_shape(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  double *arg2 = (double *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  double value2 ;
+  PyObject *swig_obj[1] ;
+  bdl_status result;
+  
+  {
+    arg2 = &value2; 
+  }
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_get_shape((struct bdl_model const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    resultobj = SWIG_Python_AppendOutput(resultobj, PyFloat_FromDouble(*arg2)); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_set_levels(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int64_t arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_levels", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_levels", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "levels", INT64_MIN, INT64_MAX, &arg2) < 0) SWIG_fail; 
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_levels(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_levels(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_model_levels((struct bdl_model const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_set_cut_points(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_matrix arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_cut_points", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_cut_points", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "cut_points", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_cut_points(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_get_cut_points(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_matrix_out arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_cut_points", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "cut_points", 1, &view2) < 0) SWIG_fail;
+    arg2 = view_output(&view2);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_get_cut_points((struct bdl_model const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_model_set_noise_covariance(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -18274,6 +18567,45 @@ static PyMethodDef SwigMethods[] = {
 		":type degrees_of_freedom: float\n"
 		":param degrees_of_freedom: receives the number\n"
 		""},
+	 { "bdl_model_set_shape", _wrap_bdl_model_set_shape, METH_VARARGS, "\n"
+		"Sets the shape of BDL_NEGATIVE_BINOMIAL, where y has the variance mu + mu^2 / shape (theta of R's\n"
+		"MASS::glm.nb), or of BDL_GAMMA, where it has mu^2 / shape (1 / dispersion of R's glm). Training starts from it\n"
+		"and learns it, unless option \"learn_shape\" is 0; if it is not set, training starts from the moments of y.\n"
+		"Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.\n"
+		"\n"
+		":type shape: float\n"
+		":param shape: 1e-6 to 1e6\n"
+		""},
+	 { "bdl_model_get_shape", _wrap_bdl_model_get_shape, METH_O, "\n"
+		"Returns the present shape of BDL_NEGATIVE_BINOMIAL or BDL_GAMMA: 1 in a new model, then set or learned.\n"
+		"Since 0.3.\n"
+		"\n"
+		":type shape: float\n"
+		":param shape: receives the number\n"
+		""},
+	 { "bdl_model_set_levels", _wrap_bdl_model_set_levels, METH_VARARGS, "\n"
+		"Sets the number of levels of BDL_ORDINAL, 2 in a new model, and forgets its cut points and the names of its\n"
+		"levels if the number changes. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.\n"
+		"\n"
+		":type levels: int64_t\n"
+		":param levels: 2 to 1000\n"
+		""},
+	 { "bdl_model_levels", _wrap_bdl_model_levels, METH_O, " Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.3."},
+	 { "bdl_model_set_cut_points", _wrap_bdl_model_set_cut_points, METH_VARARGS, "\n"
+		"Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of levels\n"
+		"(McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns them, unless\n"
+		"option \"learn_shape\" is 0. If the model has biases it keeps the mean of the cut points, as that is the place of\n"
+		"the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.\n"
+		"\n"
+		":type cut_points: bdl_matrix\n"
+		":param cut_points: 1 x (levels - 1), ascending\n"
+		""},
+	 { "bdl_model_get_cut_points", _wrap_bdl_model_get_cut_points, METH_VARARGS, "\n"
+		"Returns the present cut points of BDL_ORDINAL. Since 0.3.\n"
+		"\n"
+		":type cut_points: bdl_matrix_out\n"
+		":param cut_points: receives 1 x (levels - 1)\n"
+		""},
 	 { "bdl_model_set_noise_covariance", _wrap_bdl_model_set_noise_covariance, METH_VARARGS, "\n"
 		"Gives Gaussian noise a full covariance R, with correlations between the outputs: y ~ N(f, R). Densities,\n"
 		"gradients, curvature, predictions and draws follow R. Training never changes R, whatever option\n"
@@ -21393,6 +21725,11 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, "BDL_POISSON",SWIG_From_int((int)(BDL_POISSON)));
   SWIG_Python_SetConstant(d, "BDL_HETEROSCEDASTIC",SWIG_From_int((int)(BDL_HETEROSCEDASTIC)));
   SWIG_Python_SetConstant(d, "BDL_STUDENT_T",SWIG_From_int((int)(BDL_STUDENT_T)));
+  SWIG_Python_SetConstant(d, "BDL_PROBIT",SWIG_From_int((int)(BDL_PROBIT)));
+  SWIG_Python_SetConstant(d, "BDL_CLOGLOG",SWIG_From_int((int)(BDL_CLOGLOG)));
+  SWIG_Python_SetConstant(d, "BDL_NEGATIVE_BINOMIAL",SWIG_From_int((int)(BDL_NEGATIVE_BINOMIAL)));
+  SWIG_Python_SetConstant(d, "BDL_GAMMA",SWIG_From_int((int)(BDL_GAMMA)));
+  SWIG_Python_SetConstant(d, "BDL_ORDINAL",SWIG_From_int((int)(BDL_ORDINAL)));
   SWIG_Python_SetConstant(d, "BDL_INIT_UNIFORM_FAN_IN",SWIG_From_int((int)(BDL_INIT_UNIFORM_FAN_IN)));
   SWIG_Python_SetConstant(d, "BDL_INIT_XAVIER",SWIG_From_int((int)(BDL_INIT_XAVIER)));
   SWIG_Python_SetConstant(d, "BDL_INIT_HE",SWIG_From_int((int)(BDL_INIT_HE)));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "curvature/dense_rows.hpp"
+#include "likelihood/expected_loss.hpp"
 #include "prior/prior.hpp"
 #include "train/exact/exact_sums.hpp"
 
@@ -28,7 +29,7 @@ class ExactElbo {
   /// Fails with ERROR_DIVERGED if the ELBO is not finite.
   Value evaluate(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::exact); }
   /// True if the likelihood has a quadratic near it whose optimum does not depend on where a search begins.
-  bool has_quadratic() const { return model_->likelihood.kind() == BDL_POISSON; }
+  bool has_quadratic() const { return has_quadratic_loss(model_->likelihood); }
   /// Evaluates the ELBO at q with that quadratic in place of the likelihood.
   Value evaluate_quadratic(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::quadratic); }
   /// Evaluates for derivatives by the parameters of a low-rank q; H will be multiplied with the columns of
@@ -50,6 +51,8 @@ class ExactElbo {
   /// posterior of the last evaluation, which returned `value`: n / E[sum of squared errors].
   double best_noise_precision(const Value& value, double n) const;
   void set_noise_precision(double precision) { model_->likelihood.set_noise_precision({&precision, 1}); }
+  /// Returns the sums by which the shape of the density is learned at q; evaluate() must follow.
+  ConstSpan<double> shape_sums(const Posterior<double>& q) { return sums_.shape_sums(q, team_); }
   /// Replaces the noise by that of another likelihood of the same kind.
   void set_likelihood(const Likelihood& likelihood) { model_->likelihood = likelihood; }
   Prior<double>& prior() { return prior_; }

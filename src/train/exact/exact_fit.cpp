@@ -5,14 +5,17 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "likelihood/shape.hpp"
 #include "methods/schedule.hpp"
 #include "optimize/minimize.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
+#include "train/exact/accelerated_steps.hpp"
 #include "train/exact/descent_search.hpp"
 #include "train/exact/full_coordinates.hpp"
 #include "train/exact/low_rank_coordinates.hpp"
 #include "train/exact/noise_root.hpp"
+#include "train/scales.hpp"
 #include "train/sharding.hpp"
 #include "train/undo.hpp"
 #include "train/units.hpp"
@@ -27,6 +30,9 @@ constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
 
 /// Learned noise has at least this fraction of the targets' variance.
 constexpr double least_noise = 1e-12;
+
+/// Distance from the best shape, in standard deviations, at which a search ends.
+constexpr double near_shape = 1e-8;
 
 /// Commits the iterations of a search to the optimizer, and can undo the last of them.
 template <class T>
@@ -130,7 +136,7 @@ SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, 
                     [](DescentSearch& descent) { return descent.run(); });
 }
 
-/// Finds the optimum over q, and over the noise precision if that is learned.
+/// Finds the optimum over q, and over the noise precision or the shape of the density if they are learned.
 template <class T>
 class NoiseSearch {
  public:
@@ -139,11 +145,13 @@ class NoiseSearch {
     const Likelihood& likelihood = optimizer.model()->likelihood;
     learns_ = optimizer.options().learn_noise && likelihood.kind() == BDL_GAUSSIAN &&
               !likelihood.noise_covariance().given();
+    learns_shape_ = optimizer.options().learn_shape && has_shape(likelihood.kind());
     // Targets on a straight line would have no noise.
     if (learns_) most_ = std::log(1 / (least_noise * variance_of_targets(optimizer, data)));
   }
 
   SearchEnd run(const Iterated& iterated) {
+    if (learns_shape_) return run_with_shape(iterated);
     const Options& options = optimizer_.options();
     // A fit of few epochs may have ended before the noise was learned from its posterior.
     if (learns_ && optimizer_.state.step > 0) set_log_precision(log_precision() + residual());
@@ -164,12 +172,58 @@ class NoiseSearch {
     const auto ignored = [](const auto&, const auto&) { return true; };
     const double of_q =
         by_descent(elbo_, q_, 0, ignored, [](DescentSearch& descent) { return descent.length(); });
+    if (learns_shape_) return std::max(of_q, next_shape().distance);
     if (!learns_) return of_q;
     const double t = log_precision(), rows = optimizer_.data_weight();
     return std::max(of_q, std::sqrt(rows / 2) * std::abs(root_.next(t, residual()) - t));
   }
 
  private:
+  /// Alternates between the optimal q, at first roughly, and accelerated steps of the shape.
+  SearchEnd run_with_shape(const Iterated& iterated) {
+    constexpr int most_rounds = 1000;
+    constexpr double rough = 1e-3;  // of the distance to the best shape
+    Options options = optimizer_.options();
+    const double least = options.tolerance;
+    options.tolerance = std::max(least, rough);
+    AcceleratedSteps steps;
+    for (int round = 0; round < most_rounds; ++round) {
+      const SearchEnd end = search(elbo_, q_, options, iterated);
+      if (end == SearchEnd::stopped) return end;
+      const ShapeStep step = next_shape();
+      const bool is_near = step.distance <= std::max(least, near_shape);
+      if (is_near && options.tolerance == least) return end;
+      options.tolerance = is_near ? least : std::max(least, std::min(rough, rough * step.distance));
+      Likelihood next = optimizer_.model()->likelihood;
+      next.learn_shape(accelerated(next, step, steps));
+      elbo_.set_likelihood(next);
+      optimizer_.team.vote();
+      optimizer_.model()->likelihood = std::move(next);
+    }
+    return SearchEnd::stuck;
+  }
+  /// Returns the shape after an accelerated step, or after the plain one where that would be too long.
+  static std::vector<double> accelerated(const Likelihood& likelihood, const ShapeStep& step,
+                                         AcceleratedSteps& steps) {
+    constexpr double longest = 10;  // plain steps
+    const std::vector<double> now = learned_numbers(likelihood, likelihood.shape()),
+                              plain = learned_numbers(likelihood, step.shape);
+    std::vector<double> change(now.size());
+    double size = 0, length = 0;
+    for (std::size_t k = 0; k < now.size(); ++k) change[k] = plain[k] - now[k];
+    const std::vector<double> next = steps.next(now, change);
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      size = std::max(size, std::abs(change[k]));
+      length = std::max(length, std::abs(next[k] - now[k]));
+    }
+    if (length <= longest * size && are_learned_numbers(likelihood, next)) return shape_of(likelihood, next);
+    steps.forget();
+    return step.shape;
+  }
+  ShapeStep next_shape() {
+    const Model<T>& model = *optimizer_.model();
+    return shape_step(model.likelihood, elbo_.shape_sums(q_), 1, has_intercept(model));
+  }
   double log_precision() const { return std::log(optimizer_.model()->likelihood.noise_precision(0)); }
   double residual() {
     const double best = std::log(elbo_.best_noise_precision(elbo_.evaluate(q_), optimizer_.data_weight()));
@@ -186,7 +240,7 @@ class NoiseSearch {
   ExactElbo& elbo_;
   Posterior<double>& q_;
   Optimizer<T>& optimizer_;
-  bool learns_ = false;
+  bool learns_ = false, learns_shape_ = false;
   double most_ = 0;
   NoiseRoot root_;
 };
@@ -218,6 +272,7 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   team.attempt([&] { searched.emplace(optimizer, undo, data, calls); });
   team.vote();
   start_noise(optimizer, data);
+  start_shape(optimizer, data);
   searched->elbo.set_likelihood(optimizer.model()->likelihood);
   TrainingState& state = optimizer.state;
   Course<T>& course = searched->course;

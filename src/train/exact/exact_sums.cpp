@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "base/interrupt.hpp"
+#include "likelihood/expected_loss.hpp"
+#include "likelihood/shape.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
@@ -53,10 +56,10 @@ void ExactSums::read_from(DataSet& data, const Standardization& units) {
                y_.matrix(model_.likelihood.columns(), rows()));
 }
 
-void ExactSums::begin(HessianSum of_h, Index vectors) {
+void ExactSums::begin(HessianSum of_h, Index vectors, Index numbers) {
   of_h_ = of_h;
   vectors_ = vectors;
-  sums_.reserve(shares_.rank, shares_.ranks, shares_.shards, count_sums(of_h, dimension(), vectors), 1);
+  sums_.reserve(shares_.rank, shares_.ranks, shares_.shards, count_sums(of_h, dimension(), vectors), numbers);
 }
 
 /// Adds up the shards of all ranks. A single rank sends no messages, so a vote must throw its failure.
@@ -131,6 +134,42 @@ void ExactSums::write_hessian(ConstMatrixView<double> y, std::span<double> out) 
   rows.combine(weighted, {out.data() + size, dimension(), y.cols});
 }
 
+ConstSpan<double> ExactSums::shape_sums(const Posterior<double>& q, Team& team) {
+  begin(HessianSum::none, 0, shape_sum_count(model_.likelihood));
+  team.vote();
+  team.attempt([&] {
+    const Interruptible work;
+    sums_.add_own([&](Index shard, const Summand<double>& out) {
+      std::ranges::fill(out.values, 0.0);
+      std::ranges::fill(out.numbers, 0.0);
+      for_each_block(shard, [&](const ShardRange& rows, bool) { add_shape(q, rows, out.numbers); });
+    });
+  });
+  finish(team);
+  return sums_.numbers();
+}
+
+/// Rows are summed in parts of equal size, and these in order, so that no bit depends on the number of
+/// threads.
+void ExactSums::add_shape(const Posterior<double>& q, const ShardRange& rows, std::span<double> out) {
+  constexpr Index part_rows = 64;
+  const Index count = rows.count(), parts = (count + part_rows - 1) / part_rows, size = std::ssize(out);
+  estimate_ = estimator_.estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
+                                  std::as_const(y_).matrix(model_.likelihood.columns(), count), 1, rows.first);
+  const auto y = std::as_const(y_).matrix(model_.likelihood.columns(), count);
+  const ConstSpan<double> means = estimator_.means(count), variances = estimator_.variances(count);
+  const auto sums = shape_parts_.matrix(size, parts);
+  std::fill_n(sums.data, sums.size(), 0.0);
+  parallel_blocks(parts, 1, [&](Index first, Index some) noexcept {
+    for (Index p = first; p < first + some; ++p)
+      for (Index i = p * part_rows; i < std::min(count, (p + 1) * part_rows); ++i)
+        add_expected_shape_terms(model_.likelihood, means[static_cast<std::size_t>(i)],
+                                 variances[static_cast<std::size_t>(i)], y(0, i),
+                                 model_.likelihood.weight(y.column_data(i)), sums.column(p));
+  });
+  for (Index p = 0; p < parts; ++p) std::ranges::transform(sums.column(p), out, out.begin(), std::plus<>());
+}
+
 ConstSpan<double> ExactSums::typical_precision(ConstSpan<double> start, Team& team) {
   begin(HessianSum::none, 0);
   team.vote();
@@ -149,14 +188,10 @@ ConstSpan<double> ExactSums::typical_precision(ConstSpan<double> start, Team& te
 
 void ExactSums::add_typical(const ShardRange& rows, std::span<double> out) const {
   const DenseShape& layer = exact_layer(model_);
-  const bdl_likelihood kind = model_.likelihood.kind();
   const ConstMatrixView<double> x = model_.graph()->features(x_.matrix(model_.inputs(), rows.count()));
   const auto y = y_.matrix(model_.likelihood.columns(), rows.count());
   for (Index i = 0; i < x.cols; ++i) {
-    const double once = kind == BDL_BERNOULLI  ? 0.25
-                        : kind == BDL_GAUSSIAN ? model_.likelihood.noise_precision(0)
-                                               : std::max(1.0, y(0, i));
-    const double b = model_.likelihood.weight(y.column_data(i)) * once;
+    const double b = model_.likelihood.weight(y.column_data(i)) * typical_curvature(model_.likelihood, y(0, i));
     for (Index j = 0; j < x.rows; ++j)
       out[static_cast<std::size_t>(layer.weight_offset + j)] += b * x(j, i) * x(j, i);
     if (layer.bias_offset >= 0) out[static_cast<std::size_t>(layer.bias_offset)] += b;

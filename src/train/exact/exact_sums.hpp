@@ -38,6 +38,8 @@ class ExactSums {
   /// and it fails on all of them if it fails on one. Each rank reads the rows of its shards.
   void evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatrixView<double> y, Team& team,
                 ExampleLoss loss = ExampleLoss::exact);
+  /// Computes the expected gradient and information by the shape of the density at q (likelihood/shape.hpp).
+  ConstSpan<double> shape_sums(const Posterior<double>& q, Team& team);
   double log_likelihood() const { return sums_.numbers()[0]; }
   /// Returns sum_i E[l'_i] x_i. The caller may change these views, which live until the next sum.
   std::span<double> slope() { return part(0, 1); }
@@ -55,7 +57,8 @@ class ExactSums {
     return sums_.values().subspan(static_cast<std::size_t>(first) * size,
                                   static_cast<std::size_t>(count) * size);
   }
-  void begin(HessianSum of_h, Index vectors);
+  void begin(HessianSum of_h, Index vectors, Index numbers = 1);
+  void add_shape(const Posterior<double>& q, const ShardRange& rows, std::span<double> out);
   void finish(Team& team);
   template <class Visit>
   void for_each_block(Index shard, Visit&& visit);
@@ -69,7 +72,7 @@ class ExactSums {
   Index block_;  // number of rows in memory at a time
   DataSet* data_ = nullptr;
   const Standardization* units_ = nullptr;
-  Buffer<double> x_, y_, part_, projected_, weighted_;
+  Buffer<double> x_, y_, part_, projected_, weighted_, shape_parts_;
   ExactEstimator<double> estimator_;
   Estimate<double> estimate_;
   HessianSum of_h_ = HessianSum::none;

@@ -20,7 +20,7 @@ template <class T>
 void Prequential<T>::reserve(Index examples, ScoreKind kind) {
   const Index outputs = model_.outputs(), count = outputs * examples;
   f_.reserve(count);
-  mean_.reserve(2 * outputs);
+  mean_.reserve(2 * std::max(outputs, model_.likelihood.moment_count()));
   if (kind == ScoreKind::linearized) {
     density_scratch_.reserve(linearized_density_scratch(outputs));
     return;
@@ -51,8 +51,8 @@ void Prequential<T>::add_error(const double* f, const T* y, PrequentialSums& sum
   const Likelihood& likelihood = model_.likelihood;
   double* const mean = mean_.data();
   const double weight = likelihood.weight(y);
-  likelihood.moments(f, mean, mean + likelihood.outputs());
-  if (likelihood.kind() == BDL_CATEGORICAL) {
+  likelihood.moments(f, mean, mean + std::max(likelihood.outputs(), likelihood.moment_count()));
+  if (likelihood.has_one_label()) {
     sums.error += likelihood.top_class(f) == static_cast<Index>(y[0]) ? 0 : weight;
     sums.targets += weight;
     return;
@@ -60,8 +60,8 @@ void Prequential<T>::add_error(const double* f, const T* y, PrequentialSums& sum
   for (Index c = 0; c < likelihood.targets(); ++c) {
     const double target = static_cast<double>(y[c]);
     if (std::isnan(target)) continue;
-    if (likelihood.kind() == BDL_BERNOULLI)
-      sums.error += weight * (f[c] > 0 ? 1 - target : target);
+    if (likelihood.target_kind() == TargetKind::label)
+      sums.error += weight * (mean[c] > 0.5 ? 1 - target : target);
     else
       sums.error +=
           weight * model_.standardization.variance_to_caller(c, (target - mean[c]) * (target - mean[c]));

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "likelihood/shape.hpp"
 #include "model/data_units.hpp"
 #include "model/noise_units.hpp"
 #include "train/start.hpp"
@@ -62,6 +63,27 @@ bool learns_scales(const Optimizer<T>& optimizer) {
 
 namespace {
 
+/// Chooses the first shape of the density by the rows kept and these.
+template <class T>
+void begin_shape(Optimizer<T>& optimizer, DataSet& data) {
+  Likelihood& likelihood = optimizer.model()->likelihood;
+  if (!has_shape(likelihood.kind()) || likelihood.shape_origin() == NoiseOrigin::caller) return;
+  const StreamScales& kept = optimizer.stream_scales;
+  std::vector<double> sums(at(target_sum_count(likelihood)));
+  const auto add = [&](ConstMatrixView<double> y) {
+    for (Index i = 0; i < y.cols; ++i) {
+      const ConstSpan<double> row = y.column(i);
+      add_target<double>(likelihood, row.first(at(likelihood.targets())), likelihood.weight(row.data()), sums);
+    }
+  };
+  add(kept.y(likelihood.columns()));
+  Buffer<double> values(data.targets() * data.rows());
+  const auto y = values.matrix(data.targets(), data.rows());
+  data.fetch({0, data.rows()}, {}, MatrixView<double>(), y);
+  add(y);
+  likelihood.set_shape(first_shape(likelihood, sums), NoiseOrigin::targets);
+}
+
 /// Sets the scales of the rows kept and these. Returns true if they are settled.
 template <class T>
 bool choose_scales(Optimizer<T>& optimizer, DataSet& data) {
@@ -109,6 +131,7 @@ template <class T>
 bool learn_scales(Optimizer<T>& optimizer, DataSet& data) {
   optimizer.stream_scales.open();
   const bool is_settled = choose_scales(optimizer, data);
+  begin_shape(optimizer, data);
   begin_again(optimizer);
   if (is_settled) optimizer.stream_scales.close();
   return is_settled;

@@ -354,6 +354,12 @@ Likelihoods p(y | f), where f are the outputs of the model and C is their number
 means, then T log noise precisions. fit takes these as 0 before option "heteroscedastic_from".
 - `BDL_STUDENT_T` = 6: y: C real columns, y ~ f + t / sqrt(noise precision), where t has Student's t distribution
 (bdl_model_set_degrees_of_freedom()).
+- `BDL_PROBIT` = 7: y: C columns of 0 or 1, P(y = 1) = Phi(f), the normal distribution function
+- `BDL_CLOGLOG` = 8: y: C columns of 0 or 1, P(y = 1) = 1 - exp(-exp(f)) (complementary log-log)
+- `BDL_NEGATIVE_BINOMIAL` = 9: y: C columns of counts of mean mu = exp(f) and variance mu + mu^2 / shape (bdl_model_set_shape()).
+- `BDL_GAMMA` = 10: y: C columns of positive numbers of mean mu = exp(f) and variance mu^2 / shape.
+- `BDL_ORDINAL` = 11: y: one column of levels 0, 1, ..., K - 1, P(y <= k) = 1 / (1 + exp(f - cut point k)), with one output f
+(bdl_model_set_levels()).
 """
 const bdl_likelihood = Cint
 const BDL_GAUSSIAN = Cint(1)
@@ -362,6 +368,11 @@ const BDL_CATEGORICAL = Cint(3)
 const BDL_POISSON = Cint(4)
 const BDL_HETEROSCEDASTIC = Cint(5)
 const BDL_STUDENT_T = Cint(6)
+const BDL_PROBIT = Cint(7)
+const BDL_CLOGLOG = Cint(8)
+const BDL_NEGATIVE_BINOMIAL = Cint(9)
+const BDL_GAMMA = Cint(10)
+const BDL_ORDINAL = Cint(11)
 const bdl_likelihood_names = Dict{Cint,String}(
     1 => "BDL_GAUSSIAN",
     2 => "BDL_BERNOULLI",
@@ -369,6 +380,11 @@ const bdl_likelihood_names = Dict{Cint,String}(
     4 => "BDL_POISSON",
     5 => "BDL_HETEROSCEDASTIC",
     6 => "BDL_STUDENT_T",
+    7 => "BDL_PROBIT",
+    8 => "BDL_CLOGLOG",
+    9 => "BDL_NEGATIVE_BINOMIAL",
+    10 => "BDL_GAMMA",
+    11 => "BDL_ORDINAL",
 )
 
 """
@@ -788,6 +804,71 @@ Reads the degrees of freedom of Student-t noise. Since 0.1.
 """
 function bdl_model_get_degrees_of_freedom(model::Union{bdl_model,Ptr{bdl_model}}, degrees_of_freedom::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
     return ccall((:bdl_model_get_degrees_of_freedom, libbdl), Cint, (Ptr{bdl_model}, Ptr{Cdouble},), model, degrees_of_freedom)
+end
+
+"""
+Sets the shape of BDL_NEGATIVE_BINOMIAL, where y has the variance mu + mu^2 / shape (theta of R's
+MASS::glm.nb), or of BDL_GAMMA, where it has mu^2 / shape (1 / dispersion of R's glm). Training starts from it
+and learns it, unless option "learn_shape" is 0; if it is not set, training starts from the moments of y.
+Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+
+# Arguments
+- `shape`: 1e-6 to 1e6
+"""
+function bdl_model_set_shape(model::Union{bdl_model,Ptr{bdl_model}}, shape::Real)
+    return ccall((:bdl_model_set_shape, libbdl), Cint, (Ptr{bdl_model}, Cdouble,), model, shape)
+end
+
+"""
+Returns the present shape of BDL_NEGATIVE_BINOMIAL or BDL_GAMMA: 1 in a new model, then set or learned.
+Since 0.3.
+
+# Arguments
+- `shape`: receives the number
+"""
+function bdl_model_get_shape(model::Union{bdl_model,Ptr{bdl_model}}, shape::Union{Ref{Cdouble},DenseArray{Cdouble},Ptr{Cvoid}})
+    return ccall((:bdl_model_get_shape, libbdl), Cint, (Ptr{bdl_model}, Ptr{Cdouble},), model, shape)
+end
+
+"""
+Sets the number of levels of BDL_ORDINAL, 2 in a new model, and forgets its cut points and the names of its
+levels if the number changes. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+
+# Arguments
+- `levels`: 2 to 1000
+"""
+function bdl_model_set_levels(model::Union{bdl_model,Ptr{bdl_model}}, levels::Integer)
+    return ccall((:bdl_model_set_levels, libbdl), Cint, (Ptr{bdl_model}, Int64,), model, levels)
+end
+
+"""
+Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.3.
+"""
+function bdl_model_levels(model::Union{bdl_model,Ptr{bdl_model}})
+    return ccall((:bdl_model_levels, libbdl), Int64, (Ptr{bdl_model},), model)
+end
+
+"""
+Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of levels
+(McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns them, unless
+option "learn_shape" is 0. If the model has biases it keeps the mean of the cut points, as that is the place of
+the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+
+# Arguments
+- `cut_points`: 1 x (levels - 1), ascending
+"""
+function bdl_model_set_cut_points(model::Union{bdl_model,Ptr{bdl_model}}, cut_points::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_model_set_cut_points, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix,), model, cut_points)
+end
+
+"""
+Returns the present cut points of BDL_ORDINAL. Since 0.3.
+
+# Arguments
+- `cut_points`: receives 1 x (levels - 1)
+"""
+function bdl_model_get_cut_points(model::Union{bdl_model,Ptr{bdl_model}}, cut_points::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_get_cut_points, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix_out,), model, cut_points)
 end
 
 """

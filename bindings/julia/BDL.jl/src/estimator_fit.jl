@@ -186,6 +186,7 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image; with_noise::B
     targets = word === :categorical ? class_count(found, y) : size(y, 2)
     likelihood = noisy(word, chosen_noise(m, word, size(X, 1), size(X, 2), targets, image, y))
     model = model_for(m, likelihood, size(X, 2), targets, image)
+    likelihood === :ordinal && set_levels!(model, class_count(found, y))
     s.standardize && !learns_scales(model, size(X, 1), s) && standardize_as!(model, s.prior, X, has_scale(likelihood) ? y : nothing)
     optimizer = optimizer_for(model, size(X, 1), s)
     with_noise && start_noise!(optimizer, encoded_targets(found, y))
@@ -201,11 +202,12 @@ learns_scales(model, n, s) = !(s.prior isa BayesianNetwork) &&
 function build!(m::BayesianNetwork, data::Dataset)
     s = m.settings
     word = s.likelihood === :auto ? :gaussian : s.likelihood
-    found = word in (:bernoulli, :categorical) && ntargets(data) == 1 ? numbered_classes(word, data) : nothing
+    found = word in CLASS_LIKELIHOODS && ntargets(data) == 1 ? numbered_classes(word, data) : nothing
     targets = word === :categorical ? class_count(found, data) : ntargets(data)
     image = images_of(m, data)
     noise = chosen_noise(m, word, nrows(data), ninputs(data), targets, image, nothing)
     model = model_for(m, noisy(word, noise), ninputs(data), targets, image)
+    word === :ordinal && set_levels!(model, class_count(found, data))
     s.standardize && !learns_scales(model, nrows(data), s) && standardize_as!(model, s.prior, data)
     optimizer = optimizer_for(model, nrows(data), s)
     start_noise!(optimizer, data)
@@ -217,8 +219,8 @@ function numbered_classes(likelihood, data)
     smallest, largest = first.(target_range(data))
     isinteger(largest) && smallest in (0, 1) && largest >= 1 || throw(LabelError(
         "labels of a data set are the numbers 0, 1, ... of classes, its targets lie between $smallest and $largest"))
-    likelihood === :bernoulli && largest > 1 &&
-        throw(LabelError("bernoulli has two classes, the labels go up to $largest: use likelihood = :categorical"))
+    likelihood in BINARY_LIKELIHOODS && largest > 1 &&
+        throw(LabelError("$likelihood has two classes, the labels go up to $largest: use likelihood = :categorical"))
     return collect(0:Int(largest))
 end
 

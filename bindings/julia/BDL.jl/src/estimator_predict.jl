@@ -75,7 +75,7 @@ function predicted(m, parts, kind, interval, of, std, levels, how)
     wanted in (:mean, :prob, :link) || interval === nothing ||
         throw(InvalidArgumentError("predict: interval belongs to kind = :mean, :prob or :link, not to $(brief(wanted))"))
     quantity = symbol(QUANTITIES, number(QUANTITIES, of))
-    wanted in (:prob, :class) && !(likelihood(m.model) in (:bernoulli, :categorical)) &&
+    wanted in (:prob, :class) && !(likelihood(m.model) in CLASS_LIKELIHOODS) &&
         throw(UnsupportedError("predict: kind = $(repr(wanted)) is for classes, the likelihood is $(repr(likelihood(m.model)))"))
     wanted === :mean && return predicted_mean(m, parts, how, interval, quantity, std)
     wanted === :prob && return predicted_probabilities(m, parts, how, interval)
@@ -216,7 +216,7 @@ function score(m::BayesianNetwork, X, y; keywords...)
     predictions = predict(m, X; keywords...)
     (size(predictions, 1), size(predictions, 2)) == (size(y, 1), size(y, 2)) ||
         throw(ShapeError("score: y has $(size(y)) values, expected $(size(predictions))"))
-    likelihood(m.model) in (:bernoulli, :categorical) || return mean(map(r2, columns(predictions), columns(y)))
+    likelihood(m.model) in CLASS_LIKELIHOODS || return mean(map(r2, columns(predictions), columns(y)))
     m.classes === nothing || return mean(predictions .== y)
     return mean((predictions .> 0.5) .== (y .> 0.5))
 end

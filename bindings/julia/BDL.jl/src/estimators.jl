@@ -29,7 +29,7 @@ predictions are in the units of your data; with `standardize` the model standard
 
 - `hidden`: numbers of units in the hidden layers, or one number
 - `activation`: the activation after each hidden layer, see [`Model`](@ref)
-- `likelihood`: `:gaussian`, `:bernoulli`, `:categorical` or `:poisson`; `:auto` takes numbers as `:gaussian`, two labels (`Bool`,
+- `likelihood`: `:gaussian`, `:bernoulli`, `:categorical` or `:poisson`, or one of those that [`Model`](@ref) lists; `:auto` takes numbers as `:gaussian`, two labels (`Bool`,
   strings, symbols ...) as `:bernoulli` and more labels as `:categorical`
 - `noise`: for numbers, `:gaussian` (the same variance everywhere), `:heteroscedastic` (the network learns the variance as a function of
   the inputs) or `:student_t` (heavy tails, for outliers). `:auto` is `:heteroscedastic`; `:student_t`, with a warning, if a target
@@ -99,7 +99,8 @@ Fits a Bayesian generalised linear model. The coefficients are in the units of y
 [`stderror`](@ref), [`confint`](@ref).
 
 - `family`: `:gaussian`, `:bernoulli` (logistic), `:categorical` (multinomial), `:poisson`, `:heteroscedastic` (the log noise precision has
-  coefficients, too) or `:student_t`
+  coefficients, too), `:student_t`, `:probit` and `:cloglog` (links for two classes), `:negative_binomial`, `:gamma` (log link) or
+  `:ordinal` (cumulative logit, for classes in order: [`cut_points`](@ref))
 - `intercept`: whether the model has an intercept
 - `options...`: options of the [`Optimizer`](@ref); `prior_precision` is the precision of the prior of the coefficients, 1 by default for
   standardised inputs and Gaussian targets. The prior of the intercept is nearly flat

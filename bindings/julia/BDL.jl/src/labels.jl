@@ -5,6 +5,10 @@ are_labels(y) = !(nonmissingtype(eltype(y)) <: Real) || nonmissingtype(eltype(y)
 
 all_real(y) = isconcretetype(nonmissingtype(eltype(y))) || all(v -> v isa Union{Real,Missing}, y)
 
+"Likelihoods of labels: of two, and of one of several."
+const BINARY_LIKELIHOODS = (:bernoulli, :probit, :cloglog)
+const CLASS_LIKELIHOODS = (BINARY_LIKELIHOODS..., :categorical, :ordinal)
+
 "The likelihood that `:auto` means for targets."
 function automatic_likelihood(y::AbstractVecOrMat)
     are_labels(y) || return :gaussian
@@ -36,18 +40,18 @@ Classes of a classification of one label per example; `nothing` for other likeli
 estimator calls its likelihood.
 """
 function classes_for(likelihood::Symbol, y::AbstractVecOrMat, keyword = "likelihood")
-    if !(likelihood in (:bernoulli, :categorical))
+    if !(likelihood in CLASS_LIKELIHOODS)
         label = findfirst(value -> !(value isa Union{Real,Missing}), y)
         label === nothing || throw(LabelError("y has labels, as $(brief(y[label])), and $keyword = $(repr(likelihood)) is for numbers: " *
-                                              ":bernoulli and :categorical are for labels"))
+                                              ":bernoulli, :categorical and :ordinal are for labels"))
         return nothing
     end
     y isa AbstractVector || return nothing
     found = known_classes(y)
     length(found) >= 2 || throw(LabelError("there is one class only, $(brief_list(found))"))
     check_are_classes(found, length(y), keyword)
-    likelihood === :bernoulli && length(found) > 2 &&
-        throw(LabelError("bernoulli has two classes, the labels have $(length(found)): use $keyword = :categorical"))
+    likelihood in BINARY_LIKELIHOODS && length(found) > 2 &&
+        throw(LabelError("$likelihood has two classes, the labels have $(length(found)): use $keyword = :categorical"))
     return found
 end
 

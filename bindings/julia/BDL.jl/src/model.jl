@@ -8,7 +8,9 @@ units in each hidden layer, and of outputs.
 - `activation`: `:identity`, `:relu`, `:leaky_relu`, `:elu`, `:gelu`, `:tanh`, `:sigmoid`, `:softplus` or `:swish`
 - `likelihood`: `:gaussian`; `:bernoulli` (targets are 0 or 1, outputs are logits); `:categorical` (one column of class numbers
   from 0 to C - 1); `:poisson` (targets are counts, outputs are log rates); `:heteroscedastic` (real numbers with two outputs
-  for each target: the mean, and the log precision of the noise); or `:student_t` (real numbers with outliers)
+  for each target: the mean, and the log precision of the noise); `:student_t` (real numbers with outliers); `:probit` and
+  `:cloglog` (other links for 0 and 1); `:negative_binomial` (counts that vary more) and `:gamma` (positive numbers), both with log
+  means; or `:ordinal` (levels 0, 1, ..., see [`set_levels!`](@ref))
 - `bias`: whether layers have biases
 - `dtype`: the arithmetic, `Float64` or `Float32`
 
@@ -144,6 +146,9 @@ ntargets(Model((6, 50, 3); likelihood = :categorical))  # 1
 ntargets(model::Model) = Int(LibBDL.bdl_model_targets(alive(model)))
 
 "Columns of a prediction of y: the outputs, or the targets of a heteroscedastic model."
+"Number of columns of the means of y: one for each class or level if y is one of them."
+nmoments(model::Model) = likelihood(model) === :ordinal ? levels(model) : nmeans(model)
+
 nmeans(model::Model) = likelihood(model) === :heteroscedastic ? ntargets(model) : noutputs(model)
 
 """
@@ -162,7 +167,8 @@ dtype(model::Model) = dtype_of(LibBDL.bdl_model_dtype(alive(model)))
 """
     likelihood(model)
 
-Returns `:gaussian`, `:bernoulli`, `:categorical`, `:poisson`, `:heteroscedastic` or `:student_t`.
+Returns `:gaussian`, `:bernoulli`, `:categorical`, `:poisson`, `:heteroscedastic`, `:student_t`, `:probit`, `:cloglog`, `:negative_binomial`,
+`:gamma` or `:ordinal`.
 
 # Examples
 ```julia

@@ -68,8 +68,11 @@ function set_names!(model::Model; names...)
     return model
 end
 
-class_count(model::Model) =
-    likelihood(model) === :categorical ? noutputs(model) : likelihood(model) === :bernoulli && noutputs(model) == 1 ? 2 : 0
+function class_count(model::Model)
+    word = likelihood(model)
+    word in (:categorical, :ordinal) && return nmoments(model)
+    return word in BINARY_LIKELIHOODS && noutputs(model) == 1 ? 2 : 0
+end
 
 function read_names(model, what, count)
     name, h = Ref{Ptr{UInt8}}(), alive(model)

@@ -5,12 +5,13 @@
 struct Facts
     likelihood::Symbol
     means::Int
+    moments::Int
     outputs::Int
     targets::Int
     has_variance::Bool
 end
 
-Facts(model::Model, others::Model...) = Facts(likelihood(model), nmeans(model), noutputs(model), ntargets(model),
+Facts(model::Model, others::Model...) = Facts(likelihood(model), nmeans(model), nmoments(model), noutputs(model), ntargets(model),
     likelihood(model) !== :student_t || all(member -> degrees_of_freedom(member) > 2, (model, others...)))
 
 "A single prediction of model and posterior as they are."
@@ -132,7 +133,7 @@ predict(model::Model, q::Posterior, X; method = :monte_carlo, samples::Integer =
     seed::Integer = estimator_default(:seed)) = predict(Once(model, q, method, samples, seed), X)
 
 function predict(p::Asked, X)
-    (x,), C = looks(p, X), p.facts.means
+    (x,), C = looks(p, X), p.facts.moments
     mean, epistemic_variance, noise_variance = (Matrix{Float64}(undef, x.matrix.rows, C) for _ in 1:3)
     ask(p, LibBDL.bdl_predict, LibBDL.bdl_predictor_moments, (x,), look(mean), look(epistemic_variance),
         p.facts.has_variance ? look(noise_variance) : NO_MATRIX)
@@ -222,7 +223,7 @@ predict_classes(model::Model, q::Posterior, X; method = :monte_carlo, samples::I
 function predict_classes(p::Asked, X)
     (x,), facts = looks(p, X), p.facts
     n = x.matrix.rows
-    probabilities = Matrix{Float64}(undef, n, facts.outputs)
+    probabilities = Matrix{Float64}(undef, n, facts.moments)
     entropy, information = (Matrix{Float64}(undef, n, facts.targets) for _ in 1:2)
     # The probit approximation of several classes has no mutual information.
     none = p.method == LibBDL.BDL_LINEARIZED && facts.likelihood === :categorical

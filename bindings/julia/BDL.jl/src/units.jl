@@ -57,6 +57,97 @@ function set_degrees_of_freedom!(model::Model, degrees::Real)
 end
 
 """
+    shape(model)
+
+Returns the shape of a `:negative_binomial` y, of variance mean + mean^2 / shape, or of a `:gamma` y, of variance mean^2 / shape.
+
+# Examples
+```julia
+shape(Model((6, 1); likelihood = :gamma))  # 1.0
+```
+"""
+function shape(model::Model)
+    value = Ref{Float64}(NaN)
+    check(LibBDL.bdl_model_get_shape(handle(model), value))
+    return value[]
+end
+
+"""
+    set_shape!(model, shape)
+
+Sets the shape of a `:negative_binomial` or `:gamma` model. Training learns it from this value on, unless option `learn_shape` is 0;
+without one it starts from the moments of y.
+
+# Examples
+```julia
+set_shape!(Model((6, 1); likelihood = :negative_binomial), 2.5)
+```
+"""
+function set_shape!(model::Model, shape::Real)
+    check(LibBDL.bdl_model_set_shape(unused(handle(model)), shape))
+    return model
+end
+
+"""
+    levels(model)
+
+Returns the number of levels of an `:ordinal` model, 0 for others.
+
+# Examples
+```julia
+levels(Model((6, 1); likelihood = :ordinal))  # 2
+```
+"""
+levels(model::Model) = Int(LibBDL.bdl_model_levels(alive(model)))
+
+"""
+    set_levels!(model, levels)
+
+Sets the number of levels of an `:ordinal` model, and forgets its cut points.
+
+# Examples
+```julia
+set_levels!(Model((6, 1); likelihood = :ordinal), 4)
+```
+"""
+function set_levels!(model::Model, levels::Integer)
+    check(LibBDL.bdl_model_set_levels(unused(handle(model)), levels))
+    return model
+end
+
+"""
+    cut_points(model)
+
+Returns the ascending cut points c of an `:ordinal` model: P(y <= k) = 1 / (1 + exp(f - c[k + 1])) for the levels k = 0, 1, ...
+
+# Examples
+```julia
+cut_points(set_levels!(Model((6, 1); likelihood = :ordinal), 3))
+```
+"""
+function cut_points(model::Model)
+    cuts = Matrix{Float64}(undef, 1, max(levels(model) - 1, 1))
+    check(LibBDL.bdl_model_get_cut_points(handle(model), look(cuts)))
+    return vec(cuts)
+end
+
+"""
+    set_cut_points!(model, cut_points)
+
+Sets the cut points of an `:ordinal` model, and with them its levels. Training learns them from these on, unless option
+`learn_shape` is 0; a model with biases keeps their mean, which is the place of its intercept.
+
+# Examples
+```julia
+set_cut_points!(Model((6, 1); likelihood = :ordinal), [-1.0, 0.5])
+```
+"""
+function set_cut_points!(model::Model, cut_points::AbstractVector{<:Real})
+    check(LibBDL.bdl_model_set_cut_points(unused(handle(model)), look_row(cut_points)))
+    return model
+end
+
+"""
     classes(model)
 
 Returns the class numbers, from 0, that a categorical model can predict: all outputs, or those of [`set_classes!`](@ref).

@@ -21,9 +21,11 @@ class PredictsClasses:
     def _encode_labels(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
         if isinstance(y, Dataset):
             return self._numbered_classes(y, known)
-        y = targets.labels(y)
         if classes is not None:
-            classes = np.unique(np.asarray(classes))
+            classes = np.asarray(classes) if self._keeps_order() else np.unique(np.asarray(classes))
+        elif self._keeps_order() and not known:
+            classes = targets.ordered_categories(y)
+        y = targets.labels(y)
         if known:
             if classes is not None and not np.array_equal(classes, self.classes_):
                 raise ValueError(f"classes is {brief_list(classes)}, not the classes of former calls {brief_list(self.classes_)}")
@@ -50,6 +52,10 @@ class PredictsClasses:
             raise ValueError(f"labels of a data set are the numbers 0, 1, ... of classes, y lies between {smallest} and {largest}")
         self.classes_ = np.arange(largest + 1)
         return data
+
+    def _keeps_order(self) -> bool:
+        """True if classes have an order of their own: that of an ordered categorical, or of ``classes``."""
+        return False
 
     def _class_outputs(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
@@ -82,4 +88,5 @@ class PredictsClasses:
 
     def _labels_loaded(self) -> None:
         labels = self.model_.class_labels
-        self.classes_ = np.arange(max(self.model_.outputs, 2)) if labels is None else labels
+        count = self.model_.levels or max(self.model_.outputs, 2)
+        self.classes_ = np.arange(count) if labels is None else labels

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import xlogy
 from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
 from sklearn.utils.metaestimators import available_if
 
 from ..errors import InvalidArgumentError, brief
 from ..model import Model
+from ..names import classes, two_classes
 from ..optimizer import Optimizer
 from ..predict import ClassPrediction, Prediction
 from ..tables import defaults
@@ -19,10 +21,23 @@ from .classification import PredictsClasses
 from .coefficients import HasCoefficients
 from .regression import PredictsNumbers
 
-_FAMILIES = ("gaussian", "bernoulli", "categorical", "poisson")
+_FAMILIES = (
+    "gaussian",
+    "bernoulli",
+    "probit",
+    "cloglog",
+    "categorical",
+    "ordinal",
+    "poisson",
+    "negative_binomial",
+    "gamma",
+)
+# Families of targets that are not negative.
+_POSITIVE = ("poisson", "negative_binomial", "gamma")
+
 
 def _is_classifier(estimator: Any) -> bool:
-    return estimator.family in ("bernoulli", "categorical")
+    return estimator.family in classes
 
 
 class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEstimator):
@@ -42,8 +57,10 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     Parameters
     ----------
     family : str, default="gaussian"
-        Distribution of y: "gaussian", "poisson" (log link), "bernoulli" (logit link, two classes) or
-        "categorical" (softmax).
+        Distribution of y: "gaussian"; "poisson" or "negative_binomial" for counts, and "gamma" for positive
+        numbers (log links); "bernoulli" (logit link), "probit" or "cloglog" for two classes; "categorical"
+        (softmax) for more, "ordinal" (cumulative logit) for ordered ones: in the order of an ordered categorical of
+        pandas, or of ``classes`` of ``partial_fit``, else sorted.
     method : str, default="auto"
         Training method, one of ``bdl.methods()``. "auto" finds the best Gaussian posterior exactly
         ("exact-full") if there are one output, up to 1000 parameters, and up to 2^25 numbers in X. Else it takes
@@ -149,9 +166,9 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     def _more_tags(self) -> dict[str, Any]:
         return {
             "requires_y": True,
-            "multioutput": self.family in ("gaussian", "poisson"),
-            "binary_only": self.family == "bernoulli",
-            "requires_positive_y": self.family == "poisson",
+            "multioutput": not _is_classifier(self),
+            "binary_only": self.family in two_classes,
+            "requires_positive_y": self.family in _POSITIVE,
         }
 
     def __sklearn_tags__(self) -> Any:
@@ -161,9 +178,9 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         tags.estimator_type = self._estimator_type
         tags.target_tags.required = True
         tags.target_tags.multi_output = not _is_classifier(self)
-        tags.target_tags.positive_only = self.family == "poisson"
+        tags.target_tags.positive_only = self.family in _POSITIVE
         if _is_classifier(self):
-            tags.classifier_tags = ClassifierTags(multi_class=self.family == "categorical")
+            tags.classifier_tags = ClassifierTags(multi_class=self.family not in two_classes)
         else:
             tags.regressor_tags = RegressorTags()
         return tags
@@ -177,12 +194,21 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         if not _is_classifier(self):
             return self._encode_numbers(y, known)
         labels = self._encode_labels(y, known, classes)
-        if self.family == "bernoulli" and len(self.classes_) > 2:
+        if self.family in two_classes and len(self.classes_) > 2:
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is multiclass: y has "
                 f"{len(self.classes_)} classes, for which family is 'categorical'"
             )
         return labels
+
+    def _network(self, inputs: int, outputs: int, likelihood: str, dtype: str) -> Model:
+        model = super()._network(inputs, outputs, likelihood, dtype)
+        if likelihood == "ordinal":
+            model.levels = len(self.classes_)
+        return model
+
+    def _keeps_order(self) -> bool:
+        return self.family == "ordinal"
 
     def _outputs(self, targets: np.ndarray) -> int:
         if self.family == "categorical":
@@ -339,7 +365,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         return sample(X, n_samples, random_state)
 
     def score(self, X: Any, y: Any) -> float:
-        """Returns R2 of family "gaussian", D2 (explained deviance) of "poisson", or accuracy.
+        """Returns R2 of family "gaussian", D2 (explained deviance) of counts and positive numbers, or accuracy.
 
         Parameters
         ----------
@@ -356,8 +382,11 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         >>> glm.score(X, y > 10) > 0.9
         True
         """
-        measure = {"gaussian": r2_score, "poisson": _d2_poisson}.get(self.family, accuracy_score)
-        return float(measure(y, self.predict(X)))
+        if _is_classifier(self):
+            return float(accuracy_score(y, self.predict(X)))
+        if self.family == "gaussian":
+            return float(r2_score(y, self.predict(X)))
+        return _d2(self.family, self.model_, y, self.predict(X))
 
     # Files.
 
@@ -367,7 +396,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
     @classmethod
     def _accepts(cls, model: Model) -> bool:
-        one = model.likelihood != "bernoulli" or model.outputs == 1
+        one = model.likelihood not in two_classes or model.outputs == 1
         return one and [block.name for block in model.blocks] == ["layer0.weight", "layer0.bias"]
 
     def _loaded(self) -> None:
@@ -376,7 +405,18 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
             self._labels_loaded()
 
 
-def _d2_poisson(y: Any, mean: np.ndarray) -> float:
-    """Returns D2 for counts, averaged over the targets."""
-    columns = zip(np.reshape(y, (len(mean), -1)).T, np.reshape(mean, (len(mean), -1)).T)
-    return float(np.mean([d2_tweedie_score(targets, means, power=1) for targets, means in columns]))
+def _d2(family: str, model: Model, y: Any, mean: np.ndarray) -> float:
+    """Returns the share of the deviance that the means explain, averaged over the targets."""
+
+    def deviance(targets: np.ndarray, means: np.ndarray) -> float:
+        shape = model.shape
+        of_counts = xlogy(targets, targets / means) - (targets + shape) * np.log((targets + shape) / (means + shape))
+        return float(np.sum(of_counts))
+
+    columns = zip(np.reshape(y, (len(mean), -1)).T.astype(float), np.reshape(mean, (len(mean), -1)).T)
+    if family != "negative_binomial":
+        power = {"poisson": 1, "gamma": 2}[family]
+        return float(np.mean([d2_tweedie_score(targets, means, power=power) for targets, means in columns]))
+    return float(
+        np.mean([1 - deviance(targets, means) / deviance(targets, np.full(len(means), targets.mean())) for targets, means in columns])
+    )

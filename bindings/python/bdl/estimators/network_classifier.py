@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..model import Model
+from ..names import two_classes
 from ..predict import ClassPrediction
 from .base import PREDICTION_SEED
 from .classification import PredictsClasses
@@ -157,5 +158,5 @@ class NetworkClassifier(ClassifierMixin, PredictsClasses):
 
     @classmethod
     def _accepts(cls, model: Model) -> bool:
-        are_classes = model.likelihood == "categorical" or (model.likelihood == "bernoulli" and model.outputs == 1)
+        are_classes = model.likelihood == "categorical" or (model.likelihood in two_classes and model.outputs == 1)
         return are_classes and super()._accepts(model)

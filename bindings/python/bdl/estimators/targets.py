@@ -44,6 +44,12 @@ def classes_of(y: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate(parts))
 
 
+def ordered_categories(y: Any) -> np.ndarray | None:
+    """Returns the categories of an ordered categorical of pandas, in their order; None for other labels."""
+    dtype = getattr(y, "dtype", None)
+    return np.asarray(dtype.categories) if getattr(dtype, "ordered", False) else None
+
+
 def check_are_classes(classes: np.ndarray, rows: int) -> None:
     """Numbers to regress on have a class for nearly every row where they are taken as labels. (Real numbers are refused by
     scikit-learn.)"""

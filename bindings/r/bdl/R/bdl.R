@@ -150,6 +150,36 @@ bdl_model_get_degrees_of_freedom <- function(model)
   .Call('R_swig_bdl_model_get_degrees_of_freedom', model, FALSE, PACKAGE='bdl')
 }
 
+bdl_model_set_shape <- function(model, shape)
+{
+  invisible(.Call('R_swig_bdl_model_set_shape', model, shape, FALSE, PACKAGE='bdl'))
+}
+
+bdl_model_get_shape <- function(model)
+{
+  .Call('R_swig_bdl_model_get_shape', model, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_set_levels <- function(model, levels)
+{
+  invisible(.Call('R_swig_bdl_model_set_levels', model, levels, FALSE, PACKAGE='bdl'))
+}
+
+bdl_model_levels <- function(model)
+{
+  .Call('R_swig_bdl_model_levels', model, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_set_cut_points <- function(model, cut_points)
+{
+  invisible(.Call('R_swig_bdl_model_set_cut_points', model, cut_points, FALSE, PACKAGE='bdl'))
+}
+
+bdl_model_get_cut_points <- function(model, cut_points)
+{
+  .Call('R_swig_bdl_model_get_cut_points', model, cut_points, FALSE, PACKAGE='bdl')
+}
+
 bdl_model_set_noise_covariance <- function(model, covariance)
 {
   invisible(.Call('R_swig_bdl_model_set_noise_covariance', model, covariance, FALSE, PACKAGE='bdl'))

@@ -4,19 +4,14 @@ family_name <- function(family, y) {
   if (is.null(family)) return(family_of_response(y))
   if (is.function(family)) family <- family()
   if (inherits(family, "family")) {
-    usual <- c(gaussian = "identity", binomial = "logit", poisson = "log")
-    if (!family$family %in% names(usual) || family$link != usual[[family$family]]) {
-      refuse("family ", family$family, "(", family$link, ") is not supported: gaussian(), binomial() and poisson() ",
-             "are, with their usual links", call = sys.call(-2))
-    }
-    family <- family$family
+    family <- family_of_object(family, sys.call(-2))
   }
-  if (identical(family, "binomial")) {
+  if (identical(family, "binomial") || (is.character(family) && all(family %in% binary_families[-1]))) {
     if (NCOL(y) == 2) {
       refuse("a binomial response of two columns, successes and failures, is not supported: give each trial a row of its own, ",
              'with a response of 0 or 1; family = "bernoulli" takes the columns as two responses of 0 and 1', call = sys.call(-2))
     }
-    family <- "bernoulli"
+    if (identical(family, "binomial")) family <- "bernoulli"
   }
   known <- setdiff(names(likelihoods), c("heteroscedastic", "student_t"))  # noises
   if (!is.character(family) || length(family) != 1 || !family %in% known) {
@@ -24,6 +19,16 @@ family_name <- function(family, y) {
            ", or a family object", call = sys.call(-2))
   }
   family
+}
+
+# The word for a family object of R.
+family_of_object <- function(family, call) {
+  words <- c("gaussian(identity)" = "gaussian", "binomial(logit)" = "binomial", "binomial(probit)" = "probit",
+             "binomial(cloglog)" = "cloglog", "poisson(log)" = "poisson", "Gamma(log)" = "gamma")
+  asked <- paste0(family$family, "(", family$link, ")")
+  if (asked %in% names(words)) return(words[[asked]])
+  hint <- if (startsWith(family$family, "Negative Binomial")) '; family = "negative_binomial" learns theta' else ""
+  refuse("family ", asked, " is not supported: ", paste(names(words), collapse = ", "), " are", hint, call = call)
 }
 
 # The library's word for a family with its noise; "auto" is the family's own until it is chosen. What summaries say of coefficients is of the mean alone, so a model whose

@@ -106,8 +106,10 @@ blank_learner <- function(x, response, family, asked, noise, seed, start_noise =
 
 blank_model <- function(x, response, settings, likelihood) {
   outputs <- response$outputs * (if (likelihood == "heteroscedastic") 2 else 1)
-  if (!is.null(settings$network)) return(network_model(settings, columns_in(x), outputs, likelihood))
-  bdl_model(c(columns_in(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
+  model <- if (!is.null(settings$network)) network_model(settings, columns_in(x), outputs, likelihood) else
+    bdl_model(c(columns_in(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
+  if (likelihood == "ordinal") bdl_model_set_levels(model, length(response$levels))
+  model
 }
 
 # The noise that the library suggests where the caller has no wish, with a warning of the outlier that makes it Student's t.

@@ -50,6 +50,21 @@ degrees_of_freedom <- function(object) {
   }
 }
 
+# What training has learned of the density besides the coefficients; NULL where there is nothing.
+shape_of <- function(object) {
+  model <- handles_of(object)$model
+  if (object$family %in% c("negative_binomial", "gamma")) return(bdl_model_get_shape(model))
+  if (object$family == "ordinal") cut_points(object)
+}
+
+# Cut points as polr() has them, in P(y <= k) = plogis(zeta_k - eta) with an eta that has no intercept.
+cut_points <- function(object) {
+  levels <- object$response$levels
+  cuts <- drop(bdl_model_get_cut_points(handles_of(object)$model, c(1, length(levels) - 1)))
+  if (is_linear(object) && object$settings$bias) cuts <- cuts - coef(object)[["(Intercept)"]]
+  stats::setNames(cuts, paste(levels[-length(levels)], levels[-1], sep = "|"))
+}
+
 summary.bdl <- function(object, level = 0.95, base = NULL, ...) {
   table <- NULL
   if (is_linear(object)) {
@@ -64,7 +79,8 @@ summary.bdl <- function(object, level = 0.95, base = NULL, ...) {
     call = object$call, headline = headline(object), coefficients = table, base = base,
     levels = if (object$family == "categorical") object$response$levels,
     elbo = unlist(object$history[nrow(object$history), -1]), noise = noise_sd(object),
-    degrees_of_freedom = degrees_of_freedom(object), log_lik = if (is.null(object$rows) && is.null(object$members)) logLik(object), prior = prior_table(object),
+    degrees_of_freedom = degrees_of_freedom(object), shape = if (object$family != "ordinal") shape_of(object),
+    zeta = if (object$family == "ordinal") shape_of(object), log_lik = if (is.null(object$rows) && is.null(object$members)) logLik(object), prior = prior_table(object),
     diagnosis = object$diagnosis$message, point = if (is_point(object)) no_covariance(object)
   ))
 }
@@ -100,6 +116,11 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
   if (!is.null(x$degrees_of_freedom)) {
     cat("Degrees of freedom of the noise:", format(x$degrees_of_freedom, digits = digits), "\n")
   }
+  if (!is.null(x$shape)) cat("Shape:", format(x$shape, digits = digits), "\n")
+  if (!is.null(x$zeta)) {
+    cat("Cut points (zeta):\n")
+    print(x$zeta, digits = digits)
+  }
   cat("Prior precision:", paste0(x$prior$block, " ", format(x$prior$precision, digits = digits), collapse = ", "), "\n")
   invisible(x)
 }
@@ -116,7 +137,7 @@ fitted.bdl <- function(object, ...) predict(object)
 residuals.bdl <- function(object, type = c("response", "pearson"), ...) {
   type <- match.arg(type)
   y <- kept(object)$response$y
-  if (object$family == "categorical") y <- diag(object$response$outputs)[y + 1, , drop = FALSE]
+  if (object$family %in% choice_families) y <- diag(moment_columns(object))[y + 1, , drop = FALSE]
   fitted <- usual_predictions(object, object$x, "response", type == "pearson")
   result <- drop(y) - (if (type == "pearson") fitted$fit else fitted)
   if (type == "pearson") result <- result / sqrt(fitted$se.fit^2 + fitted$noise^2)
@@ -133,7 +154,8 @@ logLik.bdl <- function(object, ...) {
   effective <- effective_parameters(object, handles)
   noise <- switch(likelihood_name(object$family, object$settings),
                   gaussian = length(unique(noise_sd(object))), heteroscedastic = object$response$outputs,
-                  student_t = object$response$outputs + 1, 0)
+                  student_t = object$response$outputs + 1, negative_binomial = 1, gamma = 1,
+                  ordinal = length(object$response$levels) - 1 - has_intercept(object), 0)
   reason <- attr(effective, "reason")
   if (!is_linear(object) && !is_point(object)) {
     reason <- paste("a network has several optima, so that no number of parameters makes its log likelihoods comparable:",
@@ -143,6 +165,9 @@ logLik.bdl <- function(object, ...) {
   structure(sum(values), df = if (is.null(reason)) effective else NA_real_, nobs = nobs(object), effective = effective,
             reason = reason, class = "logLik")
 }
+
+# Whether the mean of the cut points belongs to an intercept, which counts among the parameters.
+has_intercept <- function(object) !is_linear(object) || object$settings$bias
 
 # sum_j 1 - lambda_j Sigma_jj with the prior precisions lambda: the number of directions in which the data, not the prior,
 # determine the parameters, which is at most the number of values of the response. Of a network the sum of the leverages of

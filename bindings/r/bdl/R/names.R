@@ -5,7 +5,12 @@ activations <- c(identity = BDL_IDENTITY, relu = BDL_RELU, leaky_relu = BDL_LEAK
                  swish = BDL_SWISH)
 likelihoods <- c(gaussian = BDL_GAUSSIAN, bernoulli = BDL_BERNOULLI, categorical = BDL_CATEGORICAL,
                  poisson = BDL_POISSON, heteroscedastic = BDL_HETEROSCEDASTIC,
-                 student_t = BDL_STUDENT_T)
+                 student_t = BDL_STUDENT_T, probit = BDL_PROBIT, cloglog = BDL_CLOGLOG,
+                 negative_binomial = BDL_NEGATIVE_BINOMIAL, gamma = BDL_GAMMA, ordinal = BDL_ORDINAL)
+# Families of classes: of two, and of one of several, whose predictions have a column for each.
+binary_families <- c("bernoulli", "probit", "cloglog")
+choice_families <- c("categorical", "ordinal")
+class_families <- c(binary_families, choice_families)
 noises <- c(auto = NA, gaussian = BDL_GAUSSIAN, heteroscedastic = BDL_HETEROSCEDASTIC, student_t = BDL_STUDENT_T)
 dtypes <- c(single = BDL_F32, double = BDL_F64)
 posterior_families <- c(low_rank = BDL_LOW_RANK, full = BDL_FULL, full_moment = BDL_FULL_MOMENT,

@@ -22,7 +22,7 @@ plot_training <- function(object, ...) {
 
 # Numbers: the share of targets below each predicted quantile. Classes: how often the predicted probability holds.
 plot_calibration <- function(object, ...) {
-  points <- if (object$family %in% c("gaussian", "poisson")) quantile_shares(object) else class_shares(object)
+  points <- if (!object$family %in% class_families) quantile_shares(object) else class_shares(object)
   graphics::plot(points$predicted, points$observed, xlim = 0:1, ylim = 0:1, xlab = "predicted probability",
                  ylab = "observed frequency", main = "Calibration", ...)
   graphics::abline(0, 1, lty = 3)

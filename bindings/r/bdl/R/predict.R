@@ -11,7 +11,7 @@ predict.bdl <- function(object, newdata = NULL,
   interval <- match.arg(interval)
   of <- match.arg(of)
   check_asked(object, type, interval, of, level)
-  if (type %in% c("class", "prob") && !object$family %in% c("bernoulli", "categorical")) {
+  if (type %in% c("class", "prob") && !object$family %in% class_families) {
     refuse('type = "', type, '" is for classes, the family is ', object$family, kind = "unsupported")
   }
   if (type == "interval") {
@@ -42,7 +42,7 @@ is_without_spread <- function(object) is.null(object$members) && is_point(object
 
 check_asked <- function(object, type, interval, of, level) {
   call <- sys.call(-1)
-  classes <- object$family %in% c("bernoulli", "categorical")
+  classes <- object$family %in% class_families
   if (interval != "none" && !type %in% c("response", "link", "prob", "interval")) {
     refuse('interval = "', interval, '" is for type = "response", "link" or "prob"', call = call)
   }
@@ -91,7 +91,7 @@ usual_predictions <- function(object, x, ...) {
 
 # Predictions of complete rows.
 predict_rows <- function(object, x, asked, method, samples, seed) {
-  shape <- c(nrow(x), object$response$outputs)
+  shape <- c(nrow(x), moment_columns(object))
   ask <- asker(object, x, method, samples, seed)
   class_probabilities <- function() ask("classes", shape, NULL, NULL)$probabilities
   switch(asked$type,
@@ -108,7 +108,7 @@ predict_rows <- function(object, x, asked, method, samples, seed) {
 
 # Means with or without standard deviations, as a list of fit, se.fit and noise.
 response_means <- function(object, x, ask, se.fit) {
-  shape <- c(nrow(x), object$response$outputs)
+  shape <- c(nrow(x), moment_columns(object))
   found <- lapply(ask("moments", shape, if (se.fit) shape, if (se.fit) shape), labelled, object, x)
   means <- list(fit = found$mean)
   if (!se.fit) return(means)
@@ -179,8 +179,13 @@ labelled <- function(values, object, x) {
   values
 }
 
+# Columns of the means of y: one for each class or level where y is one of them.
+moment_columns <- function(object) {
+  if (object$family == "ordinal") length(object$response$levels) else object$response$outputs
+}
+
 output_names <- function(object) {
-  if (object$family == "categorical") object$response$levels else object$response$names
+  if (object$family %in% choice_families) object$response$levels else object$response$names
 }
 
 probabilities <- function(object, p, x) {
@@ -192,7 +197,7 @@ probabilities <- function(object, p, x) {
 }
 
 most_probable <- function(object, p, x) {
-  if (object$family == "categorical") return(decode(object, max.col(p, "first") - 1))
+  if (object$family %in% choice_families) return(decode(object, max.col(p, "first") - 1))
   classes <- decode(object, drop(p > 0.5) + 0)
   if (is.matrix(classes)) dimnames(classes) <- list(rownames(x), object$response$names)
   classes
@@ -229,7 +234,7 @@ draws_of <- function(object, x, method, samples, seed, of = "y") {
   shape <- if (targets == 1) c(nrow(x), samples) else c(nrow(x), targets, samples)
   names <- list(rownames(x), if (targets > 1) output_names(object), NULL)
   if (targets == 1) names <- names[-2]
-  if (of == "y" && object$family %in% c("bernoulli", "categorical")) {
+  if (of == "y" && object$family %in% class_families) {
     draws <- decode(object, as.vector(draws))
     if (is.factor(draws)) draws <- as.character(draws)
   }

@@ -19,6 +19,7 @@ bdl_predictor <- function(model, posterior, method = "monte_carlo", samples = bd
   attr(predictor, "facts") <- list(
     method = method, samples = samples * length(models), outputs = outputs, targets = targets,
     means = if (likelihood == "heteroscedastic") targets else outputs,
+    moments = if (likelihood == "ordinal") bdl_model_levels(model) else if (likelihood == "heteroscedastic") targets else outputs,
     has_variance = likelihood != "student_t" || all(vapply(models, bdl_model_get_degrees_of_freedom, 0) > 2),
     has_information = likelihood != "categorical" || method != "linearized"
   )
@@ -34,7 +35,7 @@ predict.bdl_predictor <- function(object, newdata, type = c("moments", "interval
   drawn <- if (of == "y") facts$targets else facts$means
   shape <- c(nrow(x), facts$means)
   switch(match.arg(type),
-    moments = predicted_moments(object, x, shape),
+    moments = predicted_moments(object, x, c(nrow(x), facts$moments)),
     interval = predicted_limits(object, x, shape, level, of),
     quantile = by_column(bdl_predictor_quantiles_of(object, x, quantities[[of]], probs, c(nrow(x), facts$means * length(probs))),
                          facts$means, length(probs)),
@@ -63,7 +64,7 @@ predicted_moments <- function(predictor, x, shape) {
 predicted_classes <- function(predictor, x) {
   facts <- attr(predictor, "facts")
   shape <- c(nrow(x), facts$targets)
-  bdl_predictor_classes(predictor, x, c(nrow(x), facts$outputs), shape, if (facts$has_information) shape)
+  bdl_predictor_classes(predictor, x, c(nrow(x), facts$moments), shape, if (facts$has_information) shape)
 }
 
 # The covariance of one row's outputs is a matrix of its own.

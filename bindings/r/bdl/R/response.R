@@ -19,7 +19,7 @@ encode_response <- function(y, family, declared = NULL) {
   if (is.data.frame(y)) y <- as.matrix(y)
   if (inherits(y, "integer64")) y <- as.double(y)
   if (is.character(y) || is.factor(y)) {
-    if (!family %in% c("bernoulli", "categorical")) {
+    if (!family %in% class_families) {
       refuse(if (is.factor(y)) "a factor" else "text", " cannot be the response of family ", family, call = sys.call(-2))
     }
     return(encode_classes(y, family, declared))
@@ -27,7 +27,7 @@ encode_response <- function(y, family, declared = NULL) {
   if (!is.numeric(y) && !is.logical(y)) {
     refuse("the response must be numeric, logical, a factor or text", call = sys.call(-2))
   }
-  if (family == "categorical") return(encode_classes(y, family))
+  if (family %in% choice_families) return(encode_classes(y, family))
   check_values(y, family)
   kind <- if (is.logical(y)) "logical" else "numeric"
   values <- if (is.logical(y)) c(FALSE, TRUE) else if (is.integer(y)) 0:1 else c(0, 1)
@@ -37,12 +37,13 @@ encode_response <- function(y, family, declared = NULL) {
 }
 
 check_values <- function(y, family) {
-  wrong <- switch(family, bernoulli = !y %in% c(0, 1), poisson = y < 0 | y != floor(y), FALSE) & is.finite(y)
+  kind <- if (family %in% binary_families) "labels" else family
+  wrong <- switch(kind, labels = !y %in% c(0, 1), poisson = , negative_binomial = y < 0 | y != floor(y), gamma = y <= 0, FALSE) & is.finite(y)
   if (!any(wrong)) return(invisible())
   at <- which(wrong)[1]
   row <- (at - 1) %% NROW(y) + 1
   names <- if (is.matrix(y)) rownames(y) else names(y)
-  takes <- if (family == "poisson") "counts 0, 1, 2, ..." else "0 and 1, a row for each trial, or a factor of two levels"
+  takes <- switch(kind, labels = "0 and 1, a row for each trial, or a factor of two levels", gamma = "numbers above 0", "counts 0, 1, 2, ...")
   refuse("the response is ", format(y[at], digits = 6), " in row ", if (is.null(names)) row else names[row],
          ": family ", family, " takes ", takes, call = sys.call(-3), kind = "label")
 }
@@ -52,19 +53,19 @@ dataset_response <- function(data, family) {
   targets <- bdl_dataset_targets(data)
   if (targets == 0) refuse("the data set has no response", call = sys.call(-2))
   response <- list(y = NULL, outputs = targets, kind = "numeric", names = NULL)
-  if (family != "categorical" && !(family == "bernoulli" && targets == 1)) return(response)
-  if (targets != 1) refuse("a categorical response must be one column", call = sys.call(-2))
+  if (!family %in% choice_families && !(family %in% binary_families && targets == 1)) return(response)
+  if (targets != 1) refuse("a response of classes must be one column", call = sys.call(-2))
   range <- unlist(bdl_dataset_target_range(data, c(1, 1), c(1, 1)))
   if (!range[1] %in% c(0, 1) || range[2] < 1 || range[2] %% 1 != 0) {
     refuse("classes of a data set are the numbers 0, 1, ..., its response lies between ", range[1], " and ", range[2],
            call = sys.call(-2))
   }
-  if (family == "bernoulli") {
-    if (range[2] > 1) refuse("a bernoulli response is 0 or 1, not ", range[2], call = sys.call(-2))
+  if (family %in% binary_families) {
+    if (range[2] > 1) refuse("a ", family, " response is 0 or 1, not ", range[2], call = sys.call(-2))
     return(response)
   }
   response$levels <- as.character(0:range[2])
-  response$outputs <- range[[2]] + 1
+  if (family == "categorical") response$outputs <- range[[2]] + 1
   response
 }
 
@@ -74,13 +75,13 @@ encode_classes <- function(y, family, declared = NULL) {
   values <- if (is.factor(y)) factor(levels(y), if (is.null(declared)) levels(y) else declared, ordered = is.ordered(y)) else
     sort(unique(as.vector(y)))
   if (length(values) < 2) refuse("the response has one level only", call = sys.call(-3))
-  if (family == "bernoulli" && length(values) != 2) {
-    refuse("a bernoulli response must have two levels, not ", length(values), call = sys.call(-3))
+  if (family %in% binary_families && length(values) != 2) {
+    refuse("a ", family, " response must have two levels, not ", length(values), call = sys.call(-3))
   }
   check_are_classes(values, length(y), sys.call(-3))
   numbers <- if (is.factor(y)) as.integer(y) else match(as.vector(y), values)
   kind <- if (is.factor(y)) "factor" else if (is.logical(y)) "logical" else if (is.character(y)) "text" else "numeric"
-  list(y = matrix(as.double(numbers) - 1), outputs = if (family == "bernoulli") 1 else length(values), kind = kind,
+  list(y = matrix(as.double(numbers) - 1), outputs = if (family == "categorical") length(values) else 1, kind = kind,
        levels = names_of(values), values = values)
 }
 

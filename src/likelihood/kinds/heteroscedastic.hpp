@@ -31,8 +31,8 @@ void gradient(const Likelihood& likelihood, const T* f, const T* y, T* seed);
 /// z^2 / 2 of a residual of z standard deviations. Natural steps of h are then at most 1; otherwise an
 /// outlier would make h diverge.
 template <class T>
-void information_root(const Likelihood& likelihood, const T* f, const T* y, Index k, T* seed,
-                      double* coefficient);
+void hessian_root(const Likelihood& likelihood, const T* f, const T* y, Index k, T* seed,
+                  double* coefficient);
 
 /// Writes the terms of the Hessian itself: tau e^h, and the residuals f - y (NaN if missing).
 template <class T>
@@ -103,3 +103,55 @@ void visit_components(const Likelihood& likelihood, ConstSpan<double> m, ConstMa
 }
 
 }  // namespace bdl::heteroscedastic
+
+namespace bdl {
+
+struct Heteroscedastic {
+  template <class T>
+  static double log_density(const Likelihood& l, const T* f, const T* y) {
+    return heteroscedastic::log_density(l, f, y);
+  }
+  template <class T>
+  static double misfit(const Likelihood& l, const T* f, const T* y) {
+    return heteroscedastic::misfit(l, f, y);
+  }
+  template <class T>
+  static void moments(const Likelihood& l, const T* f, double* mean, double* variance) {
+    heteroscedastic::moments(l, f, mean, variance);
+  }
+  template <class T>
+  static void gradient(const Likelihood& l, const T* f, const T* y, T* seed) {
+    heteroscedastic::gradient(l, f, y, seed);
+  }
+  template <class T>
+  static void hessian_root(const Likelihood& l, const T* f, const T* y, Index k, T* seed,
+                           double* coefficient) {
+    heteroscedastic::hessian_root(l, f, y, k, seed, coefficient);
+  }
+  template <class T>
+  static void hessian_terms(const Likelihood& l, const T* f, const T* y, double* h) {
+    heteroscedastic::hessian_terms(l, f, y, h);
+  }
+  static double hessian_entry(const Likelihood& l, const double* h, Index c, Index k) {
+    return heteroscedastic::hessian_entry(l, h, c, k);
+  }
+  template <class T>
+  static void hessian_product(const Likelihood& l, const double* h, const T* v, T* out) {
+    for (Index c = 0; c < l.outputs(); ++c) {
+      double sum = 0;
+      for (Index k = 0; k < l.outputs(); ++k) sum += hessian_entry(l, h, c, k) * static_cast<double>(v[k]);
+      out[c] = static_cast<T>(sum);
+    }
+  }
+  static double information(const Likelihood& l, const double* f, Index c) {
+    return 1 / (1 / heteroscedastic::noise_precision(l, f, c));
+  }
+  template <class T>
+  static double squared_error(const Likelihood& l, const T* f, const T* y, Index target) {
+    const double residual = static_cast<double>(y[target]) - static_cast<double>(f[target]);
+    return residual * residual * heteroscedastic::noise_precision(l, f, target) / l.noise_precision(target);
+  }
+  static double curvature_bound(const Likelihood&) { return HUGE_VAL; }
+};
+
+}  // namespace bdl

@@ -1,4 +1,4 @@
-#include "likelihood/heteroscedastic.hpp"
+#include "likelihood/kinds/heteroscedastic.hpp"
 
 #include <numbers>
 
@@ -81,8 +81,8 @@ void gradient(const Likelihood& likelihood, const T* f, const T* y, T* seed) {
 }
 
 template <class T>
-void information_root(const Likelihood& likelihood, const T* f, const T* y, Index k, T* seed,
-                      double* coefficient) {
+void hessian_root(const Likelihood& likelihood, const T* f, const T* y, Index k, T* seed,
+                  double* coefficient) {
   const Index targets = likelihood.targets(), c = k % targets;
   const double z = whitened(likelihood, f, y, c);
   std::fill_n(seed, likelihood.outputs(), T(0));
@@ -190,12 +190,12 @@ double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m,
                              [&](Index c, auto&& add) { visit_components(likelihood, m, s, c, add); });
 }
 
-#define BDL_INSTANTIATE(T)                                                                   \
-  template double log_density(const Likelihood&, const T*, const T*);                        \
-  template double misfit(const Likelihood&, const T*, const T*);                             \
-  template void moments(const Likelihood&, const T*, double*, double*);                      \
-  template void gradient(const Likelihood&, const T*, const T*, T*);                         \
-  template void information_root(const Likelihood&, const T*, const T*, Index, T*, double*); \
+#define BDL_INSTANTIATE(T)                                                               \
+  template double log_density(const Likelihood&, const T*, const T*);                    \
+  template double misfit(const Likelihood&, const T*, const T*);                         \
+  template void moments(const Likelihood&, const T*, double*, double*);                  \
+  template void gradient(const Likelihood&, const T*, const T*, T*);                     \
+  template void hessian_root(const Likelihood&, const T*, const T*, Index, T*, double*); \
   template void hessian_terms(const Likelihood&, const T*, const T*, double*);
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -1,0 +1,61 @@
+// Labels 0 or 1 with the complementary log-log link: P(y_c = 1) = 1 - exp(-exp(f_c)), the probability that a
+// Poisson count of rate e^f is not 0.
+#pragma once
+
+#include <numbers>
+
+#include "likelihood/kinds/independent_outputs.hpp"
+#include "likelihood/output_nodes.hpp"
+
+namespace bdl {
+
+struct Cloglog : IndependentOutputs<Cloglog> {
+  using Base = IndependentOutputs<Cloglog>;
+  using Base::log_density, Base::misfit, Base::moments;
+  static double log_density(const Likelihood&, Index, double f, double y) {
+    const double rate = std::exp(f);
+    return of_share(y, [=](double label) {
+      if (!(label > 0)) return -rate;
+      return f < -30 ? f : std::log(-std::expm1(-rate));
+    });
+  }
+  static double misfit(const Likelihood& l, Index c, double f, double y) { return -log_density(l, c, f, y); }
+  static TargetMoments moments(const Likelihood&, Index, double f) {
+    const double p = -std::expm1(-std::exp(f));
+    return {p, p * std::exp(-std::exp(f))};
+  }
+  static double slope(const Likelihood&, Index, double f, double y) {
+    return of_share(y, [=](double label) { return label > 0 ? -share(std::exp(f)) : std::exp(f); });
+  }
+  template <class Target>
+  static double curvature(const Likelihood&, Index, double f, const Target& y) {
+    if (std::isnan(y())) return 0;
+    const double rate = std::exp(f), r = share(rate);
+    return of_share(y(), [=](double label) {
+      if (!(label > 0)) return rate;
+      return r * (rate < 1e-4 ? rate / 2 + rate * rate / 12 : r > 0 ? rate + r - 1 : 0);
+    });
+  }
+  /// The information is e^2f / (exp(e^f) - 1).
+  static double root(const Likelihood&, Index, double f) {
+    const double rate = std::exp(f), r = share(rate);
+    return std::max(r > 0 ? std::sqrt(rate * r) : 0, least_root);
+  }
+  /// log(1 - exp(-e^f)) has a singularity at log(2 pi) +- i pi / 2.
+  static double strip(const Likelihood&) { return std::numbers::pi / 2; }
+  static double width(const Likelihood&, double) { return 1; }
+  static double typical_curvature(const Likelihood&, double) { return 1; }
+  static ExpectedLoss expected_loss(const Likelihood& l, double m, double v, double y) {
+    const double rate = std::exp(m + v / 2);
+    return y > 0 ? expected_by_nodes<Cloglog>(l, m, v, y) : ExpectedLoss{rate, rate, rate};
+  }
+
+ private:
+  /// Returns rate / (e^rate - 1).
+  static double share(double rate) {
+    if (rate > 700) return 0;
+    return rate > 0 ? rate / std::expm1(rate) : 1;
+  }
+};
+
+}  // namespace bdl

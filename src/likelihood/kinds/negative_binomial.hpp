@@ -1,0 +1,80 @@
+// Overdispersed counts with log means f_c: y_c is negative binomial with mean mu = e^f_c and variance mu +
+// mu^2 / theta, that is, Poisson with a rate mu g where g ~ Gamma(theta, theta). theta, the shape, is learned
+// as log theta (Lawless 1987; theta of MASS::glm.nb).
+#pragma once
+
+#include <numbers>
+
+#include "likelihood/kinds/independent_outputs.hpp"
+#include "likelihood/logistic.hpp"
+#include "likelihood/output_nodes.hpp"
+#include "likelihood/shape_terms.hpp"
+#include "likelihood/special_functions.hpp"
+
+namespace bdl {
+
+/// With g = f - log theta, log p = log Gamma(y + theta) / (Gamma(theta) y!) - theta softplus(g) - y
+/// softplus(-g).
+struct NegativeBinomial : IndependentOutputs<NegativeBinomial> {
+  using Base = IndependentOutputs<NegativeBinomial>;
+  using Base::log_density, Base::misfit, Base::moments;
+  static double log_density(const Likelihood& l, Index, double f, double y) {
+    return log_rising_over_factorial(theta(l), y) - loss(l, f, y);
+  }
+  /// The best mean is y.
+  static double misfit(const Likelihood& l, Index, double f, double y) {
+    return std::max(0.0, loss(l, f, y) - (y > 0 ? loss(l, std::log(y), y) : 0));
+  }
+  static TargetMoments moments(const Likelihood& l, Index, double f) {
+    const double mean = std::exp(f);
+    return {mean, mean + mean * mean / theta(l)};
+  }
+  static double slope(const Likelihood& l, Index, double f, double y) {
+    const double g = f - std::log(theta(l));
+    return theta(l) * logistic(g) - y * logistic(-g);
+  }
+  template <class Target>
+  static double curvature(const Likelihood& l, Index, double f, const Target& y) {
+    const double g = f - std::log(theta(l));
+    return std::isnan(y()) ? 0 : (y() + theta(l)) * logistic(g) * logistic(-g);
+  }
+  static double root(const Likelihood& l, Index, double f) {
+    return std::max(std::sqrt(theta(l) * logistic(f - std::log(theta(l)))), least_root);
+  }
+  /// log p has singularities at i pi, but p grows beyond i pi / 2, as does that of a Poisson count.
+  static double strip(const Likelihood&) { return std::numbers::pi / 2; }
+  /// Returns the standard deviation of log y, for the narrowest tails.
+  static double width(const Likelihood& l, double f) { return std::sqrt(1 / theta(l) + std::exp(-f)); }
+  static double typical_curvature(const Likelihood& l, double y) { return (y + theta(l)) / 4; }
+  static QuadraticLoss quadratic_loss(const Likelihood& l, double y) {
+    return {theta(l) * (y + 0.5) / (theta(l) + y + 0.5), std::log(y + 0.5)};
+  }
+  static ExpectedLoss expected_loss(const Likelihood& l, double m, double v, double y) {
+    const double log_theta = std::log(theta(l)), sum = y + theta(l);
+    const ExpectedLoss of = expected_softplus(m - log_theta, v);  // softplus(-g) = softplus(g) - g
+    return {sum * of.loss - y * (m - log_theta) - log_rising_over_factorial(theta(l), y), sum * of.slope - y,
+            sum * of.curvature};
+  }
+
+  static CountTails tails(double shape, double f, double y) {
+    return negative_binomial_tails(y, std::exp(f), shape);
+  }
+
+  /// d log p / d theta = psi(y + theta) - psi(theta) - softplus(g) + (mu - y) / (theta + mu).
+  static void add_shape_terms(const Likelihood& l, double f, double y, double weight, ShapeTerms& out) {
+    const double t = theta(l), g = f - std::log(t), share = logistic(-g) / t;  // share = 1 / (theta + mu)
+    const double slope = digamma(y + t) - digamma(t) - softplus(g) + logistic(g) - y * share;
+    const double curvature = trigamma(t) - trigamma(y + t) - 1 / t + 2 * share - (y + t) * share * share;
+    out.gradient[0] += weight * t * slope;
+    out.information[0] += weight * t * t * curvature;
+  }
+
+ private:
+  static double theta(const Likelihood& l) { return l.shape(0); }
+  static double loss(const Likelihood& l, double f, double y) {
+    const double g = f - std::log(theta(l));
+    return theta(l) * softplus(g) + (y > 0 ? y * softplus(-g) : 0);
+  }
+};
+
+}  // namespace bdl

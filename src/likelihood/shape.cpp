@@ -1,0 +1,192 @@
+#include "likelihood/shape.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "likelihood/formulas.hpp"
+#include "linalg/dense/cholesky.hpp"
+
+namespace bdl {
+namespace {
+
+constexpr double least_shape = 1e-6, most_shape = 1e6, largest_cut = 40, least_gap = 1e-6;
+constexpr double longest_step = 1;  // in log shapes, and of cut points
+
+template <class Act>
+void with_shape(const Likelihood& likelihood, Act&& act) {
+  with_formulas(likelihood, [&](auto formulas) {
+    if constexpr (requires(ShapeTerms & terms) {
+                    formulas.add_shape_terms(likelihood, 0.0, 0.0, 1.0, terms);
+                  })
+      act(formulas);
+  });
+}
+
+/// Solves I d = g with a little added to the diagonal of I.
+std::vector<double> solve(MatrixView<double> information, ConstSpan<double> gradient) {
+  std::vector<double> d(gradient.begin(), gradient.end());
+  for (Index k = 0; k < information.rows; ++k) information(k, k) = information(k, k) * (1 + 1e-12) + 1e-12;
+  if (!cholesky(information)) return std::vector<double>(d.size(), 0.0);
+  const MatrixView<double> column(d.data(), information.rows, 1);
+  cholesky_solve(information, column);
+  return d;
+}
+
+/// Takes a part of the step, shorter if cut points would not ascend.
+std::vector<double> moved_cuts(ConstSpan<double> cuts, ConstSpan<double> step, double part) {
+  for (std::size_t k = 1; k < cuts.size(); ++k) {
+    const double gap = cuts[k] - cuts[k - 1], change = part * (step[k] - step[k - 1]);
+    if (gap + change < 0.1 * gap) part *= 0.9 * gap / -change;
+  }
+  std::vector<double> next;
+  for (std::size_t k = 0; k < cuts.size(); ++k) {
+    const double least = k == 0 ? -largest_cut : next[k - 1] + least_gap;
+    next.push_back(std::clamp(cuts[k] + part * step[k], least, std::max(least, largest_cut)));
+  }
+  return next;
+}
+
+ShapeStep cut_step(const Likelihood& likelihood, ShapeTerms terms, double part, bool holds_location) {
+  const ConstSpan<double> gradient = terms.gradient;
+  const std::size_t size = gradient.size();
+  std::vector<double> information(terms.information.begin(), terms.information.end());
+  const MatrixView<double> matrix(information.data(), std::ssize(gradient), std::ssize(gradient));
+  std::vector<double> copy = information;
+  std::vector<double> step = solve({copy.data(), matrix.rows, matrix.cols}, gradient);
+  if (holds_location) {
+    const std::vector<double> ones(size, 1.0);
+    const std::vector<double> common = solve(matrix, ones);
+    double sum = 0, of_ones = 0;
+    for (std::size_t k = 0; k < size; ++k) {
+      sum += step[k];
+      of_ones += common[k];
+    }
+    for (std::size_t k = 0; k < size; ++k) step[k] -= of_ones > 0 ? sum / of_ones * common[k] : 0;
+  }
+  double largest = 0, square = 0;
+  for (std::size_t k = 0; k < size; ++k) {
+    largest = std::max(largest, std::abs(step[k]));
+    square += step[k] * gradient[k];
+  }
+  if (largest > longest_step) part *= longest_step / largest;
+  return {moved_cuts(likelihood.shape(), step, part), std::sqrt(std::max(0.0, square))};
+}
+
+ShapeStep log_step(const Likelihood& likelihood, const ShapeTerms& terms, double part) {
+  const double gradient = terms.gradient[0], now = std::log(likelihood.shape(0));
+  const double information = std::max(terms.information[0], 1e-12 + 1e-3 * std::abs(gradient));
+  const double whole = std::clamp(gradient / information, -longest_step, longest_step);
+  const double next = std::clamp(now + part * whole, std::log(least_shape), std::log(most_shape));
+  const bool is_at_limit = next == now;
+  return {{std::exp(next)}, is_at_limit ? 0 : std::abs(whole) * std::sqrt(information)};
+}
+
+double logit_of_share(double below, double all) {
+  const double share = (below + 0.5) / (all + 1);
+  return std::log(share / (1 - share));
+}
+
+}  // namespace
+
+ShapeTerms shape_terms(const Likelihood& likelihood, std::span<double> sums) {
+  const Index size = std::ssize(likelihood.shape());
+  const auto count = static_cast<std::size_t>(size);
+  return {sums.first(count), {sums.data() + size, size, size}, sums.subspan(count)};
+}
+
+template <class T>
+void add_shape_terms(const Likelihood& likelihood, const T* f, const T* y, double weight,
+                     std::span<double> sums) {
+  ShapeTerms terms = shape_terms(likelihood, sums);
+  with_shape(likelihood, [&](auto formulas) {
+    for (Index c = 0; c < likelihood.targets(); ++c)
+      if (!std::isnan(y[c]))
+        formulas.add_shape_terms(likelihood, static_cast<double>(f[c]), static_cast<double>(y[c]), weight,
+                                 terms);
+  });
+}
+
+void add_expected_shape_terms(const Likelihood& likelihood, double m, double v, double y, double weight,
+                              std::span<double> sums) {
+  if (std::isnan(y)) return;
+  ShapeTerms terms = shape_terms(likelihood, sums);
+  with_shape(likelihood, [&](auto formulas) {
+    const double width = feature_width(likelihood, m, 0);
+    double total = 0;
+    visit_output_nodes(m, v, width, [&](double, double mass) { total += mass; });
+    visit_output_nodes(m, v, width, [&](double f, double mass) {
+      formulas.add_shape_terms(likelihood, f, y, weight * mass / total, terms);
+    });
+  });
+}
+
+ShapeStep shape_step(const Likelihood& likelihood, ConstSpan<double> sums, double part, bool holds_location) {
+  std::vector<double> copy(sums.begin(), sums.end());
+  const ShapeTerms terms = shape_terms(likelihood, copy);
+  return likelihood.target_kind() == TargetKind::level ? cut_step(likelihood, terms, part, holds_location)
+                                                       : log_step(likelihood, terms, part);
+}
+
+std::vector<double> learned_numbers(const Likelihood& likelihood, ConstSpan<double> shape) {
+  if (likelihood.target_kind() != TargetKind::level) return {std::log(shape[0])};
+  return {shape.begin(), shape.end()};
+}
+
+std::vector<double> shape_of(const Likelihood& likelihood, ConstSpan<double> numbers) {
+  if (likelihood.target_kind() != TargetKind::level) return {std::exp(numbers[0])};
+  return {numbers.begin(), numbers.end()};
+}
+
+bool are_learned_numbers(const Likelihood& likelihood, ConstSpan<double> numbers) {
+  if (likelihood.target_kind() != TargetKind::level)
+    return numbers[0] >= std::log(least_shape) && numbers[0] <= std::log(most_shape);
+  for (std::size_t k = 0; k < numbers.size(); ++k)
+    if (!(std::abs(numbers[k]) <= largest_cut) || (k > 0 && !(numbers[k] >= numbers[k - 1] + least_gap)))
+      return false;
+  return true;
+}
+
+Index target_sum_count(const Likelihood& likelihood) {
+  return likelihood.target_kind() == TargetKind::level ? likelihood.levels() : 3;
+}
+
+template <class T>
+void add_target(const Likelihood& likelihood, ConstSpan<T> y, double weight, std::span<double> sums) {
+  for (const T target : y) {
+    const auto value = static_cast<double>(target);
+    if (std::isnan(value)) continue;
+    if (likelihood.target_kind() == TargetKind::level) {
+      sums[static_cast<std::size_t>(value)] += weight;
+      continue;
+    }
+    sums[0] += weight;
+    sums[1] += weight * value;
+    sums[2] += weight * value * value;
+  }
+}
+
+std::vector<double> first_shape(const Likelihood& likelihood, ConstSpan<double> sums) {
+  if (likelihood.target_kind() == TargetKind::level) {
+    double all = 0, below = 0;
+    for (const double count : sums) all += count;
+    std::vector<double> cuts;
+    for (std::size_t k = 0; k + 1 < sums.size(); ++k) {
+      below += sums[k];
+      const double cut = logit_of_share(below, all);
+      cuts.push_back(k == 0 ? cut : std::max(cut, cuts.back() + 1e-3));
+    }
+    return cuts;
+  }
+  const double mean = sums[1] / std::max(1.0, sums[0]),
+               variance = std::max(0.0, sums[2] / std::max(1.0, sums[0]) - mean * mean),
+               beyond = likelihood.target_kind() == TargetKind::count ? variance - mean : variance;
+  constexpr double least = 0.1, most = 100;
+  return {beyond > 0 ? std::clamp(mean * mean / beyond, least, most) : most};
+}
+
+template void add_shape_terms(const Likelihood&, const float*, const float*, double, std::span<double>);
+template void add_shape_terms(const Likelihood&, const double*, const double*, double, std::span<double>);
+template void add_target(const Likelihood&, ConstSpan<float>, double, std::span<double>);
+template void add_target(const Likelihood&, ConstSpan<double>, double, std::span<double>);
+
+}  // namespace bdl

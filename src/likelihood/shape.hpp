@@ -1,0 +1,59 @@
+// Learning the shape of a density: numbers that are the same for every row (Likelihood::shape()), such as the
+// dispersion of negative binomial counts or the cut points of ordered levels. Like the noise, they maximise
+// the expected log likelihood under the posterior, by Newton steps (docs/theory/scales.md, "Shapes and cut
+// points"). A likelihood with a shape has one more formula, add_shape_terms(l, f, y, weight, terms), that
+// adds the gradient and the information (minus the Hessian) of log p(y | f) by the learned numbers: log
+// shape, or cut points.
+#pragma once
+
+#include <vector>
+
+#include "likelihood/likelihood.hpp"
+#include "likelihood/shape_terms.hpp"
+
+namespace bdl {
+
+/// Number of elements of ShapeTerms in a row: gradient, then information.
+inline Index shape_sum_count(const Likelihood& likelihood) {
+  const Index size = std::ssize(likelihood.shape());
+  return size * (1 + size);
+}
+
+/// Views of such a row.
+ShapeTerms shape_terms(const Likelihood& likelihood, std::span<double> sums);
+
+/// Adds the terms of one row for outputs f; missing targets add nothing.
+template <class T>
+void add_shape_terms(const Likelihood& likelihood, const T* f, const T* y, double weight,
+                     std::span<double> sums);
+
+/// Adds their expectations for one output f ~ N(m, v).
+void add_expected_shape_terms(const Likelihood& likelihood, double m, double v, double y, double weight,
+                              std::span<double> sums);
+
+/// A step towards the best shape.
+struct ShapeStep {
+  std::vector<double> shape;
+  double distance;  ///< length of the whole step, in standard deviations of the learned numbers given f
+};
+
+/// Returns the shape after `part` of a Newton step from the likelihood's, given the sums over all rows.
+/// Shapes stay between 1e-6 and 1e6, and cut points ascend. If `holds_location`, the mean of the cut points
+/// stays: it belongs to the model's intercept.
+ShapeStep shape_step(const Likelihood& likelihood, ConstSpan<double> sums, double part, bool holds_location);
+
+/// Returns the numbers in which shapes are learned: log shapes, or cut points; shape_of() is the inverse.
+std::vector<double> learned_numbers(const Likelihood& likelihood, ConstSpan<double> shape);
+std::vector<double> shape_of(const Likelihood& likelihood, ConstSpan<double> numbers);
+/// True if they are the numbers of a shape within its limits.
+bool are_learned_numbers(const Likelihood& likelihood, ConstSpan<double> numbers);
+
+/// Statistics of the targets, by their weights, from which the first shape follows: for each level its number of
+/// rows; else the number of targets, their sum, and the sum of their squares.
+Index target_sum_count(const Likelihood& likelihood);
+template <class T>
+void add_target(const Likelihood& likelihood, ConstSpan<T> y, double weight, std::span<double> sums);
+/// Returns the first shape: by the moments of y, or the logits of the levels' cumulative shares.
+std::vector<double> first_shape(const Likelihood& likelihood, ConstSpan<double> sums);
+
+}  // namespace bdl
