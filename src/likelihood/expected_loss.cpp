@@ -1,6 +1,7 @@
 #include "likelihood/expected_loss.hpp"
 
 #include <cmath>
+#include <numbers>
 
 #include "likelihood/gaussian_integrals.hpp"
 #include "likelihood/special_functions.hpp"
@@ -28,14 +29,21 @@ double poisson_loss(double f, double y) {
   return half_poisson_deviance(f, y) - log_poisson(y, y);
 }
 
+double gaussian_log_density(const Likelihood& likelihood, double m, double y, Index output) {
+  if (likelihood.noise_covariance().given()) return likelihood.log_density(&m, &y);
+  const double precision = likelihood.noise_precision(output), residual = y - m;
+  return (std::log(precision / (2 * std::numbers::pi)) - precision * residual * residual) / 2;
+}
+
 }  // namespace
 
-ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y) {
+ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y, Index output) {
   if (std::isnan(y)) return {};
   if (likelihood.kind() == BDL_BERNOULLI) return expected_logistic_loss(m, v, y > 0);
   if (likelihood.kind() == BDL_GAUSSIAN) {
-    const double precision = likelihood.noise_precision(0);
-    return {precision * v / 2 - likelihood.log_density(&m, &y), precision * (m - y), precision};
+    const double precision = likelihood.noise_precision(output);
+    return {precision * v / 2 - gaussian_log_density(likelihood, m, y, output), precision * (m - y),
+            precision};
   }
   const double rate = std::exp(m + v / 2);
   return {poisson_loss(m, y) - rate * std::expm1(-v / 2), rate - y, rate};

@@ -11,10 +11,10 @@ struct ExpectedLoss {
   double loss = 0, slope = 0, curvature = 0;  ///< E[l], E[l'], E[l''] >= 0
 };
 
-/// Returns the expectations for a Bernoulli, Gaussian or Poisson likelihood of one output, with errors near
-/// rounding. They are zero if y is missing (NaN), and not finite if a Poisson rate overflows. Allocates
-/// nothing.
-ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y);
+/// Returns the expectations for an output of a Bernoulli, Gaussian or Poisson likelihood whose outputs are
+/// independent, with errors near rounding. They are zero if y is missing (NaN), and not finite if a Poisson
+/// rate overflows. Allocates nothing.
+ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y, Index output = 0);
 
 /// As expected_loss(), for a quadratic approximation of the Poisson loss that has its minimum near log y and
 /// its curvature there (McCullagh, Nelder 1989, section 2.5); the gradient does not grow with the rate.

@@ -38,12 +38,21 @@ class Model {
     return likelihood.kind() == BDL_BERNOULLI && outputs() == 1 ? 2 : 0;
   }
   const std::vector<ParameterBlock>& blocks() const { return blocks_; }
+  /// True for one dense layer: f = W x + b.
+  virtual bool is_linear() const { return false; }
   /// True for one dense layer with one output: f = theta^T x, so q(f) is a one-dimensional Gaussian.
   virtual bool is_single_index() const { return false; }
   /// True if its expectations over a Gaussian posterior are one-dimensional integrals that the library knows.
   bool has_exact_expectations() const {
     const bdl_likelihood kind = likelihood.kind();
     return is_single_index() && (kind == BDL_GAUSSIAN || kind == BDL_BERNOULLI || kind == BDL_POISSON);
+  }
+  /// True if the library finds its posterior without steps on minibatches: expectations over the outputs of
+  /// one layer.
+  bool has_exact_optimum() const {
+    const bdl_likelihood kind = likelihood.kind();
+    return is_linear() && (has_exact_expectations() || kind == BDL_GAUSSIAN || kind == BDL_BERNOULLI ||
+                           kind == BDL_POISSON || kind == BDL_CATEGORICAL);
   }
 
   /// Computes F (C x M) = f(X; theta) for the columns of X (inputs x M), both standardised. `statistics` are

@@ -1,4 +1,4 @@
-// The exact ELBO of a one-output generalised linear model on a whole data set, which the methods exact-*
+// The exact ELBO of a generalised linear model on a whole data set, which the methods exact-*
 // maximise. It is computed in double precision, whatever type the model is stored in.
 #pragma once
 
@@ -46,10 +46,13 @@ class ExactElbo {
   /// Return diag(H) and H y.
   ConstSpan<double> hessian_diagonal() { return sums_.diagonal(); }
   MatrixView<double> hessian_products() { return sums_.products(); }
-  /// Returns the noise precision that maximises the ELBO for the posterior of the last evaluation, which
-  /// returned `value`: N / E[sum of squared errors].
-  double best_noise_precision(const Value& value) const;
-  void set_noise_precision(double precision) { model_->likelihood.set_noise_precision({&precision, 1}); }
+  /// Writes the noise precisions that maximise the ELBO for the posterior of the last evaluation, which
+  /// returned `value`: N / E[sum of squared errors], of all outputs together or of each.
+  void best_noise_precision(const Value& value, std::span<double> out) const;
+  /// Returns the degrees of freedom of each noise for that posterior: its number of targets less the
+  /// effective number of parameters of its outputs, sum_i tau x_i^T Sigma x_i; at least 1.
+  std::vector<double> noise_degrees() const;
+  void set_noise_precision(ConstSpan<double> precision) { model_->likelihood.set_noise_precision(precision); }
   /// Replaces the noise by that of another likelihood of the same kind.
   void set_likelihood(const Likelihood& likelihood) { model_->likelihood = likelihood; }
   Prior<double>& prior() { return prior_; }

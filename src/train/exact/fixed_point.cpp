@@ -9,6 +9,10 @@
 namespace bdl {
 namespace {
 
+/// Length of steps from which on they are Newton's near the optimum: they get shorter whatever rounding, or
+/// the errors of integrals, make of differences of the ELBO.
+constexpr double newton_length = 1e-2;
+
 /// Returns the value of evaluate(), or none if the ELBO is not finite there or no such step exists.
 template <class Evaluate>
 std::optional<ExactElbo::Value> value_of(Evaluate&& evaluate) {
@@ -35,7 +39,7 @@ bool FixedPoint::begin() {
   const auto here = value_of([&] { return elbo_.evaluate(q_); });
   value_ = here.value_or(ExactElbo::Value{-HUGE_VAL, 0});
   if (value_of([&] { return elbo_.evaluate_quadratic(q_); }) && try_step(1, here ? value_.rounding() : 0)) {
-    accept(1);
+    accept();
     return true;
   }
   value_ = elbo_.evaluate(q_);
@@ -47,12 +51,11 @@ bool FixedPoint::step(double part, double least_gain) {
     value_ = elbo_.evaluate(q_);
     return false;
   }
-  accept(part);
+  accept();
   return true;
 }
 
-void FixedPoint::accept(double part) {
-  measure(part);
+void FixedPoint::accept() {
   q_.swap(*memory_.next);
   value_ = next_value_;
 }
@@ -70,7 +73,9 @@ bool FixedPoint::try_step(double part, double least_gain) {
   });
   if (!next) return false;  // the step is too long
   next_value_ = *next;
-  return next_value_.loss() <= value_.loss() - least_gain;
+  measure(part);
+  const bool hides = least_gain < 0 && length_ <= newton_length;
+  return hides || next_value_.loss() <= value_.loss() - least_gain;
 }
 
 void FixedPoint::measure(double part) {

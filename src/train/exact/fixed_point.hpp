@@ -30,7 +30,7 @@ class FixedPoint {
   bool begin();
 
   /// Takes a fraction of the whole step. Returns false, and leaves q unchanged, if the ELBO gains less than
-  /// `least_gain`.
+  /// `least_gain`; if that is negative, near the optimum, short steps are always taken.
   bool step(double part, double least_gain);
   /// Returns the size of the whole step from the former q: the larger of the mean's shift in posterior
   /// standard deviations, sqrt(dmu^T Sigma^-1 dmu), and the largest relative change of diag(Sigma^-1).
@@ -39,7 +39,7 @@ class FixedPoint {
 
  private:
   bool try_step(double part, double least_gain);
-  void accept(double part);
+  void accept();
   void measure(double part);
   ExactElbo& elbo_;
   Posterior<double>& q_;
