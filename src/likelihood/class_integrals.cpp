@@ -12,12 +12,14 @@ namespace bdl {
 namespace {
 
 constexpr Index most_exact_dimensions = 3;
-constexpr double narrow = 0.25;  // standard deviation up to which the coarse rule suffices
+// Standard deviations up to which the coarse rule suffices, and from which the fine one does not.
+constexpr double narrow = 0.25, broad = 1.5;
 
 /// Spacing and radius of the trapezoidal rules by dimension.
 struct Ball {
   double spacing, radius;
 };
+constexpr Ball wide_balls[] = {{0.04, 9}, {0.2, 8.5}, {0.4, 6.8}};
 constexpr Ball fine_balls[] = {{0.3, 9}, {0.5, 8.5}, {0.7, 6.8}};
 constexpr Ball coarse_balls[] = {{0.7, 8}, {0.8, 7}, {0.95, 6}};
 
@@ -111,10 +113,13 @@ ClassIntegrals::ClassIntegrals(Index classes)
     basis(k + 1, k) = -before / std::sqrt(before * (before + 1));
   }
   if (dimension <= most_exact_dimensions) {
-    const Ball fine = fine_balls[dimension - 1], coarse = coarse_balls[dimension - 1];
+    const Ball wide = wide_balls[dimension - 1], fine = fine_balls[dimension - 1],
+               coarse = coarse_balls[dimension - 1];
+    wide_ = ball(dimension, wide.spacing, wide.radius);
     fine_ = ball(dimension, fine.spacing, fine.radius);
     coarse_ = ball(dimension, coarse.spacing, coarse.radius);
   } else {
+    wide_ = recurrence(dimension, std::max<Index>(4096, 8 * dimension));
     fine_ = recurrence(dimension, std::max<Index>(1024, 8 * dimension));
     coarse_ = recurrence(dimension, std::max<Index>(256, 4 * dimension));
   }
@@ -125,7 +130,7 @@ double ClassIntegrals::expect(const double* m, MatrixView<double> v, Index y, do
   const Index dimension = classes_ - 1;
   double trace = 0;
   for (Index k = 0; k < dimension; ++k) trace += v(k, k);
-  const Rule& rule = trace <= narrow * narrow ? coarse_ : fine_;
+  const Rule& rule = trace <= narrow * narrow ? coarse_ : trace <= broad * broad ? fine_ : wide_;
   semidefinite_root(v);
   const MatrixView<double> spread(memory, classes_, dimension);  // contrasts V^1/2
   double* const p = memory + classes_ * dimension;

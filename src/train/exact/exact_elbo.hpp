@@ -29,6 +29,8 @@ class ExactElbo {
   Value evaluate(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::exact); }
   /// True if the likelihood has a quadratic near it whose optimum does not depend on where a search begins.
   bool has_quadratic() const { return model_->likelihood.kind() == BDL_POISSON; }
+  /// True if integrals have errors above rounding (likelihood/class_integrals.hpp).
+  bool has_approximate_integrals() const { return model_->likelihood.kind() == BDL_CATEGORICAL; }
   /// Evaluates the ELBO at q with that quadratic in place of the likelihood.
   Value evaluate_quadratic(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::quadratic); }
   /// Evaluates for derivatives by the parameters of a low-rank q; H will be multiplied with the columns of

@@ -9,6 +9,7 @@
 #include "optimize/minimize.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
+#include "train/exact/accelerated.hpp"
 #include "train/exact/descent_search.hpp"
 #include "train/exact/full_coordinates.hpp"
 #include "train/exact/low_rank_coordinates.hpp"
@@ -126,6 +127,8 @@ auto by_descent(ExactElbo& elbo, Posterior<double>& q, double tolerance, const I
 SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, const Iterated& iterated) {
   const SearchEnd end = step_naturally(elbo, q, options, iterated);
   if (end != SearchEnd::stuck) return end;
+  if (elbo.has_approximate_integrals() && has_whole_covariance(q))
+    return Accelerated(elbo, q).run(options.tolerance, iterated);
   return by_descent(elbo, q, options.tolerance, iterated,
                     [](DescentSearch& descent) { return descent.run(); });
 }
