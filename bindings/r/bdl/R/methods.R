@@ -55,7 +55,7 @@ summary.bdl <- function(object, level = 0.95, ...) {
   if (is_linear(object)) {
     mean <- coef(object)
     sd <- sqrt(diag(covariance_of(object)))
-    table <- cbind(Estimate = mean, `Std. Dev.` = sd, limits_of(object, level = level), `P(> 0)` = stats::pnorm(mean / sd))
+    table <- cbind(Estimate = mean, `Std. Dev.` = sd, limits_of(object, level = level), `P(> 0)` = stats::pt(mean / sd, coefficient_degrees(object)))
   }
   structure(class = "summary.bdl", list(
     call = object$call, headline = headline(object), coefficients = table,
