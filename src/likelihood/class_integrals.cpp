@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "likelihood/special_functions.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/dense/cholesky.hpp"
 
@@ -19,9 +18,9 @@ constexpr double narrow = 0.25, broad = 1.5;
 struct Ball {
   double spacing, radius;
 };
-constexpr Ball wide_balls[] = {{0.04, 9}, {0.2, 8.5}, {0.4, 6.8}};
-constexpr Ball fine_balls[] = {{0.3, 9}, {0.5, 8.5}, {0.7, 6.8}};
-constexpr Ball coarse_balls[] = {{0.7, 8}, {0.8, 7}, {0.95, 6}};
+constexpr Ball wide_balls[] = {{0.04, 8}, {0.25, 6.5}, {0.45, 6}};
+constexpr Ball fine_balls[] = {{0.25, 8}, {0.6, 6.5}, {0.7, 6}};
+constexpr Ball coarse_balls[] = {{0.7, 7}, {0.9, 6.2}, {0.95, 6}};
 
 /// V = L L^T in the lower triangle. A pivot that is not positive, as of a contrast without variance, leaves a
 /// column of zeros.
@@ -83,25 +82,6 @@ ClassIntegrals::Rule ClassIntegrals::ball(Index dimension, double spacing, doubl
   return rule;
 }
 
-/// Points frac(1/2 + k / g^d), d = 1, 2, ..., where g solves g^(dimension + 1) = g + 1.
-ClassIntegrals::Rule ClassIntegrals::recurrence(Index dimension, Index points) {
-  double g = 2;
-  for (int i = 0; i < 64; ++i) g = std::pow(1 + g, 1 / (static_cast<double>(dimension) + 1));
-  Rule rule{dimension, {}, {}};
-  std::vector<double> node(static_cast<std::size_t>(dimension)), mirrored(node.size());
-  for (Index k = 1; k <= points / 2; ++k) {
-    for (std::size_t d = 0; d < node.size(); ++d) {
-      const double place = 0.5 + static_cast<double>(k) / std::pow(g, static_cast<double>(d + 1));
-      node[d] = normal_quantile(std::clamp(place - std::floor(place), 1e-9, 1 - 1e-9));
-      mirrored[d] = -node[d];
-    }
-    rule.add(node, 1);
-    rule.add(mirrored, 1);
-  }
-  rule.normalise();
-  return rule;
-}
-
 /// The basis is Helmert's: class k + 1 against the mean of those before it.
 ClassIntegrals::ClassIntegrals(Index classes)
     : classes_(classes), contrasts_(static_cast<std::size_t>(classes * (classes - 1)), 0.0) {
@@ -112,22 +92,45 @@ ClassIntegrals::ClassIntegrals(Index classes)
     for (Index c = 0; c <= k; ++c) basis(c, k) = 1 / std::sqrt(before * (before + 1));
     basis(k + 1, k) = -before / std::sqrt(before * (before + 1));
   }
-  if (dimension <= most_exact_dimensions) {
-    const Ball wide = wide_balls[dimension - 1], fine = fine_balls[dimension - 1],
-               coarse = coarse_balls[dimension - 1];
-    wide_ = ball(dimension, wide.spacing, wide.radius);
-    fine_ = ball(dimension, fine.spacing, fine.radius);
-    coarse_ = ball(dimension, coarse.spacing, coarse.radius);
-  } else {
-    wide_ = recurrence(dimension, std::max<Index>(4096, 8 * dimension));
-    fine_ = recurrence(dimension, std::max<Index>(1024, 8 * dimension));
-    coarse_ = recurrence(dimension, std::max<Index>(256, 4 * dimension));
-  }
+  if (dimension > most_exact_dimensions) return;
+  const Ball wide = wide_balls[dimension - 1], fine = fine_balls[dimension - 1],
+             coarse = coarse_balls[dimension - 1];
+  wide_ = ball(dimension, wide.spacing, wide.radius);
+  fine_ = ball(dimension, fine.spacing, fine.radius);
+  coarse_ = ball(dimension, coarse.spacing, coarse.radius);
+}
+
+/// Returns the expectation of the normaliser to second order; writes its slope and Hessian at the mean.
+double ClassIntegrals::expand(const double* m, ConstMatrixView<double> v, double* slope,
+                              MatrixView<double> hessian, double* p) const {
+  const double top = *std::max_element(m, m + classes_);
+  double total = 0;
+  for (Index c = 0; c < classes_; ++c) total += p[c] = std::exp(m[c] - top);
+  for (Index c = 0; c < classes_; ++c) slope[c] = p[c] /= total;
+  for (Index k = 0; k < classes_; ++k)
+    for (Index c = 0; c < classes_; ++c) hessian(c, k) = (c == k ? p[c] : 0) - p[c] * p[k];
+  double curved = 0;  // tr(B^T H B V)
+  for (Index k = 0; k < v.cols; ++k)
+    for (Index l = k; l < v.cols; ++l) {
+      double both = 0, of_k = 0, of_l = 0;
+      for (Index c = 0; c < classes_; ++c) {
+        both += p[c] * contrasts()(c, k) * contrasts()(c, l);
+        of_k += p[c] * contrasts()(c, k);
+        of_l += p[c] * contrasts()(c, l);
+      }
+      curved += (l == k ? 1 : 2) * (both - of_k * of_l) * v(l, k);
+    }
+  return top + std::log(total) + curved / 2;
 }
 
 double ClassIntegrals::expect(const double* m, MatrixView<double> v, Index y, double* slope,
                               MatrixView<double> hessian, double* memory) const {
   const Index dimension = classes_ - 1;
+  if (!integrates()) {
+    const double loss = expand(m, v, slope, hessian, memory);
+    slope[y] -= 1;
+    return loss - m[y];
+  }
   double trace = 0;
   for (Index k = 0; k < dimension; ++k) trace += v(k, k);
   const Rule& rule = trace <= narrow * narrow ? coarse_ : trace <= broad * broad ? fine_ : wide_;

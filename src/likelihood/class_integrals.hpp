@@ -1,15 +1,15 @@
 // Expectations of a categorical likelihood over Gaussian logits f ~ N(m, V). The classes' probabilities
 // depend on contrasts of the logits only, so with C classes the integrals have C - 1 dimensions:
 //
-//   2 to 4 classes   the trapezoidal rule in a ball. It converges geometrically; for contrasts with standard
-//                    deviations s up to 1 its errors are below 1e-9 of an expectation, up to 3 below 1e-6.
-//   more             quasi-Monte Carlo: 1,024 points of an additive recurrence (Roberts 2018) with their
-//                    mirror images among them, whitened, so that polynomials of degree 3 are exact. The error
-//                    of an expectation is some 0.01 s^4 where s is small, and below 0.02 for s = 3.
+//   2 to 4 classes   the trapezoidal rule in a ball. It converges geometrically: for contrasts with standard
+//                    deviations s up to 3/2 its errors are below 1e-6 of an expectation, up to 3 below 1e-4.
+//   more             the expansion around the mean: slope and Hessian at m, and the loss with its
+//   second-order
+//                    term l(m) + tr(H V) / 2. Fits are then Newton's method, and the posterior is Laplace's
+//                    approximation (MacKay 1992). The relative error of the Hessian is of order s^2.
 //
-// The points are the same for all examples and calls, so results are deterministic, and expectations of
-// gradient and loss belong to each other. Where s < 1/4 a coarser rule has smaller errors than those, and
-// where s > 3/2 a finer one has them.
+// The nodes are the same for all examples and calls, but coarser where s < 1/4 and finer where s > 3/2, so
+// results are deterministic.
 #pragma once
 
 #include <vector>
@@ -23,6 +23,8 @@ class ClassIntegrals {
   /// For so many classes, 2 or more.
   explicit ClassIntegrals(Index classes);
   Index classes() const { return classes_; }
+  /// False if expectations are expansions around the mean.
+  bool integrates() const { return !fine_.weights.empty(); }
   /// Returns an orthonormal basis of the contrasts: C x (C - 1), with columns that add up to 0.
   ConstMatrixView<double> contrasts() const { return {contrasts_.data(), classes_, classes_ - 1}; }
   /// Number of doubles of scratch memory that expect() needs.
@@ -42,10 +44,11 @@ class ClassIntegrals {
     void normalise();
   };
   static Rule ball(Index dimension, double spacing, double radius);
-  static Rule recurrence(Index dimension, Index points);
+  double expand(const double* m, ConstMatrixView<double> v, double* slope, MatrixView<double> hessian,
+                double* p) const;
   Index classes_;
   std::vector<double> contrasts_;
-  Rule wide_, fine_, coarse_;
+  Rule wide_, fine_, coarse_;  // without nodes for more than 4 classes
 };
 
 }  // namespace bdl

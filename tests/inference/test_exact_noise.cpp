@@ -90,8 +90,8 @@ void intervals_are_those_of_regression(void**) {
     const Likelihood& likelihood = learner->model()->likelihood;
     assert_near("noise", 1 / likelihood.noise_precision(0), expected.variance, 1e-7 * expected.variance);
     assert_near("degrees", likelihood.noise_degrees(0), expected.degrees, 1e-7);
-    const Query<double> query{*learner->model(), *learner->posterior(), others.inputs(),
-                              {BDL_LINEARIZED, 1, 1}};
+    const Query<double> query{
+        *learner->model(), *learner->posterior(), others.inputs(), {BDL_LINEARIZED, 1, 1}};
     Dense quantiles(4, others.x.cols), density(1, others.x.cols);
     predict_quantiles(query, bdl_f64(levels, 1, 4),
                       bdl_strided_out(quantiles.values.data(), BDL_F64, others.x.cols, 4, 4, 1));
@@ -114,14 +114,15 @@ void intervals_are_those_of_regression(void**) {
 
 /// The 97.5 % quantiles of tables.
 void quantiles_are_those_of_tables(void**) {
-  const double table[][2] = {{1, 12.7062047361747}, {2, 4.30265272974946},  {3, 3.18244630528371},
+  const double table[][2] = {{1, 12.7062047361747},  {2, 4.30265272974946},  {3, 3.18244630528371},
                              {10, 2.22813885198627}, {30, 2.04227245630124}, {1e3, 1.96233908082641}};
   for (const auto& [degrees, expected] : table)
     assert_near("t", student_t_quantile(0.025, degrees), -expected, 1e-11 * expected);
   for (const double degrees : {0.7, 1.0, 4.5, 300.0, 1e7})
     for (const double p : {1e-200, 1e-12, 0.01, 0.3, 0.499, 0.5}) {
       const double t = student_t_quantile(p, degrees);
-      assert_near("P(T <= t)", std::isinf(t) ? p : student_t_cdf(t, degrees) / p, std::isinf(t) ? p : 1, 1e-9);
+      assert_near("P(T <= t)", std::isinf(t) ? p : student_t_cdf(t, degrees) / p, std::isinf(t) ? p : 1,
+                  1e-9);
     }
   assert_near("z", student_t_quantile(0.025, HUGE_VAL), normal_quantile(0.025), 0);
   assert_near("t", student_t_quantile(0.025, 1e11), normal_quantile(0.025), 1e-9);

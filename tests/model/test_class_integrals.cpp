@@ -30,13 +30,13 @@ void two_classes_are_one_integral(void**) {
   const ClassIntegrals integrals(2);
   const Likelihood bernoulli(BDL_BERNOULLI, 1);
   for (const double mean : {-8.0, -1.0, 0.0, 2.0})
-    for (const double v : {0.0, 1e-6, 0.02, 0.3, 1.0, 4.0}) {
+    for (const double v : {0.0, 1e-6, 0.02, 0.3, 1.0, 4.0, 9.0}) {
       Dense m(2, 1);
       m(0, 0) = 5 - mean;
       m(1, 0) = 5;
       const Found got = expectations(integrals, m, Dense(1, 1, v), 1);
       const ExpectedLoss expected = expected_loss(bernoulli, mean, 2 * v, 1);
-      const double tolerance = v <= 1 ? 1e-9 : 1e-7;
+      const double tolerance = 1e-9;
       assert_near("E[l]", got.loss, expected.loss, tolerance);
       assert_near("E[l']", got.slope(1, 0), expected.slope, tolerance);
       assert_near("E[l'']", got.hessian(1, 1), expected.curvature, tolerance);
@@ -90,10 +90,10 @@ double largest_error(Index classes, double s, std::uint64_t seed, Index points) 
 
 /// Errors that the header states, with three standard errors of the reference.
 void errors_are_as_stated(void**) {
-  for (const Index classes : {3, 4, 5, 8, 12})
+  for (const Index classes : {3, 4, 5, 8})
     for (const double s : {0.2, 0.5, 1.0, 3.0}) {
       const double error = largest_error(classes, s, 7, 100000);
-      const double stated = classes <= 4 ? (s <= 1 ? 1e-9 : 1e-3) : std::min(0.01 * std::pow(s, 4), 0.02);
+      const double stated = classes <= 4 ? (s <= 1 ? 1e-6 : 1e-4) : std::min(0.3 * s * s, 1.0);
       const double of_reference = 0.01 * std::min(1.0, s * s) * std::max(1.0, s);
       if (getenv("BDL_SHOW"))
         print_message("%ld classes, s = %g: %g\n", static_cast<long>(classes), s, error);

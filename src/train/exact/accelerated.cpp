@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_changes = 10;
 constexpr int accelerated_patience = 60;  // steps without one half as long as the shortest before them
-constexpr double least_share = 1.0 / 64;
+constexpr double least_share = 1.0 / 64, most_growth = 4;
 
 FullPosterior<double>* whole(Posterior<double>& q) {
   if (auto* const full = dynamic_cast<FullPosterior<double>*>(&q)) return full;
@@ -131,8 +131,17 @@ Accelerated::Point Accelerated::combined(const Point& x, const Point& step) cons
   return out;
 }
 
+/// Goes on from x without what it has learned, by half the fraction of steps. False if that is too small, or
+/// if there is no step.
+bool Accelerated::restart(const Point& x, Point& step) {
+  changes_.clear();
+  last_x_.clear();
+  part_ /= 2;
+  return part_ >= least_share && move_to(x) && find_step(x, step);
+}
+
 SearchEnd Accelerated::run(double tolerance, const Iterated& iterated) {
-  Point x = point(full_), step;
+  Point x = point(full_), step, best = x;
   value_ = elbo_.evaluate(q_);
   if (!find_step(x, step)) return SearchEnd::stuck;
   double shortest = HUGE_VAL;
@@ -140,21 +149,25 @@ SearchEnd Accelerated::run(double tolerance, const Iterated& iterated) {
     const double length = natural_.length(1);
     if (length <= tolerance) return SearchEnd::converged;
     waiting = length <= shortest / 2 ? 0 : waiting + 1;
-    shortest = std::min(shortest, length);
+    if (length < shortest) {
+      shortest = length;
+      best = x;
+    }
+    if (length > most_growth * shortest) {
+      if (!restart(x = best, step)) break;
+    }
     remember(x, step);
     Point next = combined(x, step), next_step;
     if (!move_to(next) || !find_step(next, next_step)) {  // the combination is too long
-      changes_.clear();
-      last_x_.clear();
-      part_ /= 2;
-      if (part_ < least_share || !move_to(x) || !find_step(x, step)) return SearchEnd::stuck;
+      if (!restart(x, step)) break;
       continue;
     }
     x = std::move(next);
     step = std::move(next_step);
     if (iterated(q_, value_)) return SearchEnd::stopped;
   }
-  return end_of_search(natural_.length(1));
+  if (!move_to(best)) return SearchEnd::stuck;
+  return iterated(q_, value_) ? SearchEnd::stopped : end_of_search(shortest);
 }
 
 }  // namespace bdl

@@ -34,6 +34,7 @@ class Accelerated {
   bool move_to(const Point& x);
   bool find_step(const Point& x, Point& step);
   Point combined(const Point& x, const Point& step) const;
+  bool restart(const Point& x, Point& step);
   void remember(const Point& x, const Point& step);
 
   ExactElbo& elbo_;

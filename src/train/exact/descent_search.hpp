@@ -9,9 +9,10 @@ namespace bdl {
 class DescentSearch {
  public:
   static constexpr Index usual_pairs = 20;
-  /// Number of iterations of L-BFGS that count as one of the search: about as many as it takes L-BFGS to
-  /// learn a curvature that a natural-gradient step has at once.
-  static constexpr Index together = 20;
+  /// Number of iterations of L-BFGS that count as one of the search. Where natural-gradient steps do not
+  /// converge, as without counts or between classes that are apart under a flat prior, L-BFGS takes
+  /// thousands.
+  static constexpr Index together = 200;
   /// All arguments must outlive it. The search moves q, the posterior of the coordinates.
   DescentSearch(Coordinates& coordinates, const Posterior<double>& q, double tolerance,
                 const Iterated& iterated, Index pairs = usual_pairs);

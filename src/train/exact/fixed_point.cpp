@@ -102,6 +102,7 @@ SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>&
                    const Iterated& iterated) {
   constexpr double least_part = 1e-6;
   constexpr double worthwhile = 0.1;  // nats
+  constexpr double hidden = 1e-7;     // length of steps that do not get shorter for rounding alone
   constexpr int patience = 8;
   double part = 1, shortest = HUGE_VAL;
   for (int waiting = 0; waiting < patience && part >= least_part;) {
@@ -117,7 +118,7 @@ SearchEnd converge(FixedPoint& point, double tolerance, const Posterior<double>&
     waiting = gains || point.length() <= shortest / 2 ? 0 : waiting + 1;
     shortest = std::min(shortest, point.length());
   }
-  return SearchEnd::stuck;
+  return shortest <= hidden ? SearchEnd::converged : SearchEnd::stuck;
 }
 
 SearchEnd end_of_search(double length) {
