@@ -373,6 +373,17 @@ BDL_API bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix pr
 BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix_out precision);
 
 /**
+ * Reads the degrees of freedom of the estimate of Gaussian noise, into 1 x targets. Fits of generalised linear
+ * models by the methods exact-* that learn the noise count them: the number of targets less the effective
+ * number of parameters, as n - p of linear regression with a flat prior. By them predictions where q(f | x) is
+ * Gaussian (BDL_LINEARIZED, BDL_QUADRATURE) have Student's t distribution, in quantiles, intervals and log
+ * densities, with the usual scale; so has (theta_j - mu_j) / sqrt(Sigma_jj) for a parameter of that output.
+ * They are infinite where the noise is known, or learned otherwise. Source: Gelman et al. 2013, Bayesian Data
+ * Analysis, section 14.2, with the effective degrees of freedom of MacKay 1992. Since 0.4.
+ */
+BDL_API bdl_status bdl_model_get_noise_degrees_of_freedom(const bdl_model* model, bdl_matrix_out degrees);
+
+/**
  * Sets the degrees of freedom of Student-t noise. Few degrees allow for many outliers; many degrees are
  * Gaussian noise. Training starts from this value and learns the number, between 1 and 1000, unless option
  * "learn_degrees_of_freedom" is 0. A new model has 4. With 2 or fewer the noise has no variance, and

@@ -93,6 +93,7 @@ void load(const TensorArchive& archive, bdl_model* user_model, bdl_model** model
     parts.model->likelihood.set_noise_covariance(std::move(parts.noise.covariance));
   else if (parts.model)
     parts.model->likelihood.set_noise_precision(parts.noise.precision, parts.noise.origin);
+  if (parts.model) parts.model->likelihood.set_noise_degrees(parts.noise.precision_degrees);
   if (parts.model) {
     parts.model->names = std::move(parts.names);
     parts.model->likelihood.free_log_precision(parts.noise.log_precision_is_free);

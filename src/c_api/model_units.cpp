@@ -224,6 +224,17 @@ bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix_out
   });
 }
 
+bdl_status bdl_model_get_noise_degrees_of_freedom(const bdl_model* model, bdl_matrix_out degrees) {
+  return guard(__func__, model, "model", [&](const auto& m) {
+    check_gaussian(m.likelihood);
+    const Index targets = m.likelihood.targets();
+    check_output(degrees, 1, targets, "degrees");
+    std::vector<double> values;
+    for (Index c = 0; c < targets; ++c) values.push_back(m.likelihood.noise_degrees(c));
+    write_result<double>({values.data(), 1, targets}, degrees, "degrees");
+  });
+}
+
 bdl_status bdl_model_set_degrees_of_freedom(bdl_model* model, double degrees_of_freedom) {
   return guard(__func__, model, "model", [&](auto& m) {
     check_student_t(m.likelihood);

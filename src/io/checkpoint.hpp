@@ -23,7 +23,7 @@ namespace bdl {
 
 /// Noise and classes of a model's likelihood, as a file holds them.
 struct Noise {
-  std::vector<double> precision;
+  std::vector<double> precision, precision_degrees;  ///< the latter empty if the noise was not estimated
   NoiseOrigin origin = NoiseOrigin::none;
   NoiseCovariance covariance;
   bool log_precision_is_free = true;

@@ -31,7 +31,8 @@ constexpr const char *weights_name = "model.row_weights",
                      *offsets_name = "model.offsets";  // written if rows have them
 constexpr const char* shape_name = "model.shape";      // of likelihoods that have one
 constexpr const char* shape_origin_name = "model.shape_origin";
-constexpr const char* limit_name = "model.limit";  // written if it is finite
+constexpr const char* limit_name = "model.limit";                             // written if it is finite
+constexpr const char* noise_degrees_name = "model.noise_degrees_of_freedom";  // written if they were counted
 
 template <class T>
 std::shared_ptr<Model<T>> read_description(const RecordReader& record, const Likelihood& likelihood) {
@@ -166,6 +167,8 @@ void write_model(RecordWriter& record, const Model<T>& model) {
     record.vector(shape_name, model.likelihood.shape());
     record.text(shape_origin_name, noise_origins[static_cast<int>(model.likelihood.shape_origin())]);
   }
+  if (!model.likelihood.noise_degrees().empty())
+    record.vector(noise_degrees_name, model.likelihood.noise_degrees());
   if (std::isfinite(model.likelihood.limit())) record.real(limit_name, model.likelihood.limit());
   if (const NoiseCovariance& noise = model.likelihood.noise_covariance(); noise.given())
     record.tensor<double>(covariance_name, {noise.size(), noise.size()},
@@ -226,6 +229,12 @@ Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
       fail(Status::ERROR_FORMAT, "field %s does not fit the model", limit_name);
   }
   record.vector<double>("model.noise_precision", noise.precision, Numbers::positive);
+  if (record.has(noise_degrees_name)) {
+    if (likelihood.kind() != BDL_GAUSSIAN || record.shape(noise_degrees_name, 1)[0] != count)
+      fail(Status::ERROR_FORMAT, "tensor %s does not fit the model", noise_degrees_name);
+    noise.precision_degrees.resize(noise.precision.size());
+    record.vector<double>(noise_degrees_name, noise.precision_degrees, Numbers::positive);
+  }
   if (likelihood.kind() == BDL_HETEROSCEDASTIC)
     noise.log_precision_is_free = record.integer(free_name, 0, 1) == 1;
   if (likelihood.kind() == BDL_STUDENT_T) {

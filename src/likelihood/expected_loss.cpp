@@ -1,6 +1,7 @@
 #include "likelihood/expected_loss.hpp"
 
 #include <cmath>
+#include <numbers>
 
 #include "likelihood/formulas.hpp"
 #include "likelihood/gaussian_integrals.hpp"
@@ -20,11 +21,11 @@ ExpectedLoss expected_softplus(double m, double v) {
   return {sums.loss / total, sums.slope / total, sums.curvature / total};
 }
 
-ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y) {
+ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y, Index output) {
   if (std::isnan(y)) return {};
   return with_formulas(likelihood, [&](auto formulas) -> ExpectedLoss {
-    if constexpr (requires { formulas.expected_loss(likelihood, m, v, y); })
-      return formulas.expected_loss(likelihood, m, v, y);
+    if constexpr (requires { formulas.expected_loss(likelihood, output, m, v, y); })
+      return formulas.expected_loss(likelihood, output, m, v, y);
     return {};
   });
 }

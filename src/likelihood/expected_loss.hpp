@@ -11,10 +11,10 @@ struct ExpectedLoss {
   double loss = 0, slope = 0, curvature = 0;  ///< E[l], E[l'], E[l''] >= 0
 };
 
-/// Returns the expectations for a likelihood of one output that has exact integrals (Likelihood::is_exact()),
-/// with errors near rounding. They are zero if y is missing (NaN), and not finite if a rate overflows.
-/// Allocates nothing.
-ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y);
+/// Returns the expectations for an output of a likelihood that has exact integrals (Likelihood::is_exact())
+/// and independent outputs, with errors near rounding. They are zero if y is missing (NaN), and not finite if a
+/// rate overflows. Allocates nothing.
+ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y, Index output = 0);
 
 /// A quadratic of an output: curvature and mode.
 struct QuadraticLoss {

@@ -103,6 +103,7 @@ void Likelihood::set_all_classes() {
 
 void Likelihood::set_noise_precision(ConstSpan<double> values, NoiseOrigin origin) {
   noise_precision_.assign(values.begin(), values.end());
+  noise_degrees_.clear();
   noise_origin_ = origin;
   noise_covariance_ = {};
 }
@@ -111,6 +112,7 @@ void Likelihood::set_noise_covariance(NoiseCovariance covariance) {
   std::vector<double> precision;
   for (Index c = 0; c < outputs_; ++c) precision.push_back(1 / covariance.covariance()(c, c));
   noise_precision_ = std::move(precision);
+  noise_degrees_.clear();
   noise_origin_ = NoiseOrigin::caller;
   noise_covariance_ = std::move(covariance);
 }

@@ -163,6 +163,16 @@ class Likelihood {
   /// Sets the precision that training has learned. Its origin stays the caller or the targets; a full
   /// covariance is not changed.
   void learn_noise_precision(ConstSpan<double> values);
+  /// Returns the degrees of freedom of the estimate of Gaussian noise: infinity if the noise is known, or if
+  /// nobody has counted them. With them, y - f has Student's t distribution, scaled
+  /// (docs/theory/likelihoods.md, "Noise that is estimated").
+  double noise_degrees(Index target) const {
+    if (noise_degrees_.empty()) return std::numeric_limits<double>::infinity();
+    return noise_degrees_[noise_degrees_.size() == 1 ? 0 : static_cast<std::size_t>(target)];
+  }
+  ConstSpan<double> noise_degrees() const { return noise_degrees_; }
+  /// Sets them, one for each noise precision or none, until the noise changes.
+  void set_noise_degrees(std::vector<double> degrees) { noise_degrees_ = std::move(degrees); }
   /// Resets learned noise and shape to those of a new likelihood, and removes the limit of counts.
   void forget_learned_noise();
   /// Sets Gaussian noise with a full covariance, until set_noise_precision() replaces it. noise_precision()
@@ -235,6 +245,7 @@ class Likelihood {
   bdl_likelihood kind_;
   Index outputs_;
   std::vector<double> noise_precision_{1.0};
+  std::vector<double> noise_degrees_;  // empty if all are infinite
   NoiseOrigin noise_origin_ = NoiseOrigin::none;
   bool is_weighted_ = false, log_precision_is_free_ = true, holds_without_curvature_ = false;
   double first_degrees_ = 4, degrees_ = 4;

@@ -42,6 +42,21 @@ double log_normal_density(const Likelihood& likelihood, ConstMatrixView<double> 
   return -(size * std::log(2 * std::numbers::pi) + log_det_from_cholesky(sum) + squares) / 2;
 }
 
+/// Returns the log density of targets whose noise was estimated; each has noise of its own, so they are
+/// independent given x.
+double log_student_density(const Likelihood& likelihood, ConstSpan<double> mean, ConstMatrixView<double> s,
+                           const double* y) {
+  double sum = 0;
+  for (Index c = 0; c < s.cols; ++c) {
+    if (std::isnan(y[c])) continue;
+    const double variance = s(c, c) + 1 / likelihood.noise_precision(c),
+                 residual = y[c] - mean[static_cast<std::size_t>(c)];
+    sum += student_t::log_density_at(residual * residual / variance, likelihood.noise_degrees(c)) -
+           std::log(variance) / 2;
+  }
+  return sum;
+}
+
 }  // namespace
 
 ProbitScale probit_scale(double v) {
@@ -89,6 +104,8 @@ double log_density_once(const Likelihood& likelihood, ConstSpan<double> mean,
     return heteroscedastic::log_predictive_density(likelihood, mean, covariance, target);
   if (likelihood.kind() == BDL_STUDENT_T)
     return student_t::log_predictive_density(likelihood, mean, covariance, target);
+  if (likelihood.kind() == BDL_GAUSSIAN && !likelihood.noise_degrees().empty())
+    return log_student_density(likelihood, mean, covariance, target);
   if (likelihood.kind() == BDL_GAUSSIAN) {
     for (Index c = 0; c < outputs; ++c) target[c] -= mean[static_cast<std::size_t>(c)];
     return log_normal_density(likelihood, covariance, {other, outputs, outputs}, {target, outputs, 1});

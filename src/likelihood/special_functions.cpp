@@ -227,4 +227,13 @@ double student_t_cdf(double z, double nu) {
   return z < 0 ? twice / 2 : 1 - twice / 2;
 }
 
+/// With x = nu / (nu + t^2), P(T <= t) = I_x(nu / 2, 1 / 2) / 2; y = 1 - x has no cancellation near 0.
+double student_t_quantile(double p, double nu) {
+  constexpr double normal = 1e12;  // degrees of freedom from which t is z to rounding
+  if (!(nu < normal)) return normal_quantile(p);
+  double y = 0;
+  const double x = boost::math::ibeta_inv(nu / 2, 0.5, 2 * std::max(p, 1e-300), &y, quiet);
+  return -std::sqrt(nu * y / x);
+}
+
 }  // namespace bdl

@@ -33,6 +33,9 @@ double log_gamma_remainder(double x);
 /// Returns P(T <= z) for Student's t with nu degrees of freedom.
 double student_t_cdf(double z, double nu);
 
+/// Returns t with P(T <= t) = p, for p in (0, 1/2]; z of normal_quantile() if nu is infinite.
+double student_t_quantile(double p, double nu);
+
 /// Returns log(count!).
 double log_factorial(double count);
 

@@ -31,6 +31,7 @@ MethodContext context_of(const Model<T>* model, Index data_size) {
   context.has_model = true;
   context.likelihood = model->likelihood.kind();
   context.is_exact = model->has_exact_expectations();
+  context.has_optimum = model->has_exact_optimum();
   if (const Graph<T>* graph = model->graph()) {
     context.is_network = true;
     context.input = graph->input();

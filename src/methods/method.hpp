@@ -40,6 +40,7 @@ struct MethodContext {
   bool has_points = false;                   ///< a network with parameters that have no posterior
   Shape input{};                             ///< shape of a network's inputs
   bool is_exact = false;                     ///< its expectations are one-dimensional integrals
+  bool has_optimum = false;                  ///< the methods exact-* find its posterior
   std::string without_second_derivatives{};  ///< the first layer that has none; empty: all have
   std::string without_one_function{};        ///< the first layer that draws masks or noise, or normalises
   std::string without_separate_examples{};   ///< the first layer that normalises by the minibatch

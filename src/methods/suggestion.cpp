@@ -43,11 +43,11 @@ const Method& linear_method(const MethodContext& model, const TrainingWish& wish
                                             : Families::low_rank,
                             true);
   }
-  if (!model.is_exact) return find_method("slang-ggn");
+  if (!model.has_optimum) return find_method("slang-ggn");
   const bool is_small =
       wish.parameters <= most_full_parameters && wish.examples <= most_copied_numbers / wish.inputs;
   const bool full = !wish.has_family || contains(Families::dense, wish.family);
-  return find_method(is_small && full ? "exact-full" : "slang-exact-hess");
+  return find_method(is_small && full ? "exact-full" : model.is_exact ? "slang-exact-hess" : "slang-ggn");
 }
 
 const Method& method_for(const MethodContext& model, const TrainingWish& wish) {

@@ -44,10 +44,19 @@ class Model {
     return likelihood.has_classes() && outputs() == 1 ? 2 : 0;
   }
   const std::vector<ParameterBlock>& blocks() const { return blocks_; }
+  /// True for one dense layer: f = W x + b.
+  virtual bool is_linear() const { return false; }
   /// True for one dense layer with one output: f = theta^T x, so q(f) is a one-dimensional Gaussian.
   virtual bool is_single_index() const { return false; }
   /// True if its expectations over a Gaussian posterior are one-dimensional integrals that the library knows.
   bool has_exact_expectations() const { return is_single_index() && likelihood.is_exact(); }
+  /// True if the library finds its posterior without steps on minibatches: expectations over the outputs of
+  /// one layer.
+  bool has_exact_optimum() const {
+    const bool is_shared = has_shape(likelihood.kind());  // one shape of several outputs is not learned
+    return has_exact_expectations() ||
+           (is_linear() && (likelihood.kind() == BDL_CATEGORICAL || (likelihood.is_exact() && !is_shared)));
+  }
 
   /// Computes F (C x M) = f(X; theta) + offsets for the columns of X (inputs x M), both standardised.
   /// `statistics` are a posterior's running moments of layers that normalise.

@@ -16,6 +16,7 @@ class Network final : public Model<T> {
   std::unique_ptr<Model<T>> clone() const override { return std::make_unique<Network>(*this); }
 
   const Graph<T>* graph() const override { return graph_.get(); }
+  bool is_linear() const override { return graph_->is_linear(); }
   bool is_single_index() const override { return graph_->is_single_index(); }
   void forward(ConstSpan<T> theta, ConstMatrixView<T> x, MatrixView<T> f, Scratch& scratch,
                ConstSpan<double> statistics = {}) const override {

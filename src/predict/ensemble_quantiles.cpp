@@ -12,6 +12,11 @@ namespace {
 /// Number of examples whose components are held at a time.
 constexpr Index chunk_examples = 256;
 
+/// Components have 0 degrees of freedom where they are normal.
+double finite_or_zero(double degrees) {
+  return std::isfinite(degrees) ? degrees : 0;
+}
+
 /// Adds target c of a mixture as components in the caller's units; log rates have none.
 template <class T>
 void add_components(const Model<T>& model, const Mixture& mixture, Index c, double weight, Components& found,
@@ -27,8 +32,10 @@ void add_components(const Model<T>& model, const Mixture& mixture, Index c, doub
   if (is_count || likelihood.kind() == BDL_GAUSSIAN) {
     const double noise = is_count ? 0 : 1 / likelihood.noise_precision(c);
     found.list.clear();
+    const double degrees = is_count ? 0 : finite_or_zero(degrees_of(likelihood, mixture, c));
     for (Index k = 0; k < mixture.components(); ++k)
-      found.list.push_back({mixture.f(c, k), std::sqrt(noise + mixture.variance(c)), mixture.weight(k)});
+      found.list.push_back(
+          {mixture.f(c, k), std::sqrt(noise + mixture.variance(c)), mixture.weight(k), degrees});
   } else {
     find_components(likelihood, mixture, c, found);
   }

@@ -115,8 +115,10 @@ double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, I
   const double sigma = std::sqrt(1 / likelihood.noise_precision(c) + mixture.variance(c));
   const double sign = tail.upper ? -1 : 1, target = std::log(tail.probability);
   const auto [mean, deviation] = moments_of(mixture, c, [sign](double f) { return sign * f; });
+  if (mixture.components() == 1)
+    return sign * (mean + std::hypot(deviation, sigma) *
+                              student_t_quantile(tail.probability, degrees_of(likelihood, mixture, c)));
   double z = mean + std::hypot(deviation, sigma) * bdl::normal_quantile(tail.probability);
-  if (mixture.components() == 1) return sign * z;
   double low = mean, high = mean;
   for (Index k = 0; k < mixture.components(); ++k) {
     low = std::min(low, sign * mixture.f(c, k));

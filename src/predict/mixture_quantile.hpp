@@ -17,7 +17,14 @@ struct Tail {
 /// Returns the tail of a level in (0, 1).
 Tail tail_at(double level);
 
-/// Returns the quantile of sum_k w_k N(f_k, 1 / tau + variance of f) for output c.
+/// Returns the degrees of freedom of y_c given x: those of the noise's estimate where q(f | x) is Gaussian,
+/// else infinity.
+inline double degrees_of(const Likelihood& likelihood, const Mixture& mixture, Index c) {
+  return mixture.is_gaussian() ? likelihood.noise_degrees(c) : std::numeric_limits<double>::infinity();
+}
+
+/// Returns the quantile of sum_k w_k N(f_k, 1 / tau + variance of f) for output c, or of Student's t with
+/// that scale if the noise was estimated.
 double gaussian_quantile(const Likelihood& likelihood, const Mixture& mixture, Index c, Tail tail);
 
 /// Returns the smallest count y with P(Y <= y) >= level under sum_k w_k Poisson(e^f_k) for output c; infinite

@@ -48,6 +48,13 @@ class Quantity {
     likelihood_.moments(f, mean_.data(), variance_.data());
     return mean_.first(size_);
   }
+  /// Returns the quantile of output c in its standard deviations: of Student's t if the noise was estimated.
+  double deviations(Index c, Tail tail) const {
+    const double degrees = likelihood_.noise_degrees(c),
+                 lower = std::isinf(degrees) ? bdl::normal_quantile(tail.probability)
+                                             : student_t_quantile(tail.probability, degrees);
+    return tail.upper ? -lower : lower;
+  }
   /// Returns its values where the outputs overflow and only their mean is known.
   std::span<const double> overflowed(const Mixture& mixture) {
     const auto values = mean_.first(size_);
@@ -103,10 +110,9 @@ class QuantityQuantiles {
     const auto f = numbers_.column(2);
     for (Index k = 0; k < out.rows; ++k) {
       const Tail tail = tails[static_cast<std::size_t>(k)];
-      const double z = bdl::normal_quantile(tail.probability) * (tail.upper ? -1 : 1);
       std::ranges::copy(mixture.f.column(0), f.data());
       for (Index c = 0; c < out.cols; ++c)
-        f[static_cast<std::size_t>(c)] += z * std::sqrt(mixture.variance(c));
+        f[static_cast<std::size_t>(c)] += quantity_.deviations(c, tail) * std::sqrt(mixture.variance(c));
       const auto values = quantity_(f.data());
       for (Index c = 0; c < out.cols; ++c) out(k, c) = values[static_cast<std::size_t>(c)];
     }

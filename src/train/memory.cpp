@@ -119,14 +119,16 @@ class StepBytes {
     const RowShares shares{o_.data_size(), std::max<Index>(1, options_.shards)};
     const double all_rows = real(shares.rows), parts = real(shares.shards),
                  block = std::min(std::ceil(all_rows / parts), real(ExactSums::most_rows(q_.dimension())));
-    const bool has_rows = ExactSums::has_rows(shares, q_.dimension()), matrix = q_.takes_matrix();
+    const bool has_rows = outputs_ == 1 && ExactSums::has_rows(shares, q_.dimension()),
+               matrix = q_.takes_matrix();
     n_ = m_ = has_rows || l_ == 0 ? block : d_;
     choose_projection();
     const double sum = d_ * (matrix || (l_ > 0 && !has_rows) ? 1 + d_ : 2 + l_),
                  sums = sum * (tree_slots(parts) + (block * parts < all_rows ? 1 : 0)),
                  products = matrix ? 2 * d_ * std::min(real(most_outer_rows), block) : (inputs + 1) * block,
                  together = std::clamp(real(exact_numbers_together) / d_, 1.0, block),
-                 numbers = block * (inputs + 7) + together * d_ + sums + products + 3 * d_;
+                 several = outputs_ > 1 ? SeveralOutputs::numbers(block, d_, outputs_) : 0,
+                 numbers = block * (inputs + 7) + together * d_ + sums + products + several + 3 * d_;
     const double steps = wide * 3 * d_ + in_double + (matrix || l_ > 0 ? map() : 0);
     return held + in_double + wide * numbers + draw(q_, real(lengths_together)) +
            (l_ > 0 ? 2 * tall_pass(d_, l_, l_) : 0) + std::max(steps, wide * descent(block));

@@ -171,7 +171,7 @@ void failures_change_nothing(void**) {
 
 void other_models_and_calls_are_refused(void**) {
   const Data data;
-  expect_error(Status::ERROR_UNSUPPORTED, "one layer and one output", [] {
+  expect_error(Status::ERROR_UNSUPPORTED, "a network with one layer", [] {
     make_optimizer(-1, {BDL_BERNOULLI, 1}, {inputs, 3, 1});
   });
   const auto optimizer = make_optimizer(0);

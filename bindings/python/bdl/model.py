@@ -484,6 +484,21 @@ class Model(Handle):
         lowlevel.bdl_model_set_noise_covariance(self._handle, arrays.matrix(covariance, "covariance"))
 
     @property
+    def noise_degrees_of_freedom(self) -> np.ndarray:
+        """Degrees of freedom of the estimate of Gaussian noise, one for each target.
+
+        They are the number of rows less the effective number of parameters where ``exact-full`` has learned the noise of a
+        linear model, and infinite elsewhere. Predictions and coefficients have Student's t distribution by them.
+
+        >>> import bdl
+        >>> bdl.Model.mlp([2, 1]).noise_degrees_of_freedom
+        array([inf])
+        """
+        degrees = arrays.empty(1, self.targets)
+        lowlevel.bdl_model_get_noise_degrees_of_freedom(self._handle, degrees)
+        return degrees[0]
+
+    @property
     def standardization(self) -> Standardization:
         """Means and scales by which the model standardises inputs and targets.
 

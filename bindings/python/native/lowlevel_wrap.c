@@ -4614,6 +4614,61 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_model_get_noise_degrees_of_freedom(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_matrix_out arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_noise_degrees_of_freedom", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "degrees", 1, &view2) < 0) SWIG_fail;
+    arg2 = view_output(&view2);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_get_noise_degrees_of_freedom((struct bdl_model const *)arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_model_set_degrees_of_freedom(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -18549,6 +18604,15 @@ static PyMethodDef SwigMethods[] = {
 	 { "bdl_model_get_noise_precision", _wrap_bdl_model_get_noise_precision, METH_VARARGS, "\n"
 		"Reads the noise precision in units of 1 / y^2, into 1 x targets, or into 1 x 1 if all targets share it.\n"
 		"Returns BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.\n"
+		""},
+	 { "bdl_model_get_noise_degrees_of_freedom", _wrap_bdl_model_get_noise_degrees_of_freedom, METH_VARARGS, "\n"
+		"Reads the degrees of freedom of the estimate of Gaussian noise, into 1 x targets. Fits of generalised linear\n"
+		"models by the methods exact-* that learn the noise count them: the number of targets less the effective\n"
+		"number of parameters, as n - p of linear regression with a flat prior. By them predictions where q(f | x) is\n"
+		"Gaussian (BDL_LINEARIZED, BDL_QUADRATURE) have Student's t distribution, in quantiles, intervals and log\n"
+		"densities, with the usual scale; so has (theta_j - mu_j) / sqrt(Sigma_jj) for a parameter of that output.\n"
+		"They are infinite where the noise is known, or learned otherwise. Source: Gelman et al. 2013, Bayesian Data\n"
+		"Analysis, section 14.2, with the effective degrees of freedom of MacKay 1992. Since 0.4.\n"
 		""},
 	 { "bdl_model_set_degrees_of_freedom", _wrap_bdl_model_set_degrees_of_freedom, METH_VARARGS, "\n"
 		"Sets the degrees of freedom of Student-t noise. Few degrees allow for many outliers; many degrees are\n"

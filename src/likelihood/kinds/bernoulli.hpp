@@ -36,7 +36,7 @@ struct Bernoulli : IndependentOutputs<Bernoulli> {
   }
   static double curvature_bound(const Likelihood&) { return 0.25; }
   static double typical_curvature(const Likelihood&, double) { return 0.25; }
-  static ExpectedLoss expected_loss(const Likelihood&, double m, double v, double y) {
+  static ExpectedLoss expected_loss(const Likelihood&, Index, double m, double v, double y) {
     const double sign = y == 1 ? -1 : 1;
     const ExpectedLoss of = expected_softplus(sign * m, v);
     if (y > 0 && y < 1) return {of.loss - y * m, of.slope - y, of.curvature};  // a share of successes

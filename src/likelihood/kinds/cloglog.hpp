@@ -45,7 +45,7 @@ struct Cloglog : IndependentOutputs<Cloglog> {
   static double strip(const Likelihood&) { return std::numbers::pi / 2; }
   static double width(const Likelihood&, double) { return 1; }
   static double typical_curvature(const Likelihood&, double) { return 1; }
-  static ExpectedLoss expected_loss(const Likelihood& l, double m, double v, double y) {
+  static ExpectedLoss expected_loss(const Likelihood& l, Index, double m, double v, double y) {
     const double rate = std::exp(m + v / 2);
     return y > 0 ? expected_by_nodes<Cloglog>(l, m, v, y) : ExpectedLoss{rate, rate, rate};
   }

@@ -34,7 +34,7 @@ struct Gamma : IndependentOutputs<Gamma> {
   static double width(const Likelihood& l, double) { return 1 / std::sqrt(alpha(l)); }
   static double typical_curvature(const Likelihood& l, double) { return alpha(l); }
   static QuadraticLoss quadratic_loss(const Likelihood& l, double y) { return {alpha(l), std::log(y)}; }
-  static ExpectedLoss expected_loss(const Likelihood& l, double m, double v, double y) {
+  static ExpectedLoss expected_loss(const Likelihood& l, Index, double m, double v, double y) {
     const double d = std::log(y) - m;
     return {alpha(l) * (std::expm1(d + v / 2) - d) - constant(l, y), -alpha(l) * std::expm1(d + v / 2),
             alpha(l) * std::exp(d + v / 2)};

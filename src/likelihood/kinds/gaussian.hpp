@@ -93,9 +93,11 @@ struct Gaussian {
   static double curvature_bound(const Likelihood& l) {
     return l.noise_covariance().given() ? HUGE_VAL : std::ranges::max(l.noise_precision());
   }
-  static ExpectedLoss expected_loss(const Likelihood& l, double m, double v, double y) {
-    const double precision = l.noise_precision(0);
-    return {precision * v / 2 - l.log_density(&m, &y), precision * (m - y), precision};
+  static ExpectedLoss expected_loss(const Likelihood& l, Index c, double m, double v, double y) {
+    const double precision = l.noise_precision(c),
+                 log_density = l.noise_covariance().given() ? l.noise_covariance().log_density(&m, &y)
+                                                            : IndependentGaussian::log_density(l, c, m, y);
+    return {precision * v / 2 - log_density, precision * (m - y), precision};
   }
   static double typical_curvature(const Likelihood& l, double) { return l.noise_precision(0); }
 };

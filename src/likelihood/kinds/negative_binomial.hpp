@@ -49,7 +49,7 @@ struct NegativeBinomial : IndependentOutputs<NegativeBinomial> {
   static QuadraticLoss quadratic_loss(const Likelihood& l, double y) {
     return {theta(l) * (y + 0.5) / (theta(l) + y + 0.5), std::log(y + 0.5)};
   }
-  static ExpectedLoss expected_loss(const Likelihood& l, double m, double v, double y) {
+  static ExpectedLoss expected_loss(const Likelihood& l, Index, double m, double v, double y) {
     const double log_theta = std::log(theta(l)), sum = y + theta(l);
     const ExpectedLoss of = expected_softplus(m - log_theta, v);  // softplus(-g) = softplus(g) - g
     return {sum * of.loss - y * (m - log_theta) - log_rising_over_factorial(theta(l), y), sum * of.slope - y,

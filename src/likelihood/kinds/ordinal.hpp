@@ -60,7 +60,7 @@ struct Ordinal : IndependentOutputs<Ordinal> {
   static double typical_curvature(const Likelihood&, double) { return 0.5; }
   static double strip(const Likelihood&) { return std::numbers::pi; }
   static double width(const Likelihood&, double) { return 1; }
-  static ExpectedLoss expected_loss(const Likelihood& l, double m, double v, double y) {
+  static ExpectedLoss expected_loss(const Likelihood& l, Index, double m, double v, double y) {
     const auto k = static_cast<Index>(y);
     ExpectedLoss sum{-log_gap(l, k), 0, 0};
     if (has_upper(l, k)) add(expected_softplus(m - upper(l, k), v), 1, sum);

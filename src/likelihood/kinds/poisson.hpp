@@ -40,7 +40,7 @@ struct Poisson : IndependentOutputs<Poisson> {
   static double information(const Likelihood& l, const double* f, Index c) {
     return std::exp(limited(f[c], l.limit()));
   }
-  static ExpectedLoss expected_loss(const Likelihood&, double m, double v, double y) {
+  static ExpectedLoss expected_loss(const Likelihood&, Index, double m, double v, double y) {
     const double rate = std::exp(m + v / 2);
     return {loss(m, y) - rate * std::expm1(-v / 2), rate - y, rate};
   }

@@ -36,7 +36,7 @@ struct Probit : IndependentOutputs<Probit> {
   /// The zero of Phi nearest to the real line is at 1.9 +- 2.8 i.
   static double strip(const Likelihood&) { return 2.8; }
   static double width(const Likelihood&, double) { return 1; }
-  static ExpectedLoss expected_loss(const Likelihood& l, double m, double v, double y) {
+  static ExpectedLoss expected_loss(const Likelihood& l, Index, double m, double v, double y) {
     return expected_by_nodes<Probit>(l, m, v, y);
   }
 };

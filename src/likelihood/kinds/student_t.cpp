@@ -50,6 +50,10 @@ double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m,
                              [&](Index c, auto&& add) { visit_components(likelihood, m, s, c, add); });
 }
 
+double log_density_at(double square, double degrees) {
+  return log_normaliser(degrees) - loss(degrees, square);
+}
+
 double density(double z, double nu) {
   return std::exp(log_normaliser(nu) - loss(nu, z * z));
 }

@@ -37,6 +37,9 @@ double expected_log_density(const Likelihood& likelihood, ConstSpan<double> m, C
 double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m, ConstMatrixView<double> s,
                               const double* y);
 
+/// Returns the log density of Student's t where it is sqrt(square).
+double log_density_at(double square, double degrees);
+
 /// Returns the density of Student's t.
 double density(double z, double degrees);
 

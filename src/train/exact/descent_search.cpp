@@ -77,6 +77,7 @@ bool DescentSearch::descend(Values values, double enough) {
        [this](ConstSpan<double> z, ConstSpan<double> gradient) { return report(z, gradient); }, pairs_},
       z_);
   coordinates_.place(z_, scale_);
+  if (uncommitted_ > 0 && !stopped_) commit();
   return ended;
 }
 
@@ -104,9 +105,15 @@ bool DescentSearch::report(ConstSpan<double> z, ConstSpan<double> gradient) {
                                             : value_here_ + integrated_change(z, gradient);
   std::ranges::copy(z, here_.begin());
   std::ranges::copy(gradient, gradient_here_.begin());
-  stopped_ = iterated_(q_, last_);
+  reported_ = last_;
+  if (++uncommitted_ == together) commit();
   const double now = norm(gradient);
   return stopped_ || scale_ * now <= enough_ || is_stuck(value_here_, now);
+}
+
+void DescentSearch::commit() {
+  uncommitted_ = 0;
+  stopped_ = iterated_(q_, reported_);
 }
 
 /// True if neither value nor gradient has decreased for a while: rounding, or a chart that does not fit

@@ -9,6 +9,10 @@ namespace bdl {
 class DescentSearch {
  public:
   static constexpr Index usual_pairs = 20;
+  /// Number of iterations of L-BFGS that count as one of the search. Where natural-gradient steps do not
+  /// converge, as without counts or between classes that are apart under a flat prior, L-BFGS takes
+  /// thousands.
+  static constexpr Index together = 200;
   /// All arguments must outlive it. The search moves q, the posterior of the coordinates.
   DescentSearch(Coordinates& coordinates, const Posterior<double>& q, double tolerance,
                 const Iterated& iterated, Index pairs = usual_pairs);
@@ -35,6 +39,7 @@ class DescentSearch {
   double evaluate(ConstSpan<double> z, std::span<double> gradient);
   bool report(ConstSpan<double> z, ConstSpan<double> gradient);
   bool is_stuck(double value, double length);
+  void commit();
   double integrated_change(ConstSpan<double> z, ConstSpan<double> gradient) const;
 
   Coordinates& coordinates_;
@@ -42,7 +47,8 @@ class DescentSearch {
   double tolerance_;
   Index pairs_;
   const Iterated& iterated_;
-  ExactElbo::Value start_, last_;
+  ExactElbo::Value start_, last_, reported_;
+  Index uncommitted_ = 0;  // iterations
   bool stopped_ = false;
 
   // State of a descent from the chart's center, where the natural gradient has length scale_. Its variables

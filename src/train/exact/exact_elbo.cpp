@@ -15,7 +15,9 @@ namespace {
 
 template <class T>
 std::unique_ptr<Network<double>> in_double(const Model<T>& model) {
-  exact_layer(model);
+  if (!model.has_exact_optimum())
+    fail(Status::ERROR_UNSUPPORTED,
+         "the methods exact-* need a network with one layer, and no heteroscedastic or Student-t noise");
   auto network = std::make_unique<Network<double>>(
       std::make_shared<Graph<double>>(model.graph()->description()), model.likelihood);
   network->set_offsets(model.offsets() > 0);
@@ -86,10 +88,26 @@ void ExactElbo::multiply_target(ConstMatrixView<double> x, MatrixView<double> h,
   for (Index k = 0; k < x.cols; ++k) prior_.add_product(x.column(k), out.column(k), scratch_);
 }
 
-double ExactElbo::best_noise_precision(const Value& value, double n) const {
+void ExactElbo::best_noise_precision(const Value& value, std::span<double> out) const {
+  if (sums_.has_several_outputs()) {
+    for (Index c = 0; c < std::ssize(out); ++c)
+      out[static_cast<std::size_t>(c)] = std::clamp(sums_.targets_of(c) / sums_.squares(c), 1e-30, 1e30);
+    return;
+  }
+  const double n = sums_.targets_of(0);
   const double precision = model_->likelihood.noise_precision(0);
   const double squares = -2 * value.log_likelihood - n * std::log(2 * std::numbers::pi / precision);
-  return std::clamp(n * precision / squares, 1e-30, 1e30);
+  out[0] = std::clamp(n * precision / squares, 1e-30, 1e30);
+}
+
+std::vector<double> ExactElbo::noise_degrees() const {
+  constexpr double least = 1;
+  std::vector<double> degrees;
+  for (Index c = 0; c < sums_.noises(); ++c) {
+    const double effective = model_->likelihood.noise_precision(c) * sums_.variances(c);
+    degrees.push_back(std::max(least, sums_.targets_of(c) - effective));
+  }
+  return degrees;
 }
 
 #define BDL_INSTANTIATE(T) \

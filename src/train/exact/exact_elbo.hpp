@@ -1,4 +1,4 @@
-// The exact ELBO of a one-output generalised linear model on a whole data set, which the methods exact-*
+// The exact ELBO of a generalised linear model on a whole data set, which the methods exact-*
 // maximise. It is computed in double precision, whatever type the model is stored in.
 #pragma once
 
@@ -30,6 +30,8 @@ class ExactElbo {
   Value evaluate(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::exact); }
   /// True if the likelihood has a quadratic near it whose optimum does not depend on where a search begins.
   bool has_quadratic() const { return has_quadratic_loss(model_->likelihood); }
+  /// True if integrals have errors above rounding (likelihood/class_integrals.hpp).
+  bool has_approximate_integrals() const { return model_->likelihood.kind() == BDL_CATEGORICAL; }
   /// Evaluates the ELBO at q with that quadratic in place of the likelihood.
   Value evaluate_quadratic(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::quadratic); }
   /// Evaluates for derivatives by the parameters of a low-rank q; H will be multiplied with the columns of
@@ -47,10 +49,13 @@ class ExactElbo {
   /// Return diag(H) and H y.
   ConstSpan<double> hessian_diagonal() { return sums_.diagonal(); }
   MatrixView<double> hessian_products() { return sums_.products(); }
-  /// Returns the noise precision that maximises the ELBO of n rows (the sum of their weights) for the
-  /// posterior of the last evaluation, which returned `value`: n / E[sum of squared errors].
-  double best_noise_precision(const Value& value, double n) const;
-  void set_noise_precision(double precision) { model_->likelihood.set_noise_precision({&precision, 1}); }
+  /// Writes the noise precisions that maximise the ELBO for the posterior of the last evaluation, which
+  /// returned `value`: N / E[sum of squared errors], of all outputs together or of each; N is the sum of weights.
+  void best_noise_precision(const Value& value, std::span<double> out) const;
+  /// Returns the degrees of freedom of each noise for that posterior: its number of targets less the
+  /// effective number of parameters of its outputs, sum_i tau x_i^T Sigma x_i; at least 1.
+  std::vector<double> noise_degrees() const;
+  void set_noise_precision(ConstSpan<double> precision) { model_->likelihood.set_noise_precision(precision); }
   /// Returns the sums by which the shape of the density is learned at q; evaluate() must follow.
   ConstSpan<double> shape_sums(const Posterior<double>& q) { return sums_.shape_sums(q, team_); }
   /// Replaces the noise by that of another likelihood of the same kind.

@@ -11,6 +11,7 @@
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
 #include "train/exact/accelerated_steps.hpp"
+#include "train/exact/accelerated.hpp"
 #include "train/exact/descent_search.hpp"
 #include "train/exact/full_coordinates.hpp"
 #include "train/exact/low_rank_coordinates.hpp"
@@ -132,6 +133,8 @@ auto by_descent(ExactElbo& elbo, Posterior<double>& q, double tolerance, const I
 SearchEnd search(ExactElbo& elbo, Posterior<double>& q, const Options& options, const Iterated& iterated) {
   const SearchEnd end = step_naturally(elbo, q, options, iterated);
   if (end != SearchEnd::stuck) return end;
+  if (elbo.has_approximate_integrals() && has_whole_covariance(q))
+    return Accelerated(elbo, q).run(options.tolerance, iterated);
   return by_descent(elbo, q, options.tolerance, iterated,
                     [](DescentSearch& descent) { return descent.run(); });
 }
@@ -146,24 +149,42 @@ class NoiseSearch {
     learns_ = optimizer.options().learn_noise && likelihood.kind() == BDL_GAUSSIAN &&
               !likelihood.noise_covariance().given();
     learns_shape_ = optimizer.options().learn_shape && has_shape(likelihood.kind());
+    if (!learns_) return;
     // Targets on a straight line would have no noise.
-    if (learns_) most_ = std::log(1 / (least_noise * variance_of_targets(optimizer, data)));
+    most_ = std::log(1 / (least_noise * variance_of_targets(optimizer, data)));
+    roots_.resize(likelihood.noise_precision().size());
+    logs_.resize(roots_.size());
+    best_.resize(roots_.size());
   }
 
   SearchEnd run(const Iterated& iterated) {
     if (learns_shape_) return run_with_shape(iterated);
     const Options& options = optimizer_.options();
     // A fit of few epochs may have ended before the noise was learned from its posterior.
-    if (learns_ && optimizer_.state.step > 0) set_log_precision(log_precision() + residual());
+    if (learns_ && optimizer_.state.step > 0) {
+      find_best();
+      for (std::size_t c = 0; c < best_.size(); ++c) best_[c] = logs_[c] + (best_[c] - logs_[c]);
+      set_log_precision(best_);
+    }
     for (;;) {
       const SearchEnd end = search(elbo_, q_, options, iterated);
       if (!learns_ || end != SearchEnd::converged) return end;
-      const double t = log_precision(), residual = this->residual();
-      const double next = std::min(root_.next(t, residual), most_);
-      if (std::abs(residual) <= options.tolerance) return end;
-      if (root_.is_settled()) return SearchEnd::stuck;  // fit_exactly() then measures the distance
+      find_best();
+      const double error = largest_residual();
+      std::vector<double> next(roots_.size());
+      for (std::size_t c = 0; c < next.size(); ++c)
+        next[c] = std::min(roots_[c].next(logs_[c], best_[c] - logs_[c]), most_);
+      if (error <= options.tolerance) return end;
+      // fit_exactly() then measures the distance
+      if (std::ranges::all_of(roots_, [](const NoiseRoot& root) { return root.is_settled(); }))
+        return SearchEnd::stuck;
       set_log_precision(next);
     }
+  }
+
+  /// Says how well the noise is known, after run() or distance().
+  void count_degrees() {
+    if (learns_) optimizer_.model()->likelihood.set_noise_degrees(elbo_.noise_degrees());
   }
 
   /// Returns the distance from the optimum: the length of the natural gradient in posterior standard
@@ -174,8 +195,12 @@ class NoiseSearch {
         by_descent(elbo_, q_, 0, ignored, [](DescentSearch& descent) { return descent.length(); });
     if (learns_shape_) return std::max(of_q, next_shape().distance);
     if (!learns_) return of_q;
-    const double t = log_precision(), rows = optimizer_.data_weight();
-    return std::max(of_q, std::sqrt(rows / 2) * std::abs(root_.next(t, residual()) - t));
+    find_best();
+    const double rows = optimizer_.data_weight();
+    double of_noise = 0;
+    for (std::size_t c = 0; c < roots_.size(); ++c)
+      of_noise = std::max(of_noise, std::abs(roots_[c].next(logs_[c], best_[c] - logs_[c]) - logs_[c]));
+    return std::max(of_q, std::sqrt(rows / 2) * of_noise);
   }
 
  private:
@@ -224,15 +249,25 @@ class NoiseSearch {
     const Model<T>& model = *optimizer_.model();
     return shape_step(model.likelihood, elbo_.shape_sums(q_), 1, has_intercept(model));
   }
-  double log_precision() const { return std::log(optimizer_.model()->likelihood.noise_precision(0)); }
-  double residual() {
-    const double best = std::log(elbo_.best_noise_precision(elbo_.evaluate(q_), optimizer_.data_weight()));
-    return std::min(best, most_) - log_precision();
+  /// Finds the logs of the present noise precisions, and of those that suit the posterior best.
+  void find_best() {
+    const Likelihood& likelihood = optimizer_.model()->likelihood;
+    elbo_.best_noise_precision(elbo_.evaluate(q_), best_);
+    for (std::size_t c = 0; c < logs_.size(); ++c) {
+      logs_[c] = std::log(likelihood.noise_precision(static_cast<Index>(c)));
+      best_[c] = std::min(std::log(best_[c]), most_);
+    }
   }
-  void set_log_precision(double t) {
-    const double precision = std::exp(t);
+  double largest_residual() const {
+    double largest = 0;
+    for (std::size_t c = 0; c < logs_.size(); ++c) largest = std::max(largest, std::abs(best_[c] - logs_[c]));
+    return largest;
+  }
+  void set_log_precision(ConstSpan<double> logs) {
+    std::vector<double> precision(logs.size());
+    std::ranges::transform(logs, precision.begin(), [](double t) { return std::exp(t); });
     Likelihood next = optimizer_.model()->likelihood;
-    next.learn_noise_precision({&precision, 1});
+    next.learn_noise_precision(precision);
     elbo_.set_noise_precision(precision);
     optimizer_.team.vote();
     optimizer_.model()->likelihood = std::move(next);
@@ -242,7 +277,8 @@ class NoiseSearch {
   Optimizer<T>& optimizer_;
   bool learns_ = false, learns_shape_ = false;
   double most_ = 0;
-  NoiseRoot root_;
+  std::vector<NoiseRoot> roots_;
+  std::vector<double> logs_, best_;  // of the noise precisions: the present ones, and the best for q
 };
 
 /// Measures the distance on all ranks; if one fails, all undo the last iteration.
@@ -258,6 +294,19 @@ double distance_of(NoiseSearch<T>& search, Course<T>& course, Team& team) {
   }
 }
 
+/// Starts the noise, of each of several outputs by itself unless the caller has set it.
+template <class T>
+void start_noises_apart(Optimizer<T>& optimizer, DataSet& data) {
+  const bool is_set = optimizer.model()->likelihood.noise_is_set();
+  start_noise(optimizer, data);
+  Likelihood& likelihood = optimizer.model()->likelihood;
+  if (is_set || !likelihood.noise_is_set() || likelihood.kind() != BDL_GAUSSIAN || likelihood.targets() == 1)
+    return;
+  const std::vector<double> each(static_cast<std::size_t>(likelihood.targets()),
+                                 likelihood.noise_precision(0));
+  likelihood.learn_noise_precision(each);
+}
+
 }  // namespace
 
 template <class T>
@@ -271,7 +320,7 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   start_units(optimizer, data);
   team.attempt([&] { searched.emplace(optimizer, undo, data, calls); });
   team.vote();
-  start_noise(optimizer, data);
+  start_noises_apart(optimizer, data);
   start_shape(optimizer, data);
   searched->elbo.set_likelihood(optimizer.model()->likelihood);
   TrainingState& state = optimizer.state;
@@ -286,6 +335,7 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   undo.keep();
   if (!course.was_stopped())
     state.distance = end == SearchEnd::converged ? 0 : distance_of(search, course, team);
+  if (!course.was_stopped()) search.count_degrees();
   if (end != SearchEnd::stopped) end_course(optimizer);
   return course.was_stopped() ? Status::STOPPED : Status::OK;
 }

@@ -1,6 +1,7 @@
 #include "train/exact/exact_sums.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/interrupt.hpp"
 #include "likelihood/expected_loss.hpp"
@@ -35,10 +36,12 @@ Index count_sums(HessianSum of_h, Index dimension, Index vectors) {
 }  // namespace
 
 ExactSums::ExactSums(const Network<double>& model, const RowShares& shares)
-    : model_(model),
-      shares_(shares),
-      block_(std::min(largest_shard(shares), most_rows(model.parameters()))),
-      estimator_(model) {}
+    : model_(model), shares_(shares), block_(std::min(largest_shard(shares), most_rows(model.parameters()))) {
+  if (model.outputs() == 1)
+    estimator_.emplace(model);
+  else
+    several_.emplace(model);
+}
 
 Index ExactSums::most_rows(Index dimension) {
   return std::max(dimension, numbers_together / dimension);
@@ -51,15 +54,16 @@ bool ExactSums::has_rows(const RowShares& shares, Index dimension) {
 void ExactSums::read_from(DataSet& data, const Standardization& units) {
   data_ = &data;
   units_ = &units;
-  if (has_rows())
-    data.fetch({0, rows()}, units, x_.matrix(model_.inputs(), rows()),
-               y_.matrix(model_.likelihood.columns(), rows()));
+  if (is_in_memory())
+    data.fetch({0, rows()}, units, x_.matrix(model_.inputs(), rows()), y_.matrix(columns(), rows()));
 }
 
 void ExactSums::begin(HessianSum of_h, Index vectors, Index numbers) {
   of_h_ = of_h;
   vectors_ = vectors;
-  sums_.reserve(shares_.rank, shares_.ranks, shares_.shards, count_sums(of_h, dimension(), vectors), numbers);
+  const Index of_noise = 1 + 3 * noises();
+  sums_.reserve(shares_.rank, shares_.ranks, shares_.shards, count_sums(of_h, dimension(), vectors),
+                std::max(numbers, of_noise));
 }
 
 /// Adds up the shards of all ranks. A single rank sends no messages, so a vote must throw its failure.
@@ -75,9 +79,9 @@ void ExactSums::for_each_block(Index shard, Visit&& visit) {
   for (Index first = all.first; first < all.end; first += block_) {
     const ShardRange block{first, std::min(first + block_, all.end)};
     check_interrupt();
-    if (!has_rows())
+    if (!is_in_memory())
       data_->fetch({block.first, block.count()}, *units_, x_.matrix(model_.inputs(), block.count()),
-                   y_.matrix(model_.likelihood.columns(), block.count()));
+                   y_.matrix(columns(), block.count()));
     visit(block, first == all.first);
     if (data_->blocks.given()) data_->forget(block.first, block.count());
   }
@@ -90,9 +94,10 @@ void ExactSums::evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatri
   team.vote();
   team.attempt([&] {
     const Interruptible work;
+    if (several_) several_->begin(q);
     sums_.add_own([&](Index shard, const Summand<double>& out) {
       std::ranges::fill(out.values, 0.0);
-      out.numbers[0] = 0;
+      std::ranges::fill(out.numbers, 0.0);
       for_each_block(shard,
                      [&](const ShardRange& rows, bool is_first) { add_block(q, rows, y, is_first, out); });
     });
@@ -103,16 +108,55 @@ void ExactSums::evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatri
 /// The first block writes the sums, the others add to them.
 void ExactSums::add_block(const Posterior<double>& q, const ShardRange& rows, ConstMatrixView<double> y,
                           bool is_first, const Summand<double>& out) {
+  if (several_) return add_several(rows, y, is_first, out);
   const Index count = rows.count();
-  estimate_ =
-      estimator_.estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
-                          std::as_const(y_).matrix(model_.likelihood.columns(), count), 1, rows.first, loss_);
+  estimate_ = estimator_->estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
+                                   std::as_const(y_).matrix(columns(), count), 1, rows.first, loss_);
   out.numbers[0] += estimate_.expected_log_likelihood;
+  if (noises() > 0) add_variances(count, out.numbers);
   const std::span<double> to = is_first ? out.values : part_.first(std::ssize(out.values));
   const auto size = static_cast<std::size_t>(dimension());
   estimate_.rows->sum(estimate_.c, to.first(size));
   write_hessian(y, to.subspan(size));
   if (!is_first) std::ranges::transform(to, out.values, out.values.begin(), std::plus<>());
+}
+
+Index ExactSums::noises() const {
+  const Likelihood& likelihood = model_.likelihood;
+  const bool has_noise = likelihood.kind() == BDL_GAUSSIAN && !likelihood.noise_covariance().given();
+  return has_noise ? std::ssize(likelihood.noise_precision()) : 0;
+}
+
+void ExactSums::add_variances(Index count, std::span<double> numbers) const {
+  const ConstSpan<double> variances = estimator_->variances(count);
+  for (Index i = 0; i < count; ++i) {
+    const double* const y = y_.data() + i * columns();
+    if (std::isnan(y[0])) continue;
+    const double weight = model_.likelihood.weight(y);
+    numbers[number_of(1, 0)] += weight;
+    numbers[number_of(2, 0)] += weight * variances[static_cast<std::size_t>(i)];
+  }
+}
+
+void ExactSums::add_several(const ShardRange& rows, ConstMatrixView<double> y, bool is_first,
+                            const Summand<double>& out) {
+  const Index count = rows.count();
+  const auto targets = std::as_const(y_).matrix(columns(), count);
+  out.numbers[0] +=
+      several_->evaluate(std::as_const(x_).matrix(model_.inputs(), count), targets, rows.first, loss_);
+  if (noises() > 0) several_->add_errors(targets, noises(), out.numbers.subspan(1));
+  const std::span<double> to = is_first ? out.values : part_.first(std::ssize(out.values));
+  const auto size = static_cast<std::size_t>(dimension());
+  several_->write_slope(to.first(size));
+  write_several_hessian(y, to.subspan(size));
+  if (!is_first) std::ranges::transform(to, out.values, out.values.begin(), std::plus<>());
+}
+
+void ExactSums::write_several_hessian(ConstMatrixView<double> y, std::span<double> out) {
+  if (of_h_ == HessianSum::none) return;
+  if (of_h_ == HessianSum::matrix) return several_->write_matrix({out.data(), dimension(), dimension()});
+  several_->write_diagonal(out.first(static_cast<std::size_t>(dimension())));
+  if (y.cols > 0) several_->write_products(y, {out.data() + dimension(), dimension(), y.cols});
 }
 
 void ExactSums::write_hessian(ConstMatrixView<double> y, std::span<double> out) {
@@ -154,10 +198,10 @@ ConstSpan<double> ExactSums::shape_sums(const Posterior<double>& q, Team& team) 
 void ExactSums::add_shape(const Posterior<double>& q, const ShardRange& rows, std::span<double> out) {
   constexpr Index part_rows = 64;
   const Index count = rows.count(), parts = (count + part_rows - 1) / part_rows, size = std::ssize(out);
-  estimate_ = estimator_.estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
-                                  std::as_const(y_).matrix(model_.likelihood.columns(), count), 1, rows.first);
-  const auto y = std::as_const(y_).matrix(model_.likelihood.columns(), count);
-  const ConstSpan<double> means = estimator_.means(count), variances = estimator_.variances(count);
+  estimate_ = estimator_->estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
+                                  std::as_const(y_).matrix(columns(), count), 1, rows.first);
+  const auto y = std::as_const(y_).matrix(columns(), count);
+  const ConstSpan<double> means = estimator_->means(count), variances = estimator_->variances(count);
   const auto sums = shape_parts_.matrix(size, parts);
   std::fill_n(sums.data, sums.size(), 0.0);
   parallel_blocks(parts, 1, [&](Index first, Index some) noexcept {
@@ -187,9 +231,12 @@ ConstSpan<double> ExactSums::typical_precision(ConstSpan<double> start, Team& te
 }
 
 void ExactSums::add_typical(const ShardRange& rows, std::span<double> out) const {
+  if (several_)
+    return several_->add_typical(x_.matrix(model_.inputs(), rows.count()), y_.matrix(columns(), rows.count()),
+                                 out);
   const DenseShape& layer = exact_layer(model_);
   const ConstMatrixView<double> x = model_.graph()->features(x_.matrix(model_.inputs(), rows.count()));
-  const auto y = y_.matrix(model_.likelihood.columns(), rows.count());
+  const auto y = y_.matrix(columns(), rows.count());
   for (Index i = 0; i < x.cols; ++i) {
     const double b = model_.likelihood.weight(y.column_data(i)) * typical_curvature(model_.likelihood, y(0, i));
     for (Index j = 0; j < x.rows; ++j)

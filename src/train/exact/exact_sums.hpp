@@ -1,12 +1,13 @@
-// Sums over the rows of a data set that the exact ELBO at q needs, in a model with f = theta^T x. A small
-// data set stays in memory; a large one is read anew for each sum, a block at a time. The sums of shards
-// are added up in the order of their tree, over all ranks.
+// Sums over the rows of a data set that the exact ELBO at q needs, in a model with f = theta^T x, or with
+// several such outputs (several_outputs.hpp). A small data set stays in memory; a large one is read anew for
+// each sum, a block at a time. The sums of shards are added up in the order of their tree, over all ranks.
 #pragma once
 
 #include "data/data_set.hpp"
 #include "evidence/exact_estimator.hpp"
 #include "model/network.hpp"
 #include "ranks/tree_sums.hpp"
+#include "train/exact/several_outputs.hpp"
 
 namespace bdl {
 
@@ -27,11 +28,12 @@ class ExactSums {
   void read_from(DataSet& data, const Standardization& units);
   Index rows() const { return shares_.rows; }
   const RowShares& shares() const { return shares_; }
-  /// True if all rows are in memory: estimate() then returns them all.
+  /// True if all rows are in memory.
   static bool has_rows(const RowShares& shares, Index dimension);
   /// Largest number of rows of a block.
   static Index most_rows(Index dimension);
-  bool has_rows() const { return has_rows(shares_, dimension()); }
+  /// True if estimate() returns all rows as they are: they are in memory, and an example has one output.
+  bool has_rows() const { return is_in_memory() && !several_; }
   const Estimate<double>& estimate() const { return estimate_; }
 
   /// Computes the sums at q; H is multiplied with the columns of `y`, if there are any. All ranks call it,
@@ -41,6 +43,13 @@ class ExactSums {
   /// Computes the expected gradient and information by the shape of the density at q (likelihood/shape.hpp).
   ConstSpan<double> shape_sums(const Posterior<double>& q, Team& team);
   double log_likelihood() const { return sums_.numbers()[0]; }
+  bool has_several_outputs() const { return several_.has_value(); }
+  /// Returns the number of noise precisions to learn: one for each output or for all; 0 if there is none.
+  Index noises() const;
+  /// Sums for a noise: E[squared error] (of several outputs only), number of targets, variances of outputs.
+  double squares(Index noise) const { return sums_.numbers()[number_of(0, noise)]; }
+  double targets_of(Index noise) const { return sums_.numbers()[number_of(1, noise)]; }
+  double variances(Index noise) const { return sums_.numbers()[number_of(2, noise)]; }
   /// Returns sum_i E[l'_i] x_i. The caller may change these views, which live until the next sum.
   std::span<double> slope() { return part(0, 1); }
   std::span<double> diagonal() { return part(1, 1); }
@@ -52,6 +61,11 @@ class ExactSums {
 
  private:
   Index dimension() const { return model_.parameters(); }
+  Index columns() const { return model_.likelihood.columns(); }
+  std::size_t number_of(Index kind, Index noise) const {
+    return static_cast<std::size_t>(1 + kind * noises() + noise);
+  }
+  bool is_in_memory() const { return has_rows(shares_, dimension()); }
   std::span<double> part(Index first, Index count) {
     const auto size = static_cast<std::size_t>(dimension());
     return sums_.values().subspan(static_cast<std::size_t>(first) * size,
@@ -64,7 +78,11 @@ class ExactSums {
   void for_each_block(Index shard, Visit&& visit);
   void add_block(const Posterior<double>& q, const ShardRange& rows, ConstMatrixView<double> y, bool is_first,
                  const Summand<double>& out);
+  void add_variances(Index count, std::span<double> numbers) const;
+  void add_several(const ShardRange& rows, ConstMatrixView<double> y, bool is_first,
+                   const Summand<double>& out);
   void write_hessian(ConstMatrixView<double> y, std::span<double> out);
+  void write_several_hessian(ConstMatrixView<double> y, std::span<double> out);
   void add_typical(const ShardRange& rows, std::span<double> out) const;
 
   const Network<double>& model_;
@@ -73,8 +91,9 @@ class ExactSums {
   DataSet* data_ = nullptr;
   const Standardization* units_ = nullptr;
   Buffer<double> x_, y_, part_, projected_, weighted_, shape_parts_;
-  ExactEstimator<double> estimator_;
+  std::optional<ExactEstimator<double>> estimator_;  // of one output
   Estimate<double> estimate_;
+  std::optional<SeveralOutputs> several_;
   HessianSum of_h_ = HessianSum::none;
   ExampleLoss loss_ = ExampleLoss::exact;
   Index vectors_ = 0;

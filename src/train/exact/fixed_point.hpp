@@ -20,6 +20,28 @@ enum class SearchEnd { converged, stopped, stuck };
 /// rounding hides a near optimum, else stuck.
 SearchEnd end_of_search(double length);
 
+/// The natural-gradient step from q at the evaluation before it.
+class NaturalStep {
+ public:
+  /// Both arguments must outlive it.
+  NaturalStep(ExactElbo& elbo, Posterior<double>& q, const ProjectionOptions& projection);
+  /// Makes next() what a fraction of the whole step makes of q. Fails with ERROR_DIVERGED if there is none.
+  void take(double part);
+  Posterior<double>& next() { return *next_; }
+  /// Returns the size of the whole step, of which next() is this fraction: the larger of the mean's shift in
+  /// posterior standard deviations, sqrt(dmu^T Sigma^-1 dmu), and the largest relative change of
+  /// diag(Sigma^-1).
+  double length(double part);
+
+ private:
+  ExactElbo& elbo_;
+  Posterior<double>& q_;
+  ProjectionOptions projection_;
+  std::unique_ptr<Posterior<double>> next_;
+  Scratch scratch_;
+  Buffer<double> shift_, old_diagonal_, new_diagonal_;
+};
+
 class FixedPoint {
  public:
   /// Both arguments must outlive it.
@@ -30,26 +52,18 @@ class FixedPoint {
   bool begin();
 
   /// Takes a fraction of the whole step. Returns false, and leaves q unchanged, if the ELBO gains less than
-  /// `least_gain`.
+  /// `least_gain`; if that is negative, near the optimum, short steps are always taken.
   bool step(double part, double least_gain);
-  /// Returns the size of the whole step from the former q: the larger of the mean's shift in posterior
-  /// standard deviations, sqrt(dmu^T Sigma^-1 dmu), and the largest relative change of diag(Sigma^-1).
+  /// Returns the size of the whole step from the former q.
   double length() const { return length_; }
   const ExactElbo::Value& value() const { return value_; }
 
  private:
   bool try_step(double part, double least_gain);
-  void accept(double part);
-  void measure(double part);
+  void accept();
   ExactElbo& elbo_;
   Posterior<double>& q_;
-  struct Memory {
-    std::unique_ptr<Posterior<double>> next;
-    Scratch scratch;
-    Buffer<double> shift, old_diagonal, new_diagonal;
-  };
-  Memory memory_;
-  ProjectionOptions projection_;
+  NaturalStep natural_;
   ExactElbo::Value value_, next_value_;
   double length_ = 0;
 };

@@ -31,7 +31,7 @@ export BDLError, InvalidArgumentError, ShapeError, NotFiniteError, LabelError, U
     AllocationError, FileError, FormatError, DivergedError, CallbackError, InternalError, PeerError,
     CommunicationError
 export Model, nparameters, ninputs, noutputs, ntargets, dtype, likelihood, activation, description, blocks, initialize, evaluate,
-    log_likelihoods, gradient_rows, jacobian, hessian, hessian_vector_product, noise_precision, noise_covariance,
+    log_likelihoods, gradient_rows, jacobian, hessian, hessian_vector_product, noise_precision, noise_covariance, noise_degrees_of_freedom,
     set_noise!, degrees_of_freedom, set_degrees_of_freedom!, shape, set_shape!, levels, set_levels!, cut_points, set_cut_points!, set_classes!, input_names, target_names, class_labels, set_names!, standardize!, set_standardization!, standardization
 export Posterior, LowRankPosterior, family, rank, isblank, has_covariance, dropout_rates, low_rank, precision_diagonal, solve, set!, tensors, set_tensors!, update!,
     logpdf, logdetcov, entropy, kldivergence, mean, var, std, cov

@@ -57,7 +57,7 @@ stderror(m::BayesianNetwork; base = nothing) = (warn_of_point(m); deviations(m, 
     confint(m; level = 0.95, base = nothing)
 
 Returns central posterior intervals of [`coef`](@ref), a matrix with the lower and the upper limits. They are NaN if [`vcov`](@ref) is
-NaN.
+NaN. Of linear models whose noise was estimated they are those of Student's t distribution ([`noise_degrees_of_freedom`](@ref)).
 
 # Examples
 ```julia
@@ -66,12 +66,24 @@ confint(m; level = 0.9)
 """
 function confint(m::BayesianNetwork; level::Real = 0.95, base = nothing)
     0 < level < 1 || throw(InvalidArgumentError("confint: level is $level; it must be within (0, 1)"))
-    half = normal_quantile((1 + level) / 2) .* stderror(m; base = base)
+    half = standard_quantile.((1 + level) / 2, coefficient_degrees(m, base)) .* stderror(m; base = base)
     return hcat(coef(m; base = base) .- half, coef(m; base = base) .+ half)
 end
 
-"The standard normal quantile, as the library knows it: of y = f + noise with f = 0 and noise precision 1."
-normal_quantile(p) = predict_quantiles(Model((1, 1)), Posterior(2), [0.0], [p]; method = :plug_in)[1]
+"Returns the degrees of freedom of each coefficient's distribution; Inf for a normal one."
+function coefficient_degrees(m, base = nothing)
+    model = fitted(m).model
+    count = length(coef(m; base = base))
+    is_linear(m) && likelihood(model) === :gaussian || return fill(Inf, count)
+    return repeat(noise_degrees_of_freedom(model); inner = count ÷ ntargets(model))
+end
+
+"The quantile of Student's t or (`degrees` = Inf) of the normal distribution, as the library knows it: of y = f + noise with f = 0."
+function standard_quantile(p, degrees)
+    noise = Model((1, 1); likelihood = degrees < 1e6 ? :student_t : :gaussian)
+    degrees < 1e6 && set_degrees_of_freedom!(noise, max(degrees, 0.1))
+    return predict_quantiles(noise, Posterior(2), [0.0], [p]; method = :plug_in)[1]
+end
 
 """
     sample_coefficients(m, samples = 500; seed = 1, base = nothing)

@@ -213,6 +213,23 @@ function noise_covariance(model::Model)
 end
 
 """
+    noise_degrees_of_freedom(model)
+
+Returns the degrees of freedom of the estimate of Gaussian noise, one for each target: the number of rows less the effective number of
+parameters where "exact-full" has learned the noise of a linear model, and Inf elsewhere. Predictions and coefficients have Student's
+t distribution by them.
+
+# Examples
+```julia
+noise_degrees_of_freedom(model)
+```
+"""
+function noise_degrees_of_freedom(model::Model)
+    degrees = Vector{Float64}(undef, ntargets(model))
+    return filled(view -> LibBDL.bdl_model_get_noise_degrees_of_freedom(handle(model), view), degrees, look_row)
+end
+
+"""
     standardize!(model, X, Y = nothing)
 
 Sets the standardisation inside the model to the means and standard deviations of the columns of X and, for Gaussian targets, of Y.

@@ -140,6 +140,11 @@ bdl_model_get_noise_precision <- function(model, precision)
   .Call('R_swig_bdl_model_get_noise_precision', model, precision, FALSE, PACKAGE='bdl')
 }
 
+bdl_model_get_noise_degrees_of_freedom <- function(model, degrees)
+{
+  .Call('R_swig_bdl_model_get_noise_degrees_of_freedom', model, degrees, FALSE, PACKAGE='bdl')
+}
+
 bdl_model_set_degrees_of_freedom <- function(model, degrees_of_freedom)
 {
   invisible(.Call('R_swig_bdl_model_set_degrees_of_freedom', model, degrees_of_freedom, FALSE, PACKAGE='bdl'))

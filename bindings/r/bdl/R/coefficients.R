@@ -54,9 +54,19 @@ limits_of <- function(object, parm, level, base = NULL) {
   sd <- sqrt(diag(covariance_of(object, base)))
   if (missing(parm)) parm <- seq_along(estimate)
   tails <- c((1 - level) / 2, 1 - (1 - level) / 2)
-  limits <- estimate[parm] + outer(sd[parm], stats::qnorm(tails))
+  degrees <- stats::setNames(coefficient_degrees(object, estimate), names(estimate))[parm]
+  limits <- estimate[parm] + sd[parm] * outer(degrees, tails, function(nu, p) stats::qt(p, nu))
   dimnames(limits) <- list(names(estimate[parm]), paste(format(100 * tails, trim = TRUE, digits = 3), "%"))
   limits
+}
+
+# Degrees of freedom of each coefficient's distribution: where the noise was estimated it is Student's t.
+coefficient_degrees <- function(object, estimate = coef(object)) {
+  degrees <- Inf
+  if (is_linear(object) && object$family == "gaussian" && object$settings$noise == "gaussian") {
+    degrees <- bdl_model_get_noise_degrees_of_freedom(handles_of(object)$model, c(1, object$response$outputs))
+  }
+  rep(drop(degrees), each = length(estimate) / length(degrees))
 }
 
 coefficient_names <- function(object, base = NULL) {

@@ -71,7 +71,7 @@ summary.bdl <- function(object, level = 0.95, base = NULL, ...) {
     mean <- coef(object, base = base)
     sd <- sqrt(diag(covariance_of(object, base)))
     table <- cbind(Estimate = mean, `Std. Dev.` = sd, limits_of(object, level = level, base = base),
-                   `P(> 0)` = stats::pnorm(mean / sd))
+                   `P(> 0)` = stats::pt(mean / sd, coefficient_degrees(object, mean)))
   } else if (!is.null(base)) {
     base_class(object, base)
   }

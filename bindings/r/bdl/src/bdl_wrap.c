@@ -2803,6 +2803,62 @@ R_swig_bdl_model_get_noise_precision ( SEXP model, SEXP precision, SEXP s_swig_c
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_model_get_noise_degrees_of_freedom ( SEXP model, SEXP degrees, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_matrix_out arg2 ;
+  SEXP given1 ;
+  SEXP array2 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_noise_degrees_of_freedom", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_noise_degrees_of_freedom", "model");
+  }
+  {
+    arg2 = bdlr_matrix_out(degrees, &array2, "bdl_model_get_noise_degrees_of_freedom", "degrees");
+    PROTECT(array2);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_get_noise_degrees_of_freedom((struct bdl_model const *)arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "degrees", array2);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_model_set_degrees_of_freedom ( SEXP model, SEXP degrees_of_freedom, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -15007,6 +15063,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_predict_draws", (DL_FUNC) &R_swig_bdl_predict_draws, 7},
    {"R_swig_bdl_optimizer_mode_gap", (DL_FUNC) &R_swig_bdl_optimizer_mode_gap, 4},
    {"R_swig_bdl_posterior_set_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_set_low_rank_moment, 5},
+   {"R_swig_bdl_model_get_noise_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_noise_degrees_of_freedom, 3},
    {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
    {"R_swig_bdl_method_standing", (DL_FUNC) &R_swig_bdl_method_standing, 2},
    {"R_swig_bdl_temperature_fit", (DL_FUNC) &R_swig_bdl_temperature_fit, 3},
