@@ -48,7 +48,8 @@ class Everything {
     const Index rows = x.rows, means = likelihood.means(), outputs = likelihood.outputs();
     for (const Index cols :
          {means, means, means, 3 * means, means, means, outputs, likelihood.targets(), likelihood.targets(),
-          Index{1}, likelihood.targets() * s.spec.samples, outputs, outputs * outputs, Index{1}, Index{1}})
+          Index{1}, likelihood.targets() * s.spec.samples, outputs, outputs * outputs, Index{1}, Index{1},
+          3 * means, means * s.spec.samples, s.spec.samples})
       tables_.push_back(output(rows, cols));
   }
   const Table& x() const { return x_; }
@@ -71,6 +72,10 @@ class Everything {
     if (method != BDL_PLUG_IN && method != BDL_QUADRATURE) predict_draws(query, to(10));
     predict_output_distribution(query, to(11), to(12));
     predict_leverage(query, to(13), to(14));
+    predict_quantiles_of(query, BDL_QUANTITY_MEAN, levels_.array(), to(15));
+    predict_draws_of(query, BDL_QUANTITY_LINK, to(16));
+    if (method != BDL_PLUG_IN && method != BDL_QUADRATURE)
+      predict_log_likelihood(query, y_.array(), transposed(to(17)));
   }
   void assert_same(const Everything& other) const {
     for (std::size_t k = 0; k < tables_.size(); ++k) assert_same_bits(tables_[k], other.tables_[k]);
