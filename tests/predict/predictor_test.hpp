@@ -6,8 +6,9 @@
 
 namespace bdl::testing {
 
-inline constexpr bdl_likelihood all_likelihoods[] = {BDL_GAUSSIAN,  BDL_HETEROSCEDASTIC, BDL_STUDENT_T,
-                                                     BDL_BERNOULLI, BDL_CATEGORICAL,     BDL_POISSON};
+inline constexpr bdl_likelihood all_likelihoods[] = {
+    BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T, BDL_BERNOULLI,         BDL_CATEGORICAL,
+    BDL_POISSON,  BDL_PROBIT,          BDL_CLOGLOG,   BDL_NEGATIVE_BINOMIAL, BDL_GAMMA};
 inline constexpr bdl_predict_method all_methods[] = {BDL_MONTE_CARLO, BDL_PLUG_IN, BDL_QUADRATURE,
                                                      BDL_LINEARIZED_MONTE_CARLO, BDL_LINEARIZED};
 
@@ -62,7 +63,7 @@ class Everything {
     const auto to = [&](std::size_t k) { return tables_[k].out(); };
     predict_moments(query, to(0), to(1), to(2));
     if (has_classes(likelihood)) {
-      const bool informative = method != BDL_LINEARIZED || likelihood.kind() == BDL_BERNOULLI;
+      const bool informative = method != BDL_LINEARIZED || likelihood.kind() != BDL_CATEGORICAL;
       predict_classes(query, to(6), to(7), informative ? to(8) : bdl_none_out());
     } else {
       predict_quantiles(query, levels_.array(), to(3));

@@ -212,6 +212,8 @@ class NoiseSearch {
     const double least = options.tolerance;
     options.tolerance = std::max(least, rough);
     AcceleratedSteps steps;
+    // A fit of few epochs may have ended before the shape was learned from its posterior.
+    if (optimizer_.state.step > 0) set_shape(next_shape().shape);
     for (int round = 0; round < most_rounds; ++round) {
       const SearchEnd end = search(elbo_, q_, options, iterated);
       if (end == SearchEnd::stopped) return end;
@@ -219,11 +221,7 @@ class NoiseSearch {
       const bool is_near = step.distance <= std::max(least, near_shape);
       if (is_near && options.tolerance == least) return end;
       options.tolerance = is_near ? least : std::max(least, std::min(rough, rough * step.distance));
-      Likelihood next = optimizer_.model()->likelihood;
-      next.learn_shape(accelerated(next, step, steps));
-      elbo_.set_likelihood(next);
-      optimizer_.team.vote();
-      optimizer_.model()->likelihood = std::move(next);
+      set_shape(accelerated(optimizer_.model()->likelihood, step, steps));
     }
     return SearchEnd::stuck;
   }
@@ -244,6 +242,13 @@ class NoiseSearch {
     if (length <= longest * size && are_learned_numbers(likelihood, next)) return shape_of(likelihood, next);
     steps.forget();
     return step.shape;
+  }
+  void set_shape(ConstSpan<double> shape) {
+    Likelihood next = optimizer_.model()->likelihood;
+    next.learn_shape(shape);
+    elbo_.set_likelihood(next);
+    optimizer_.team.vote();
+    optimizer_.model()->likelihood = std::move(next);
   }
   ShapeStep next_shape() {
     const Model<T>& model = *optimizer_.model();

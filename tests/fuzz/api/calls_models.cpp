@@ -157,6 +157,30 @@ BDL_CALLS(bdl_model_get_degrees_of_freedom) {
   s.reads(bdl_model_get_degrees_of_freedom, With{any(s).handle, s.real()});
 }
 
+BDL_CALLS(bdl_model_set_shape) {
+  s.changes(bdl_model_set_shape, With{any(s).handle, s.number()});
+}
+
+BDL_CALLS(bdl_model_get_shape) {
+  s.reads(bdl_model_get_shape, With{any(s).handle, s.real()});
+}
+
+BDL_CALLS(bdl_model_set_levels) {
+  s.changes(bdl_model_set_levels, With{any(s).handle, s.index(4)});
+}
+
+BDL_CALLS(bdl_model_levels) {
+  s.asks(bdl_model_levels, With{any(s).handle});
+}
+
+BDL_CALLS(bdl_model_set_cut_points) {
+  s.changes(bdl_model_set_cut_points, With{any(s).handle, s.in(1, 2, Kind::label, 3)});
+}
+
+BDL_CALLS(bdl_model_get_cut_points) {
+  s.reads(bdl_model_get_cut_points, With{any(s).handle, s.out(1, 1 + s.bytes.below(3))});
+}
+
 BDL_CALLS(bdl_model_set_classes) {
   auto& m = any(s);
   s.changes(bdl_model_set_classes,
