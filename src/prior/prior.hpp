@@ -63,6 +63,8 @@ class Prior {
   Prior<double> widened(const PosteriorKind& learned) const;
 
   bool is_fixed() const { return fixed_; }
+  /// True if parameters are independent.
+  bool is_diagonal() const { return !posterior_ || posterior_->is_diagonal(); }
   /// Returns the posterior that the prior is, or null.
   const Posterior<T>* posterior() const { return posterior_.get(); }
   const std::shared_ptr<const Posterior<T>>& shared_posterior() const { return posterior_; }

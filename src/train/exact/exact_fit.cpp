@@ -13,6 +13,7 @@
 #include "train/exact/accelerated_steps.hpp"
 #include "train/exact/accelerated.hpp"
 #include "train/exact/descent_search.hpp"
+#include "train/exact/evidence_search.hpp"
 #include "train/exact/full_coordinates.hpp"
 #include "train/exact/low_rank_coordinates.hpp"
 #include "train/exact/noise_root.hpp"
@@ -104,7 +105,7 @@ SearchEnd step_naturally(ExactElbo& elbo, Posterior<double>& q, const Options& o
                          const Iterated& iterated) {
   FixedPoint point(elbo, q, projection_options(options));
   if (point.begin() && iterated(q, point.value())) return SearchEnd::stopped;
-  if (q.takes_matrix()) return converge(point, options.tolerance, q, iterated);
+  if (q.takes_matrix() || elbo.fits_rank(q.rank())) return converge(point, options.tolerance, q, iterated);
   for (double part = 1, steps = 0; steps < most_first_steps && part >= least_part;) {
     if (!point.step(part, worthwhile)) {
       part /= 2;
@@ -160,6 +161,10 @@ class NoiseSearch {
   SearchEnd run(const Iterated& iterated) {
     if (learns_shape_) return run_with_shape(iterated);
     const Options& options = optimizer_.options();
+    if (options.learn_prior && !optimizer_.prior().is_fixed()) {
+      evidence_.emplace(optimizer_, elbo_, q_, learns_, std::exp(most_));
+      return evidence_->run([&](const Iterated& each) { return search(elbo_, q_, options, each); }, iterated);
+    }
     // A fit of few epochs may have ended before the noise was learned from its posterior.
     if (learns_ && optimizer_.state.step > 0) {
       find_best();
@@ -184,7 +189,9 @@ class NoiseSearch {
 
   /// Says how well the noise is known, after run() or distance().
   void count_degrees() {
-    if (learns_) optimizer_.model()->likelihood.set_noise_degrees(elbo_.noise_degrees());
+    if (!learns_) return;
+    if (evidence_) elbo_.evaluate(q_);
+    optimizer_.model()->likelihood.set_noise_degrees(elbo_.noise_degrees());
   }
 
   /// Returns the distance from the optimum: the length of the natural gradient in posterior standard
@@ -194,6 +201,7 @@ class NoiseSearch {
     const double of_q =
         by_descent(elbo_, q_, 0, ignored, [](DescentSearch& descent) { return descent.length(); });
     if (learns_shape_) return std::max(of_q, next_shape().distance);
+    if (evidence_) return std::max(of_q, evidence_->distance());
     if (!learns_) return of_q;
     find_best();
     const double rows = optimizer_.data_weight();
@@ -282,6 +290,7 @@ class NoiseSearch {
   Optimizer<T>& optimizer_;
   bool learns_ = false, learns_shape_ = false;
   double most_ = 0;
+  std::optional<EvidenceSearch<T>> evidence_;  // if the prior is learned
   std::vector<NoiseRoot> roots_;
   std::vector<double> logs_, best_;  // of the noise precisions: the present ones, and the best for q
 };
