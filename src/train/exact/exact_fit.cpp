@@ -159,12 +159,15 @@ class NoiseSearch {
   }
 
   SearchEnd run(const Iterated& iterated) {
-    if (learns_shape_) return run_with_shape(iterated);
     const Options& options = optimizer_.options();
     if (options.learn_prior && !optimizer_.prior().is_fixed()) {
       evidence_.emplace(optimizer_, elbo_, q_, learns_, std::exp(most_));
-      return evidence_->run([&](const Iterated& each) { return search(elbo_, q_, options, each); }, iterated);
+      const auto inner = [&](const Iterated& each) {
+        return learns_shape_ ? run_with_shape(each) : search(elbo_, q_, options, each);
+      };
+      return evidence_->run(inner, iterated);
     }
+    if (learns_shape_) return run_with_shape(iterated);
     // A fit of few epochs may have ended before the noise was learned from its posterior.
     if (learns_ && optimizer_.state.step > 0) {
       find_best();
@@ -200,8 +203,9 @@ class NoiseSearch {
     const auto ignored = [](const auto&, const auto&) { return true; };
     const double of_q =
         by_descent(elbo_, q_, 0, ignored, [](DescentSearch& descent) { return descent.length(); });
-    if (learns_shape_) return std::max(of_q, next_shape().distance);
-    if (evidence_) return std::max(of_q, evidence_->distance());
+    const double of_shape = learns_shape_ ? next_shape().distance : 0;
+    if (evidence_) return std::max({of_q, of_shape, evidence_->distance()});
+    if (learns_shape_) return std::max(of_q, of_shape);
     if (!learns_) return of_q;
     find_best();
     const double rows = optimizer_.data_weight();
