@@ -12,8 +12,8 @@ struct ExpectedLoss {
 };
 
 /// Returns the expectations for an output of a likelihood that has exact integrals (Likelihood::is_exact())
-/// and independent outputs, with errors near rounding. They are zero if y is missing (NaN), and not finite if a
-/// rate overflows. Allocates nothing.
+/// and independent outputs, with errors near rounding. They are zero if y is missing (NaN), and not finite if
+/// a rate overflows. Allocates nothing.
 ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y, Index output = 0);
 
 /// A quadratic of an output: curvature and mode.

@@ -48,8 +48,8 @@ std::vector<double> shape_of(const Likelihood& likelihood, ConstSpan<double> num
 /// True if they are the numbers of a shape within its limits.
 bool are_learned_numbers(const Likelihood& likelihood, ConstSpan<double> numbers);
 
-/// Statistics of the targets, by their weights, from which the first shape follows: for each level its number of
-/// rows; else the number of targets, their sum, and the sum of their squares.
+/// Statistics of the targets, by their weights, from which the first shape follows: for each level its number
+/// of rows; else the number of targets, their sum, and the sum of their squares.
 Index target_sum_count(const Likelihood& likelihood);
 template <class T>
 void add_target(const Likelihood& likelihood, ConstSpan<T> y, double weight, std::span<double> sums);

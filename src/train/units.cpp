@@ -332,10 +332,12 @@ void start_shape(Optimizer<T>& optimizer, DataSet& data) {
   Likelihood& likelihood = optimizer.model()->likelihood;
   if (!has_shape(likelihood.kind()) || likelihood.shape_origin() != NoiseOrigin::none) return;
   const Index shards = std::max<Index>(1, optimizer.state.shards);
-  RowBlockReader reader(data, optimizer.model()->standardization, {optimizer.model()->offsets(), likelihood.is_weighted()}, false, true);
+  RowBlockReader reader(data, optimizer.model()->standardization,
+                        {optimizer.model()->offsets(), likelihood.is_weighted()}, false, true);
   const auto add = [&](Index shard, std::span<double> out) {
-    for_targets_of(reader, part_of(shard, shards, data.rows()),
-                   [&](ConstSpan<double> y, double weight) { add_target<double>(likelihood, y, weight, out); });
+    for_targets_of(reader, part_of(shard, shards, data.rows()), [&](ConstSpan<double> y, double weight) {
+      add_target<double>(likelihood, y, weight, out);
+    });
   };
   const ConstSpan<double> sums = sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, shards,
                                                  target_sum_count(likelihood), add);

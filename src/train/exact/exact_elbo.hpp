@@ -54,7 +54,8 @@ class ExactElbo {
   ConstSpan<double> hessian_diagonal() { return sums_.diagonal(); }
   MatrixView<double> hessian_products() { return sums_.products(); }
   /// Writes the noise precisions that maximise the ELBO for the posterior of the last evaluation, which
-  /// returned `value`: N / E[sum of squared errors], of all outputs together or of each; N is the sum of weights.
+  /// returned `value`: N / E[sum of squared errors], of all outputs together or of each; N is the sum of
+  /// weights.
   void best_noise_precision(const Value& value, std::span<double> out) const;
   /// Returns the number of targets that have this noise.
   double targets_of(Index noise) const { return sums_.targets_of(noise); }

@@ -199,7 +199,7 @@ void ExactSums::add_shape(const Posterior<double>& q, const ShardRange& rows, st
   constexpr Index part_rows = 64;
   const Index count = rows.count(), parts = (count + part_rows - 1) / part_rows, size = std::ssize(out);
   estimate_ = estimator_->estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
-                                  std::as_const(y_).matrix(columns(), count), 1, rows.first);
+                                   std::as_const(y_).matrix(columns(), count), 1, rows.first);
   const auto y = std::as_const(y_).matrix(columns(), count);
   const ConstSpan<double> means = estimator_->means(count), variances = estimator_->variances(count);
   const auto sums = shape_parts_.matrix(size, parts);
@@ -238,7 +238,8 @@ void ExactSums::add_typical(const ShardRange& rows, std::span<double> out) const
   const ConstMatrixView<double> x = model_.graph()->features(x_.matrix(model_.inputs(), rows.count()));
   const auto y = y_.matrix(columns(), rows.count());
   for (Index i = 0; i < x.cols; ++i) {
-    const double b = model_.likelihood.weight(y.column_data(i)) * typical_curvature(model_.likelihood, y(0, i));
+    const double b =
+        model_.likelihood.weight(y.column_data(i)) * typical_curvature(model_.likelihood, y(0, i));
     for (Index j = 0; j < x.rows; ++j)
       out[static_cast<std::size_t>(layer.weight_offset + j)] += b * x(j, i) * x(j, i);
     if (layer.bias_offset >= 0) out[static_cast<std::size_t>(layer.bias_offset)] += b;
