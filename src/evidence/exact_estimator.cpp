@@ -15,8 +15,8 @@ template <class T>
 const DenseShape& exact_layer(const Model<T>& model) {
   if (!model.has_exact_expectations())
     fail(Status::ERROR_UNSUPPORTED,
-         "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, and a "
-         "likelihood of one output other than Student t");
+         "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, not "
+         "categorical, heteroscedastic or Student t");
   return model.graph()->dense().front();
 }
 

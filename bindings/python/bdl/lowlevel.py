@@ -2509,7 +2509,7 @@ r"""
 def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance):
     r"""
     Computes the mean of y and the two kinds of variance, whose sum is Var[y | x]. A row that overflows is
-    infinite. For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
+    infinite. For BDL_CATEGORICAL and BDL_ORDINAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
     implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
     :type model: bdl_model
     :param model:              see above
@@ -2538,8 +2538,8 @@ def bdl_predict_quantiles(model, posterior, x, method, samples, seed, levels, qu
     r"""
     Computes quantiles of y, noise included; infinite if a row overflows. For BDL_GAUSSIAN,
     BDL_HETEROSCEDASTIC and BDL_STUDENT_T they are those of the predictive mixture, to 1e-10 of its scale.
-    For BDL_POISSON a quantile is the smallest count with at least that probability. Other likelihoods return
-    BDL_ERROR_UNSUPPORTED. Since 0.1.
+    For BDL_POISSON and BDL_NEGATIVE_BINOMIAL a quantile is the smallest count with at least that probability.
+    Likelihoods of classes return BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type model: bdl_model
     :param model:     as for bdl_predict()
     :type posterior: bdl_posterior
@@ -2586,9 +2586,9 @@ def bdl_predict_interval(model, posterior, x, method, samples, seed, probability
 
 def bdl_predict_classes(model, posterior, x, method, samples, seed, probabilities, entropy, mutual_information):
     r"""
-    Computes class probabilities and their uncertainty, in nats. Likelihoods other than BDL_BERNOULLI and
-    BDL_CATEGORICAL return BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are
-    those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
+    Computes class probabilities and their uncertainty, in nats. Likelihoods of numbers and counts return
+    BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities of BDL_BERNOULLI and BDL_CATEGORICAL and their
+    entropy are those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
     x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
     :type model: bdl_model
     :param model:              as for bdl_predict()
@@ -2603,9 +2603,10 @@ def bdl_predict_classes(model, posterior, x, method, samples, seed, probabilitie
     :type seed: uint64_t
     :param seed:               as for bdl_predict()
     :type probabilities: bdl_matrix_out
-    :param probabilities:      receives n x C: P(class) (BDL_CATEGORICAL) or P(y = 1) (BDL_BERNOULLI)
+    :param probabilities:      receives n x C: P(class) (BDL_CATEGORICAL), or P(y = 1) for labels 0 and 1; n x K:
+                                  P(level) (BDL_ORDINAL)
     :type entropy: bdl_matrix_out
-    :param entropy:            receives the predictive entropy: n x 1 (categorical) or n x C (Bernoulli)
+    :param entropy:            receives the predictive entropy: n x 1 (categorical, ordinal) or n x C
     :type mutual_information: bdl_matrix_out
     :param mutual_information: receives the part of the entropy that comes from the uncertainty of theta
                                   (Houlsby et al. 2011), in the shape of entropy
@@ -2638,7 +2639,7 @@ def bdl_predict_log_density(model, posterior, x, y, method, samples, seed, log_d
 def bdl_predict_draws(model, posterior, x, samples, seed, draws):
     r"""
     Draws samples of y by BDL_MONTE_CARLO: for each example, sample k of y comes from sample k of the
-    parameters. For BDL_CATEGORICAL the samples are class numbers. Since 0.1.
+    parameters. For BDL_CATEGORICAL and BDL_ORDINAL the samples are class numbers. Since 0.1.
     :type model: bdl_model
     :param model:     as for bdl_predict()
     :type posterior: bdl_posterior
@@ -2657,9 +2658,8 @@ def bdl_predict_draws(model, posterior, x, samples, seed, draws):
 def bdl_predict_draws_by(model, posterior, x, method, samples, seed, draws):
     r"""
     Draws samples of y as bdl_predict_draws() does, by a method. BDL_LINEARIZED_MONTE_CARLO takes sample k of
-    y from sample k of the outputs. BDL_LINEARIZED gives the same samples for BDL_GAUSSIAN,
-    BDL_HETEROSCEDASTIC, BDL_STUDENT_T and BDL_POISSON, and samples with the probabilities of the probit
-    approximation for BDL_BERNOULLI and BDL_CATEGORICAL. Methods other than these two and BDL_MONTE_CARLO
+    y from sample k of the outputs. BDL_LINEARIZED gives the same samples, except that those of BDL_BERNOULLI
+    and BDL_CATEGORICAL have the probabilities of the probit approximation. Methods other than these two and BDL_MONTE_CARLO
     return BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type model: bdl_model
     :param model:     as for bdl_predict()

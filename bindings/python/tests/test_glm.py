@@ -129,7 +129,7 @@ def test_what_families_have():
     assert not hasattr(bdl.BayesianGLM(), "predict_proba")
     assert hasattr(bdl.BayesianGLM("bernoulli"), "predict_proba")
     with pytest.raises(bdl.InvalidArgumentError, match="family"):
-        bdl.BayesianGLM("gamma").fit([[1.0], [2.0]], [1, 2])
+        bdl.BayesianGLM("tweedie").fit([[1.0], [2.0]], [1, 2])
     with pytest.raises(ValueError, match="categorical"):
         bdl.BayesianGLM("bernoulli").fit(np.eye(3), [0, 1, 2])
     with pytest.raises(bdl.LabelError, match="count"):

@@ -3038,7 +3038,7 @@ const bdl_quantity_names = Dict{Cint,String}(
 
 """
 Computes the mean of y and the two kinds of variance, whose sum is Var[y | x]. A row that overflows is
-infinite. For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
+infinite. For BDL_CATEGORICAL and BDL_ORDINAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
 implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
 
 # Arguments
@@ -3061,8 +3061,8 @@ end
 """
 Computes quantiles of y, noise included; infinite if a row overflows. For BDL_GAUSSIAN,
 BDL_HETEROSCEDASTIC and BDL_STUDENT_T they are those of the predictive mixture, to 1e-10 of its scale.
-For BDL_POISSON a quantile is the smallest count with at least that probability. Other likelihoods return
-BDL_ERROR_UNSUPPORTED. Since 0.1.
+For BDL_POISSON and BDL_NEGATIVE_BINOMIAL a quantile is the smallest count with at least that probability.
+Likelihoods of classes return BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `model`: as for bdl_predict()
@@ -3098,9 +3098,9 @@ function bdl_predict_interval(model::Union{bdl_model,Ptr{bdl_model}}, posterior:
 end
 
 """
-Computes class probabilities and their uncertainty, in nats. Likelihoods other than BDL_BERNOULLI and
-BDL_CATEGORICAL return BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are
-those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
+Computes class probabilities and their uncertainty, in nats. Likelihoods of numbers and counts return
+BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities of BDL_BERNOULLI and BDL_CATEGORICAL and their
+entropy are those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
 x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
 
 # Arguments
@@ -3110,8 +3110,9 @@ x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted.
 - `method`: as for bdl_predict()
 - `samples`: as for bdl_predict()
 - `seed`: as for bdl_predict()
-- `probabilities`: receives n x C: P(class) (BDL_CATEGORICAL) or P(y = 1) (BDL_BERNOULLI)
-- `entropy`: receives the predictive entropy: n x 1 (categorical) or n x C (Bernoulli)
+- `probabilities`: receives n x C: P(class) (BDL_CATEGORICAL), or P(y = 1) for labels 0 and 1; n x K:
+  P(level) (BDL_ORDINAL)
+- `entropy`: receives the predictive entropy: n x 1 (categorical, ordinal) or n x C
 - `mutual_information`: receives the part of the entropy that comes from the uncertainty of theta
   (Houlsby et al. 2011), in the shape of entropy
 """
@@ -3139,7 +3140,7 @@ end
 
 """
 Draws samples of y by BDL_MONTE_CARLO: for each example, sample k of y comes from sample k of the
-parameters. For BDL_CATEGORICAL the samples are class numbers. Since 0.1.
+parameters. For BDL_CATEGORICAL and BDL_ORDINAL the samples are class numbers. Since 0.1.
 
 # Arguments
 - `model`: as for bdl_predict()
@@ -3155,9 +3156,8 @@ end
 
 """
 Draws samples of y as bdl_predict_draws() does, by a method. BDL_LINEARIZED_MONTE_CARLO takes sample k of
-y from sample k of the outputs. BDL_LINEARIZED gives the same samples for BDL_GAUSSIAN,
-BDL_HETEROSCEDASTIC, BDL_STUDENT_T and BDL_POISSON, and samples with the probabilities of the probit
-approximation for BDL_BERNOULLI and BDL_CATEGORICAL. Methods other than these two and BDL_MONTE_CARLO
+y from sample k of the outputs. BDL_LINEARIZED gives the same samples, except that those of BDL_BERNOULLI
+and BDL_CATEGORICAL have the probabilities of the probit approximation. Methods other than these two and BDL_MONTE_CARLO
 return BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments

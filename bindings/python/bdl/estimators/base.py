@@ -42,6 +42,10 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, AnswersQuestions, BaseEst
         """Returns the targets as libbdl takes them; ``known``: encoded as in earlier calls."""
         raise NotImplementedError
 
+    def _order_of(self, y: Any) -> Any:
+        """Returns the classes in the order that y itself has; None if that does not matter."""
+        return None
+
     def _likelihood(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
         raise NotImplementedError
 

@@ -23,8 +23,6 @@ class PredictsClasses:
             return self._numbered_classes(y, known)
         if classes is not None:
             classes = np.asarray(classes) if self._keeps_order() else np.unique(np.asarray(classes))
-        elif self._keeps_order() and not known:
-            classes = targets.ordered_categories(y)
         y = targets.labels(y)
         if known:
             if classes is not None and not np.array_equal(classes, self.classes_):

@@ -20,6 +20,7 @@ from .base import PREDICTION_SEED, BayesianEstimator
 from .classification import PredictsClasses
 from .coefficients import HasCoefficients
 from .regression import PredictsNumbers
+from .targets import ordered_categories
 
 _FAMILIES = (
     "gaussian",
@@ -209,6 +210,9 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
     def _keeps_order(self) -> bool:
         return self.family == "ordinal"
+
+    def _order_of(self, y: Any) -> Any:
+        return ordered_categories(y) if self._keeps_order() else None
 
     def _outputs(self, targets: np.ndarray) -> int:
         if self.family == "categorical":

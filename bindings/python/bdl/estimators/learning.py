@@ -84,9 +84,9 @@ class Learns:
         return f"The estimator holds the posterior of epoch {self.optimizer_.progress.epoch:.4g}"
 
     def _fit(self, X: Any, y: Any, goes_on: bool) -> None:
-        names = construction.names_of(y)
+        names, order = construction.names_of(y), self._order_of(y)
         x, y = validated_data(self, self._rows(X, known=goes_on), y, reset=not goes_on)
-        targets = self._encode(y, known=goes_on)
+        targets = self._encode(y, goes_on, order)
         if not goes_on:
             self._start(x, targets, len(x), stepwise=False)
             self._name_columns(names)
@@ -150,6 +150,7 @@ class Learns:
 
     def _learn_block(self, X: Any, y: Any, data_size: int | None, classes: Any = None) -> Any:
         goes_on, names = self._is_fitted(), construction.names_of(y)
+        classes = self._order_of(y) if classes is None else classes
         x, y = arrays_of(self, X if isinstance(X, Dataset) else self._rows(X, known=goes_on), y, not goes_on, "partial_fit")
         targets = self._encode(y, known=goes_on, classes=classes)
         if not goes_on:
