@@ -16,6 +16,10 @@ struct ExpectedLoss {
 /// rate overflows. Allocates nothing.
 ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y, Index output = 0);
 
+/// As expected_loss() for one output, with fewer nodes where v is small, as it is if the examples are many.
+/// The results are the same but for rounding.
+ExpectedLoss expected_loss_of_many(const Likelihood& likelihood, double m, double v, double y);
+
 /// As expected_loss(), for a quadratic approximation of the Poisson loss that has its minimum near log y and
 /// its curvature there (McCullagh, Nelder 1989, section 2.5); the gradient does not grow with the rate.
 ExpectedLoss expected_quadratic_loss(double m, double v, double y);

@@ -41,9 +41,9 @@ Learner make_learner(bdl_likelihood kind, const Data& data, Index rank, bool lea
   const Index dimension = data.x.rows + 1;
   std::shared_ptr<Posterior<double>> q = std::make_shared<FullPosterior<double>>(dimension);
   if (rank >= 0) q = bdl::testing::make_posterior<double>(dimension, rank);
-  auto learner = std::make_unique<Optimizer<double>>(make_network<double>({data.x.rows, 1}, Likelihood(kind, 1)),
-                                                     q, find_method(rank < 0 ? "exact-full" : "exact-low-rank"),
-                                                     data.x.cols);
+  auto learner = std::make_unique<Optimizer<double>>(
+      make_network<double>({data.x.rows, 1}, Likelihood(kind, 1)), q,
+      find_method(rank < 0 ? "exact-full" : "exact-low-rank"), data.x.cols);
   Options options = learner->options();
   options.bias_prior_precision = of_biases;
   options.learn_noise = 1;
@@ -68,7 +68,8 @@ void scales_have_the_largest_evidence(void**) {
       const Data data = make_data(BDL_GAUSSIAN, features, examples);
       const auto learner = make_learner(BDL_GAUSSIAN, data, by_rank ? examples : -1);
       fit(*learner, data);
-      const double lambda = learner->prior().groups()[0], tau = learner->model()->likelihood.noise_precision(0);
+      const double lambda = learner->prior().groups()[0],
+                   tau = learner->model()->likelihood.noise_precision(0);
       assert_near("prior of the intercept", learner->prior().groups()[1], of_biases, 0);
       Dense precision = lambda * identity(features + 1), target(features + 1, 1);
       precision(features, features) = of_biases;
@@ -117,7 +118,8 @@ void other_likelihoods_learn_their_prior(void**) {
 /// A rank of the number of rows is exact for a given prior, too.
 void few_rows_have_a_low_rank(void**) {
   const Data data = make_data(BDL_POISSON, 50, 12);
-  const auto full = make_learner(BDL_POISSON, data, -1, false), low = make_learner(BDL_POISSON, data, 12, false);
+  const auto full = make_learner(BDL_POISSON, data, -1, false),
+             low = make_learner(BDL_POISSON, data, 12, false);
   fit(*full, data);
   fit(*low, data);
   assert_close("mean", column_of(std::as_const(*low->posterior()).mean()),
