@@ -16,6 +16,10 @@ struct ExpectedLoss {
 /// a rate overflows. Allocates nothing.
 ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y, Index output = 0);
 
+/// As expected_loss() for one output, with fewer nodes where v is small, as it is if the examples are many.
+/// The results are the same but for rounding.
+ExpectedLoss expected_loss_of_many(const Likelihood& likelihood, double m, double v, double y);
+
 /// A quadratic of an output: curvature and mode.
 struct QuadraticLoss {
   double curvature, mode;

@@ -1532,7 +1532,7 @@ def bdl_method_suggest(model, posterior, is_stream):
     r"""
     Suggests a method. Since 0.1.
     :type model: bdl_model
-    :param model:     the network; for generalised linear models of one output "exact-full" is better
+    :param model:     the network; for generalised linear models "exact-full" is better
     :type posterior: bdl_posterior
     :param posterior: the posterior to learn
     :type is_stream: int32_t
@@ -1553,8 +1553,9 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     static. Since 0.2.
 
     - Networks get a low-rank posterior of rank 5, and the method of bdl_method_suggest().
-    - Generalised linear models with one output, up to 1000 parameters and up to 2^25 numbers in x get
-      "exact-full".
+    - Generalised linear models (Bernoulli, categorical, Gaussian, Poisson) with up to 1000 parameters and up
+      to 2^25 numbers in x get "exact-full". With one output and fewer examples than parameters, up to 1000,
+      they get "exact-low-rank" of as many columns, which is as exact.
     - Other linear models get "slang-exact-hess" with one output, else "slang-ggn", and a full posterior for
       up to 200 parameters or rank 10 for more.
 
@@ -1580,7 +1581,8 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     :param options:          receives options to set by bdl_optimizer_set_text() before your own. Networks
                                 with convolutions get other initial values, other networks "". Linear models get
                                 a fixed prior N(0, 1) of the (standardised) coefficients and an almost flat one
-                                of intercepts, and learn their noise
+                                of intercepts, and learn their noise; with fewer than two examples for each
+                                input, methods "exact-*" learn the prior of the coefficients
     """
     return _lowlevel.bdl_training_suggest(model, examples, in_blocks, method, family)
 
@@ -1963,7 +1965,7 @@ def bdl_optimizer_fit(optimizer, x, y, epochs, progress):
     this call unless option "total_steps" plans a longer training run. Steps after the plan keep its final
     rates. Since 0.1.
 
-    Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than you
+    Methods "exact-*" iterate over all data, an epoch each (200 iterations of L-BFGS are one), until they have converged: fewer epochs than you
     asked for (bdl_optimizer_progress()) mean convergence. After an interruption or a limit of epochs,
     another fit continues from the posterior to the same optimum, up to rounding.
 

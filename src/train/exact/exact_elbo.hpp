@@ -59,9 +59,11 @@ class ExactElbo {
   void best_noise_precision(const Value& value, std::span<double> out) const;
   /// Returns the number of targets that have this noise.
   double targets_of(Index noise) const { return sums_.targets_of(noise); }
-  /// Returns the degrees of freedom of each noise for that posterior: its number of targets less the
-  /// effective number of parameters of its outputs, sum_i tau x_i^T Sigma x_i; at least 1.
-  std::vector<double> noise_degrees() const;
+  /// Returns the degrees of freedom of each noise for that posterior: its number of targets N less the
+  /// effective number of parameters of its outputs, g = sum_i tau x_i^T Sigma x_i; at least 1. If the prior
+  /// is learned, parameters that the data leave open have a scale that is known by g degrees, so it is the
+  /// larger of N - g and g.
+  std::vector<double> noise_degrees(bool learns_prior) const;
   void set_noise_precision(ConstSpan<double> precision) { model_->likelihood.set_noise_precision(precision); }
   /// Returns the sums by which the shape of the density is learned at q; evaluate() must follow.
   ConstSpan<double> shape_sums(const Posterior<double>& q) { return sums_.shape_sums(q, team_); }

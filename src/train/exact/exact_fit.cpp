@@ -194,7 +194,7 @@ class NoiseSearch {
   void count_degrees() {
     if (!learns_) return;
     if (evidence_) elbo_.evaluate(q_);
-    optimizer_.model()->likelihood.set_noise_degrees(elbo_.noise_degrees());
+    optimizer_.model()->likelihood.set_noise_degrees(elbo_.noise_degrees(evidence_.has_value()));
   }
 
   /// Returns the distance from the optimum: the length of the natural gradient in posterior standard

@@ -1939,7 +1939,7 @@ end
 Suggests a method. Since 0.1.
 
 # Arguments
-- `model`: the network; for generalised linear models of one output "exact-full" is better
+- `model`: the network; for generalised linear models "exact-full" is better
 - `posterior`: the posterior to learn
 - `is_stream`: 0: "slang" for networks (its curvature costs one row for each example, however many
   outputs there are), "slang-ggn" for counts, for numbers predicted from images and for
@@ -1958,8 +1958,9 @@ are the defaults of the estimators in Python, R and Julia. Any out-pointer may b
 static. Since 0.2.
 
 - Networks get a low-rank posterior of rank 5, and the method of bdl_method_suggest().
-- Generalised linear models with one output, up to 1000 parameters and up to 2^25 numbers in x get
-  "exact-full".
+- Generalised linear models (Bernoulli, categorical, Gaussian, Poisson) with up to 1000 parameters and up
+  to 2^25 numbers in x get "exact-full". With one output and fewer examples than parameters, up to 1000,
+  they get "exact-low-rank" of as many columns, which is as exact.
 - Other linear models get "slang-exact-hess" with one output, else "slang-ggn", and a full posterior for
   up to 200 parameters or rank 10 for more.
 
@@ -1978,7 +1979,8 @@ A method that you name gets a family that it learns.
 - `options`: receives options to set by bdl_optimizer_set_text() before your own. Networks
   with convolutions get other initial values, other networks "". Linear models get
   a fixed prior N(0, 1) of the (standardised) coefficients and an almost flat one
-  of intercepts, and learn their noise
+  of intercepts, and learn their noise; with fewer than two examples for each
+  input, methods "exact-*" learn the prior of the coefficients
 """
 function bdl_training_suggest(model::Union{bdl_model,Ptr{bdl_model}}, examples::Integer, in_blocks::Integer, method::Union{AbstractString,Cstring}, family::Union{AbstractString,Cstring}, suggested_method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, suggested_family::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, rank::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_training_suggest, libbdl), Cint, (Ptr{bdl_model}, Int64, Int32, Cstring, Cstring, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Ptr{UInt8}},), model, examples, in_blocks, method, family, suggested_method, suggested_family, rank, options)
@@ -2408,7 +2410,7 @@ Trains on minibatches of the data (options "minibatch" and "sampling"). Schedule
 this call unless option "total_steps" plans a longer training run. Steps after the plan keep its final
 rates. Since 0.1.
 
-Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than you
+Methods "exact-*" iterate over all data, an epoch each (200 iterations of L-BFGS are one), until they have converged: fewer epochs than you
 asked for (bdl_optimizer_progress()) mean convergence. After an interruption or a limit of epochs,
 another fit continues from the posterior to the same optimum, up to rounding.
 
