@@ -6,8 +6,8 @@
 #include "base/interrupt.hpp"
 #include "likelihood/expected_loss.hpp"
 #include "likelihood/shape.hpp"
-#include "parallel/parallel.hpp"
 #include "linalg/blas.hpp"
+#include "parallel/parallel.hpp"
 
 namespace bdl {
 namespace {
