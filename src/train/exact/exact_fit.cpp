@@ -219,11 +219,12 @@ class NoiseSearch {
   /// Alternates between the optimal q, at first roughly, and accelerated steps of the shape.
   SearchEnd run_with_shape(const Iterated& iterated) {
     constexpr int most_rounds = 1000;
+    constexpr std::size_t most_points = 6;
     constexpr double rough = 1e-3;  // of the distance to the best shape
     Options options = optimizer_.options();
     const double least = options.tolerance;
     options.tolerance = std::max(least, rough);
-    AcceleratedSteps steps;
+    AcceleratedSteps steps(most_points);
     // A fit of few epochs may have ended before the shape was learned from its posterior.
     if (optimizer_.state.step > 0) set_shape(next_shape().shape);
     for (int round = 0; round < most_rounds; ++round) {
