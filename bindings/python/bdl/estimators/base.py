@@ -117,7 +117,7 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
         self._refuse_of_members("sample_posterior")
         return self.posterior_.sample(n_samples, construction.seed_of(random_state))
 
-    def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
+    def log_predictive_density(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> np.ndarray:
         """Returns log p(y_i | x_i, training data) of each example, of shape (n,), in nats.
 
         Parameters
@@ -125,7 +125,12 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
         X : array of shape (n, features)
             Inputs.
         y : array of shape (n,) or (n, targets)
-            Targets or labels.
+            Targets, labels, or shares of successes.
+        sample_weight : array of shape (n,), default=None
+            Weights, by which log densities are multiplied; for shares of successes the numbers of trials, and densities
+            are those of the numbers of successes. Only for an estimator that was fitted with weights. None: 1.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of an estimator that was fitted with them. None: 0.
 
         Examples
         --------
@@ -139,7 +144,8 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
         """
         check_is_fitted(self, "optimizer_")
         x, y = validated_data(self, self._rows(X, known=True), y, reset=False)
-        return predict_log_density(*self._handles(), x, self._encode(y, known=True), **self._how())
+        x, targets = self._with_columns(x, self._encode(y, known=True), sample_weight, offset, known=True)
+        return predict_log_density(*self._handles(), x, targets, **self._how())
 
     def _handles(self) -> Any:
         if not self.others_:
@@ -151,9 +157,9 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
         check_is_fitted(self, "optimizer_")
         return [self, *self.others_]
 
-    def _inputs(self, X: Any) -> np.ndarray:
+    def _inputs(self, X: Any, offset: Any = None) -> np.ndarray:
         check_is_fitted(self, "optimizer_")
-        return validated_inputs(self, self._rows(X, known=True))
+        return self._with_offsets(validated_inputs(self, self._rows(X, known=True)), offset)
 
     def _prediction(self) -> str:
         return self.optimizer_.prediction if self.prediction == "auto" else self.prediction
