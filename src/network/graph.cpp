@@ -107,7 +107,8 @@ void Graph<T>::forward(const Weights<T>& weights, ConstMatrixView<T> x, MatrixVi
   const Scratch::Frame frame(scratch);
   T* const registers = scratch.take<T>(scratch_size(x.cols)).data();
   const Pass<T> pass{weights, x.cols, 0, nullptr, {statistics, {}}};
-  const ConstMatrixView<T> inputs = features(x);
+  const ConstMatrixView<T> inputs =
+      without_offsets(x, scratch.matrix<T>(x.rows > this->inputs() ? this->inputs() : 0, x.cols));
   const auto place_of = [&](Index w) {
     if (wire(w).place == wire(output_).place) return f;
     return MatrixView<T>(registers + register_offset(wire(w).place, x.cols), wire(w).height,
@@ -121,6 +122,20 @@ void Graph<T>::forward(const Weights<T>& weights, ConstMatrixView<T> x, MatrixVi
       add_up(values(node.in), values(node.other), place_of(node.out));
   }
   add_offsets(x, f);
+}
+
+/// Returns the inputs as layers want them, one example after the other: X itself, or a copy.
+template <class T>
+ConstMatrixView<T> Graph<T>::without_offsets(ConstMatrixView<T> x, MatrixView<T> copy) const {
+  if (x.rows == inputs()) return x;
+  const ConstMatrixView<T> from = features(x);
+  for (Index j = 0; j < x.cols; ++j) std::ranges::copy(from.column(j), copy.column_data(j));
+  return copy;
+}
+
+template <class T>
+ConstMatrixView<T> Graph<T>::without_offsets(ConstMatrixView<T> x, Tape<T>& tape) const {
+  return x.rows == inputs() ? x : without_offsets(x, tape.inputs.matrix(inputs(), x.cols));
 }
 
 /// Adds the offsets, the same at all samples.
@@ -149,7 +164,7 @@ void Graph<T>::forward(ConstMatrixView<T> thetas, ConstMatrixView<T> x, Tape<T>&
     return forward(SampledWeights<T>(thetas), thetas.cols, x, tape, f, noise, statistics);
   const StageTimer timer(Stage::forward);
   check_statistics(statistics, x.cols);
-  begin(tape, features(x), thetas.cols, statistics);
+  begin(tape, without_offsets(x, tape), thetas.cols, statistics);
   linear_outputs(thetas, tape.x, f);
   add_offsets(x, f);
 }
@@ -159,7 +174,7 @@ void Graph<T>::forward(const Weights<T>& weights, Index samples, ConstMatrixView
                        MatrixView<T> f, const StreamKey* noise, const Statistics& statistics) const {
   const StageTimer timer(Stage::forward);
   check_statistics(statistics, x.cols);
-  begin(tape, features(x), samples, statistics);
+  begin(tape, without_offsets(x, tape), samples, statistics);
   for (Index s = 0; s < samples; ++s) {
     const auto place_of = [&](Index w) {
       const Wire& of = wire(w);

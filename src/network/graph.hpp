@@ -31,8 +31,9 @@ namespace bdl {
 template <class T>
 struct Tape {
   Index examples = 0, samples = 0;
-  bool keeps_curvatures = false;  ///< asks the forward pass for second derivatives
-  ConstMatrixView<T> x;
+  bool keeps_curvatures = false;           ///< asks the forward pass for second derivatives
+  ConstMatrixView<T> x;                    ///< the inputs, without offsets
+  Buffer<T> inputs;                        ///< a copy of them, where offsets stand between
   Statistics statistics;                   ///< those of the forward pass
   std::vector<Buffer<T>> values;           ///< one matrix a place
   std::vector<Buffer<T>> sensitivities;    ///< one matrix a place
@@ -156,6 +157,8 @@ class Graph {
   };
   std::string line_text(const Node& node) const;
   void check_statistics(const Statistics& statistics, Index examples) const;
+  ConstMatrixView<T> without_offsets(ConstMatrixView<T> x, MatrixView<T> copy) const;
+  ConstMatrixView<T> without_offsets(ConstMatrixView<T> x, Tape<T>& tape) const;
   void add_offsets(ConstMatrixView<T> x, MatrixView<T> f) const;
   void linear_outputs(ConstMatrixView<T> thetas, ConstMatrixView<T> x, MatrixView<T> f) const;
   Index register_offset(Index place, Index examples) const;

@@ -76,8 +76,8 @@ class Answers {
   double* values_;
 };
 
-/// Returns the log of the mean over members of exp(log); of logs of a row that counts `times` times, that of the
-/// row once, so many times.
+/// Returns the log of the mean over members of exp(log); of logs of a row that counts `times` times, that of
+/// the row once, so many times.
 double log_mean(const Answers& logs, Index members, Index i, double times) {
   if (times == 0) return 0;
   double top = -std::numeric_limits<double>::infinity(), sum = 0;
@@ -164,7 +164,8 @@ void Ensemble<T>::log_density(const Array& x, const Array& y, const OutArray& lo
   Answers logs(answers_[0], count(), x.rows, 1, true);
   each(x, [&](Index j, const Query<T>& query) { predict_log_density(query, y, logs.of(j)); });
   const Likelihood& likelihood = model().likelihood;
-  const bool has_times = likelihood.is_weighted() && likelihood.kind() != BDL_BERNOULLI;  // trials belong together
+  const bool has_times =
+      likelihood.is_weighted() && likelihood.kind() != BDL_BERNOULLI;  // trials belong together
   for (Index i = 0; i < x.rows; ++i)
     result(i, 0) = log_mean(logs, count(), i, has_times ? element(y, i, likelihood.targets()) : 1);
   write_predictions(result);

@@ -66,7 +66,7 @@ bool create(const char* method, int family, bdl_likelihood likelihood, bool hidd
     return false;
   }
   const std::string all = std::to_string(count);
-  for (const std::string option : {"minibatch=" + all, "block=" + all})
+  for (const std::string& option : {"minibatch=" + all, "block=" + all})
     (void)bdl_optimizer_set_text(l->optimizer, option.c_str());
   return true;
 }
@@ -171,7 +171,7 @@ void trials_are_their_single_results(void**) {
                                &l[weighted].optimizer) != BDL_OK)
         fail_msg("%s", bdl_last_error());
       const std::string all = std::to_string(x.rows());
-      for (const std::string option : {"minibatch=" + all, "block=" + all})
+      for (const std::string& option : {"minibatch=" + all, "block=" + all})
         (void)bdl_optimizer_set_text(l[weighted].optimizer, option.c_str());
       OK(learn(&l[weighted], method, x.view(), y.view(), 5));
     }
@@ -197,7 +197,7 @@ Table with_column(const Table& x, const std::function<double(int64_t)>& value) {
 /// With real targets, an offset is the same as the target without it, in units chosen for that.
 void offsets_are_taken_from_targets(void**) {
   const auto offset = [](int64_t i) { return 5 * std::sin(static_cast<double>(i)); };
-  for (const char* method : {"exact-full", "slang", "laplace", "elrg", "cm-ekf"}) {
+  for (const char* method : {"exact-full", "slang", "laplace", "vogn", "elrg-d", "cm-ekf"}) {
     const Weighed data(BDL_GAUSSIAN, 1);
     const Table x = with_column(data.x, offset);
     Table y = data.y, less = data.y;
@@ -213,7 +213,7 @@ void offsets_are_taken_from_targets(void**) {
       OK(bdl_model_set_offsets(l[given].model, given));
       const Table &inputs_of = given ? x : data.x, &targets_of = given ? y : less;
       OK(bdl_model_standardize(l[given].model, inputs_of.view(), targets_of.view()));
-      const int family = strcmp(method, "elrg") == 0 ? 6 : 1;
+      const int family = strcmp(method, "vogn") == 0 ? FAMILIES : strcmp(method, "elrg-d") == 0 ? 6 : 1;
       OK(family_create(l[given].model, BDL_F64, family, 2, &l[given].posterior));
       OK(bdl_optimizer_create(l[given].model, l[given].posterior, method, rows, &l[given].optimizer));
       OK(learn(&l[given], method, inputs_of.view(), targets_of.view(), 5));
