@@ -127,8 +127,8 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, BaseEstimator):
         y : array of shape (n,) or (n, targets)
             Targets, labels, or shares of successes.
         sample_weight : array of shape (n,), default=None
-            Weights, by which log densities are multiplied; for shares of successes the numbers of trials, and densities
-            are those of the numbers of successes. Only for an estimator that was fitted with weights. None: 1.
+            Weights, by which log densities are multiplied. Of two classes they are numbers of trials, and the density
+            is that of their successes together. Only for an estimator that was fitted with weights. None: 1.
         offset : float or array of shape (n,) or (n, outputs), default=None
             Offsets of an estimator that was fitted with them. None: 0.
 

@@ -22,7 +22,7 @@ class PredictsClasses:
     def _encode_labels(self, y: Any, known: bool, classes: Any = None) -> np.ndarray:
         if isinstance(y, Dataset):
             return self._numbered_classes(y, known)
-        if targets.are_shares(y):
+        if targets.are_shares(y) and getattr(self, "family", "") != "categorical":
             return self._encode_shares(y, known, classes)
         y = targets.labels(y)
         if classes is not None:

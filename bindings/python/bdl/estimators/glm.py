@@ -17,6 +17,7 @@ from . import construction
 from .base import PREDICTION_SEED, BayesianEstimator
 from .classification import PredictsClasses
 from .coefficients import HasCoefficients
+from .compat import FAILS_BY_ORDER
 from .regression import PredictsNumbers
 
 _FAMILIES = ("gaussian", "bernoulli", "categorical", "poisson")
@@ -157,6 +158,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
             "multioutput": self.family in ("gaussian", "poisson"),
             "binary_only": self.family == "bernoulli",
             "requires_positive_y": self.family == "poisson",
+            "_xfail_checks": FAILS_BY_ORDER if self.family == "categorical" else {},
         }
 
     def __sklearn_tags__(self) -> Any:

@@ -7,6 +7,7 @@ from inspect import signature
 from typing import Any, Callable, Iterator
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
@@ -100,7 +101,7 @@ class Learns(TakesRows):
         names = construction.names_of(y)
         x, y = validated_data(self, self._rows(X, known=goes_on), y, reset=not goes_on)
         targets = self._encode(y, known=goes_on)
-        x, targets = self._with_columns(x, targets, self._training_weight(sample_weight, x, targets), offset, goes_on)
+        x, targets = self._training_rows(x, targets, sample_weight, offset, goes_on)
         if not goes_on:
             self._start(x, targets, len(x), stepwise=False)
             self._name_columns(names)
@@ -174,8 +175,7 @@ class Learns(TakesRows):
         goes_on, names = self._is_fitted(), construction.names_of(y)
         x, y = arrays_of(self, X if isinstance(X, Dataset) else self._rows(X, known=goes_on), y, not goes_on, "partial_fit")
         targets = self._encode(y, known=goes_on, classes=classes)
-        weights = self._training_weight(sample_weight, x, targets, may_count=False)
-        x, targets = self._with_columns(x, targets, weights, offset, goes_on)
+        x, targets = self._training_rows(x, targets, sample_weight, offset, goes_on, may_count=False)
         if not goes_on:
             self._start(x, targets, data_size or len(x), stepwise=True)
             self._name_columns(names)
@@ -353,12 +353,12 @@ class Learns(TakesRows):
     def _numbers_of_classes(self, targets: np.ndarray) -> np.ndarray | None:
         """Returns the class of each row; None for numbers and for shares of successes."""
         numbers = Columns.of(self.model_).targets_alone(targets)
-        return numbers.astype(int) if hasattr(self, "classes_") and np.all(numbers == np.round(numbers)) else None
+        return numbers.astype(int) if is_classifier(self) and np.all(numbers == np.round(numbers)) else None
 
     def _constant_score(self, x: np.ndarray, targets: np.ndarray, held: np.ndarray, held_targets: np.ndarray) -> float:
         columns = Columns.of(self.model_)
         weights = columns.weights(targets), columns.weights(held_targets)
-        if hasattr(self, "classes_"):
+        if is_classifier(self):
             return constant_score(columns.targets_alone(targets), columns.targets_alone(held_targets), len(self.classes_), *weights)
         known, asked = columns.targets_without_offsets(x, targets), columns.targets_without_offsets(held, held_targets)
         return constant_score(columns.targets_alone(known), columns.targets_alone(asked), None, *weights)
@@ -384,8 +384,9 @@ class Learns(TakesRows):
                 self._observe(*x.read(range(first, min(first + _READ_TOGETHER, len(x)))))
             return
         log_density, weights = self.optimizer_.observe(x, targets), Columns.of(self.model_).weights(targets)
-        rows = len(x) if weights is None else np.sum(weights)
-        self.history_.setdefault("log_density", []).append(float(np.sum(log_density) / rows) if rows > 0 else np.nan)
+        weights = np.ones(len(x)) if weights is None else weights
+        mean = np.sum(log_density[weights > 0]) / np.sum(weights) if np.any(weights) else np.nan
+        self.history_.setdefault("log_density", []).append(float(mean))
 
     def _minibatches(self, rows: int) -> Iterator[slice]:
         """Returns slices of nearly equal size, as fit has them, in order."""

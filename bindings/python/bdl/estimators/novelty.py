@@ -42,8 +42,8 @@ class ScoresNovelty:
         >>> glm.novelty([[0.0, 0.0], [5.0, 0.0]]) > glm.novelty_limit()
         array([False,  True])
         """
-        x = self._inputs(X)
-        return np.mean([member._leverages(x)[0] for member in self._members()], axis=0) / self._usual_leverage()
+        usual, x = self._usual_leverage(), self._inputs(X)
+        return np.mean([member._leverages(x)[0] for member in self._members()], axis=0) / usual
 
     def novelty_limit(self, false_alarms: float = 0.05) -> float:
         """Returns the novelty that a given share of new rows like the training rows exceeds.

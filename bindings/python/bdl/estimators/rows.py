@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from .. import arrays
 from ..dataset import Dataset
@@ -61,9 +62,9 @@ class TakesRows:
             self._take_columns_of(x, sample_weight, offset, known)
             return x, targets
         weights = None if sample_weight is None else weights_of(sample_weight, x)
-        if weights is None and known and self.model_.row_weights and not _are_shares(targets):
+        if weights is None and known and self.model_.row_weights and not self._has_shares(targets):
             weights = np.ones(len(x))
-        if weights is None and hasattr(self, "classes_") and _are_shares(targets):
+        if weights is None and self._has_shares(targets):
             raise ValueError("y has shares of successes, between 0 and 1: pass their numbers of trials as sample_weight")
         if known and weights is not None and not self.model_.row_weights:
             raise ValueError("sample_weight is given, but training was without: fit again, with sample_weight")
@@ -73,6 +74,21 @@ class TakesRows:
         if weights is not None:
             targets = np.concatenate([targets, weights[:, np.newaxis]], axis=1, dtype=np.float64)
         return x, targets
+
+    def _training_rows(
+        self, x: Any, targets: Any, sample_weight: Any, offset: Any, known: bool, may_count: bool = True
+    ) -> tuple[Any, Any]:
+        """Returns x and targets with their columns, with the weights of classes, and without rows of weight 0."""
+        weights = self._training_weight(sample_weight, x, targets, may_count)
+        x, targets = self._with_columns(x, targets, weights, offset, known)
+        if weights is None or np.all(targets[:, -1]):
+            return x, targets
+        present = targets[:, -1] > 0
+        return x[present], targets[present]
+
+    def _has_shares(self, targets: np.ndarray) -> bool:
+        """True if encoded targets are shares of successes."""
+        return is_classifier(self) and targets.dtype.kind == "f"
 
     def _take_columns_of(self, data: Dataset, sample_weight: Any, offset: Any, known: bool) -> None:
         if sample_weight is not None or offset is not None:
@@ -103,9 +119,9 @@ class TakesRows:
         chosen = self.class_weight
         if chosen is None or isinstance(x, Dataset):
             return sample_weight
-        if not hasattr(self, "classes_"):
+        if not is_classifier(self):
             raise ValueError("class_weight is for classifiers, y has numbers: leave it out")
-        if _are_shares(targets):
+        if self._has_shares(targets):
             raise ValueError("class_weight is for labels, y has shares of successes: leave it out")
         weights = np.ones(len(x)) if sample_weight is None else weights_of(sample_weight, x)
         if isinstance(chosen, str) and chosen == "balanced":
@@ -126,8 +142,8 @@ class TakesRows:
 def weights_of(sample_weight: Any, x: np.ndarray) -> np.ndarray:
     """Returns one weight for each row, at least 0, and not all 0."""
     weights = _column(sample_weight, "sample_weight", x)
-    if weights.shape[1] != 1 or np.ndim(sample_weight) > 1:
-        raise ValueError(f"sample_weight has the shape {np.shape(sample_weight)}, expected one number for each row: ({len(x)},)")
+    if weights.shape[1] != 1:
+        raise ValueError(f"sample_weight has the shape {weights.shape}, expected one number for each row: ({len(x)},)")
     weights = weights[:, 0]
     if np.any(weights < 0):
         row = np.argmax(weights < 0)
@@ -144,7 +160,8 @@ def offsets_of(offset: Any, x: np.ndarray) -> np.ndarray:
 
 def _column(values: Any, name: str, x: np.ndarray) -> np.ndarray:
     """Returns finite numbers, one row for each of x; a single number is that of all rows."""
-    if np.ndim(values) == 0:
+    values = values if hasattr(values, "ndim") else np.asarray(values)
+    if values.ndim == 0:
         values = np.full(len(x), values)
     columns = arrays.matrix(values, name).astype(np.float64)
     if len(columns) != len(x):
@@ -162,11 +179,6 @@ def _beside(x: np.ndarray, offset: Any) -> np.ndarray:
         return x
     dtype = np.float64 if x.dtype == np.float64 else np.float32
     return np.concatenate([x, offsets_of(offset, x)], axis=1, dtype=dtype)
-
-
-def _are_shares(targets: Any) -> bool:
-    """True if encoded labels are shares of successes."""
-    return targets.dtype.kind == "f"
 
 
 def _in_words(columns: Columns) -> str:

@@ -156,8 +156,7 @@ class Tunes:
         blank = clone(self)
         x, y = arrays_of(blank, X if isinstance(X, Dataset) else blank._rows(X, known=False), y, True, "a search")
         targets = blank._encode(y, known=False)
-        weights = blank._training_weight(sample_weight, x, targets)
-        x, targets = blank._with_columns(x, targets, weights, offset, known=False)
+        x, targets = blank._training_rows(x, targets, sample_weight, offset, known=False)
         prototype = blank._blank_optimizer(x, targets, len(x), stepwise=False)
         if with_noise:
             blank._start_noise(prototype, x, targets)
