@@ -16,8 +16,8 @@ vcov.bdl <- function(object, ...) {
 }
 
 covariance_of <- function(object) {
-  covariance <- new_vcov(if (!is_point(object)) function() handles_of(object)$posterior, object$parameters,
-                         coefficient_names(object), coefficient_map(object))
+  names <- coefficient_names(object)
+  covariance <- new_vcov(if (!is_point(object)) function() handles_of(object)$posterior, length(names), names, coefficient_map(object))
   if (is_linear(object)) as.matrix(covariance) else covariance
 }
 
@@ -44,8 +44,9 @@ limits_of <- function(object, parm, level) {
 
 coefficient_names <- function(object) {
   if (!is_linear(object)) return(parameter_names(handles_of(object)$model))
-  inputs <- colnames(object$x)
-  if (is.null(inputs)) inputs <- paste0("x", seq_len(ncol(object$x)))
+  inputs <- colnames(own_inputs(object))
+  if (is.null(inputs)) inputs <- paste0("x", seq_len(ncol(own_inputs(object))))
+  if (isTRUE(object$settings$is_null)) inputs <- NULL
   names <- c(if (object$settings$bias) "(Intercept)", inputs)
   outputs <- if (object$response$outputs > 1) output_names(object)
   if (object$response$outputs > 1 && is.null(outputs)) outputs <- paste0("y", seq_len(object$response$outputs))
@@ -56,7 +57,7 @@ coefficient_names <- function(object) {
 # the data, and its bias is a + b (bias - sum_j w_j m_j / s_j).
 coefficient_map <- function(object) {
   if (!is_linear(object)) return(NULL)
-  p <- ncol(object$x)
+  p <- ncol(own_inputs(object))
   outputs <- object$response$outputs
   s <- lapply(bdl_model_get_standardization(handles_of(object)$model, c(1, p), c(1, p), c(1, outputs), c(1, outputs)),
               drop)
@@ -65,6 +66,7 @@ coefficient_map <- function(object) {
     weight <- s$target_scale[c] / s$input_scale
     slopes <- lapply(seq_len(p), function(j) list(index = at[j], weight = weight[j], shift = 0))
     if (!object$settings$bias) return(slopes)
+    if (isTRUE(object$settings$is_null)) slopes <- NULL
     intercept <- list(index = c(outputs * p + c, at), weight = c(s$target_scale[c], -weight * s$input_mean),
                       shift = s$target_mean[c])
     c(list(intercept), slopes)

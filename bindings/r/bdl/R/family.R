@@ -12,10 +12,6 @@ family_name <- function(family, y) {
     family <- family$family
   }
   if (identical(family, "binomial")) {
-    if (NCOL(y) == 2) {
-      refuse("a binomial response of two columns, successes and failures, is not supported: give each trial a row of its own, ",
-             'with a response of 0 or 1; family = "bernoulli" takes the columns as two responses of 0 and 1', call = sys.call(-2))
-    }
     family <- "bernoulli"
   }
   known <- setdiff(names(likelihoods), c("heteroscedastic", "student_t"))  # noises
@@ -35,6 +31,13 @@ likelihood_name <- function(family, settings) {
   if (family != "gaussian") refuse('noise = "', noise, '" is for the gaussian family', call = sys.call(-2))
   if (is_linear(list(settings = settings))) refuse('noise = "', noise, '" needs hidden units', call = sys.call(-2))
   noise
+}
+
+# Whether a response has two columns of successes and failures, as those of the binomial family have.
+are_trials <- function(family, y) {
+  if (is.function(family)) family <- family()
+  is_binomial <- identical(family, "binomial") || (inherits(family, "family") && family$family == "binomial")
+  is_binomial && length(dim(y)) == 2 && ncol(y) == 2
 }
 
 family_of_response <- function(y) {

@@ -4,7 +4,7 @@ predict.bdl <- function(object, newdata = NULL,
                         type = c("response", "interval", "class", "prob", "draws", "quantile", "novelty"), se.fit = FALSE,
                         interval = c("none", "prediction"), level = 0.95, probs = c(0.025, 0.5, 0.975),
                         method = NULL, samples = object$settings$samples,
-                        seed = object$prediction_seed, na.action = stats::na.pass, ...) {
+                        seed = object$prediction_seed, na.action = stats::na.pass, offset = NULL, ...) {
   no_more(...)
   type <- match.arg(type)
   if (type %in% c("class", "prob") && !object$family %in% c("bernoulli", "categorical")) {
@@ -12,7 +12,7 @@ predict.bdl <- function(object, newdata = NULL,
   }
   if (match.arg(interval) == "prediction") type <- "interval"
   method <- if (is.null(method)) prediction_method(object, type) else number_of(method, prediction_methods, "method")
-  x <- inputs_of(object, newdata, na.action)
+  x <- inputs_of(object, newdata, na.action, offset)
   has_errors <- type != "response" || !se.fit || !is.null(object$members) || !is_point(object)
   if (!has_errors) warn_of_point(object)
   given <- if (is.raw(x)) seq_len(nrow(x)) else which(stats::complete.cases(x)) # bytes are never missing
