@@ -230,6 +230,18 @@ nobs(m) == size(X, 1)  # true
 nobs(m::BayesianNetwork) = (fitted(m); m.observations)
 
 """
+    weights(m)
+
+Returns the weights of the rows of the last fit, or `nothing` if it had none.
+
+# Examples
+```julia
+weights(m) === nothing  # true
+```
+"""
+weights(m::BayesianNetwork) = (fitted(m); m.weights)
+
+"""
     dof(m)
 
 Returns the number of parameters.

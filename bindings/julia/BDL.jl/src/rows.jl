@@ -137,18 +137,6 @@ without_offset(y, offset) = size(y, 2) == size(offset, 2) ? converted(y) .- resh
 "Whether targets are shares of successes: real numbers from 0 to 1 of which one is neither."
 are_shares(y) = !are_labels(y) && all(v -> !ismissing(v) && 0 <= v <= 1, y) && any(v -> !isinteger(v), y)
 
-"""
-    weights(m)
-
-Returns the weights of the rows of the last fit, or `nothing` if it had none.
-
-# Examples
-```julia
-weights(m) === nothing  # true
-```
-"""
-weights(m::BayesianNetwork) = (fitted(m); m.weights)
-
 "A quantile of values that stand there as often as their weights say; between two of them only for whole weights."
 function weighted_quantile(values, weights, level)
     order = sortperm(values)
