@@ -67,7 +67,7 @@ class Learns(TakesRows):
         >>> logistic = bdl.BayesianGLM("bernoulli")
         >>> logistic = logistic.fit(dose, killed / trials, sample_weight=trials)
         >>> logistic.coef_.round(1)
-        array([0.6])
+        array([[0.6]])
         """
         goes_on = self.warm_start and self._is_fitted()
         former = dict(vars(self))

@@ -75,7 +75,7 @@ class Tunes:
         """
         if self.members > 1:
             raise UnsupportedError(f"cross-validation takes one fit per fold, but members is {self.members}: set members=1")
-        search, x, targets = self._search(X, y, sample_weight, offset, folds, 1, with_noise=True)
+        search, x, targets = self._search(X, y, folds, 1, True, sample_weight, offset)
         search.run(x, targets, random_trials=1, workers=workers)
         search.best  # raises why there is no score
         return Score(search.trials[0].score, search.trials[0].standard_error)
@@ -135,7 +135,7 @@ class Tunes:
         (3, True)
         """
         with_noise = "initial_noise_precision" not in ranges
-        search, x, targets = self._search(X, y, sample_weight, offset, folds, parallel_trials, with_noise)
+        search, x, targets = self._search(X, y, folds, parallel_trials, with_noise, sample_weight, offset)
         for option, limits in ranges.items():
             scale = {}
             if len(limits) == 3 and limits[2] in ("log", "linear"):
@@ -150,7 +150,7 @@ class Tunes:
         return self
 
     def _search(
-        self, X: Any, y: Any, sample_weight: Any, offset: Any, folds: int, parallel_trials: int, with_noise: bool
+        self, X: Any, y: Any, folds: int, parallel_trials: int, with_noise: bool, sample_weight: Any = None, offset: Any = None
     ) -> tuple[Search, Any, np.ndarray]:
         """Returns a search from a new estimator with these parameters, and the data as libbdl takes them."""
         blank = clone(self)
