@@ -356,6 +356,26 @@ void sources_are_the_same(void**) {
   bdl_dataset_free(dataset);
 }
 
+/// More rows than are read together; weights of 1 are none.
+void many_rows_have_weights(void**) {
+  constexpr int64_t many = 600;
+  Table x = table(many, 1), y = table(many, 1);
+  for (int64_t i = 0; i < many; ++i) {
+    x(i, 0) = static_cast<double>(i % 7);
+    y(i, 0) = static_cast<double>(i % 5) + 2 * x(i, 0);
+  }
+  const Table weighted = with_column(y, [](int64_t) { return 1.0; });
+  Vector states[2];
+  for (const int given : {0, 1}) {
+    Model model = make_mlp(BDL_F64, {1, 1}, BDL_GAUSSIAN);
+    OK(bdl_model_set_row_weights(model.get(), given));
+    Learner l(std::move(model), BDL_F64, FULL, many, "exact-full");
+    l.fit(x.view(), given ? weighted.view() : y.view(), 100);
+    states[given] = moments_of(l.posterior);
+  }
+  assert_true(distance(states[1], states[0]) <= 1e-12);
+}
+
 void wrong_weights_are_refused(void**) {
   const Weighed data(BDL_BERNOULLI, 1);
   Model model = make_mlp(BDL_F64, {inputs, 1}, BDL_BERNOULLI);
@@ -397,6 +417,7 @@ int test_row_weights() {
                               cmocka_unit_test(offsets_are_taken_from_targets),
                               cmocka_unit_test(constant_offsets_are_biases),
                               cmocka_unit_test(sources_are_the_same),
+                              cmocka_unit_test(many_rows_have_weights),
                               cmocka_unit_test(wrong_weights_are_refused)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -4115,6 +4115,182 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_model_set_row_weights(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int32_t arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_row_weights", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_row_weights", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "given", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (int32_t)number2;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_row_weights(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_row_weights(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int32_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_model_row_weights((struct bdl_model const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_set_offsets(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int32_t arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_offsets", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_offsets", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "given", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (int32_t)number2;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_offsets(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_offsets(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_model_offsets((struct bdl_model const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_model_dtype(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -18534,12 +18710,44 @@ static PyMethodDef SwigMethods[] = {
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_model_parameters", _wrap_bdl_model_parameters, METH_O, " Returns the number of parameters D; 0 for NULL. Since 0.1."},
-	 { "bdl_model_inputs", _wrap_bdl_model_inputs, METH_O, " Returns the number of inputs; 0 for NULL. Since 0.1."},
+	 { "bdl_model_inputs", _wrap_bdl_model_inputs, METH_O, " Returns the number of inputs, to which offsets do not belong; 0 for NULL. Since 0.1."},
 	 { "bdl_model_outputs", _wrap_bdl_model_outputs, METH_O, " Returns the number of outputs C; 0 for NULL. Since 0.1."},
 	 { "bdl_model_targets", _wrap_bdl_model_targets, METH_O, "\n"
-		"Returns the number of columns of y that the likelihood expects: 1 for BDL_CATEGORICAL, C / 2 for\n"
+		"Returns the number of targets, columns of y without the weight: 1 for BDL_CATEGORICAL, C / 2 for\n"
 		"BDL_HETEROSCEDASTIC, else C; 0 for NULL. Since 0.1.\n"
 		""},
+	 { "bdl_model_set_row_weights", _wrap_bdl_model_set_row_weights, METH_VARARGS, "\n"
+		"Says whether rows have weights. If they do, y has one more column, the last one: a finite weight of at\n"
+		"least 0 for each row, not 0 in all of them. This holds wherever y is passed: in training, observations,\n"
+		"scores, data sets of arrays, callbacks and files. A row of weight 2 counts as if it stood there twice, and a\n"
+		"row of weight 0 as if it did not: in the ELBO, in curvature, learned noise and priors, standardisation,\n"
+		"cross-validation and scores (log densities are multiplied by the weight). The number N of examples of\n"
+		"bdl_optimizer_create() stays the number of rows; training counts the sum of the weights.\n"
+		"\n"
+		"With BDL_BERNOULLI the weight is a number of trials. A target is then the share of successes, a number from\n"
+		"0 to 1, and densities are those of the number of successes (with the binomial coefficient). Rows with the\n"
+		"counts of equal rows give the same posterior as the equal rows.\n"
+		"\n"
+		"The setting is saved with the model. Since 0.4.\n"
+		":type model: bdl_model\n"
+		":param model: a model that no optimizer and no predictor has yet; else BDL_ERROR_UNSUPPORTED\n"
+		":type given: int32_t\n"
+		":param given: 1: rows have weights, 0: they have none, as in a new model\n"
+		""},
+	 { "bdl_model_row_weights", _wrap_bdl_model_row_weights, METH_O, " Returns 1 if rows have weights, else 0; 0 for NULL. Since 0.4."},
+	 { "bdl_model_set_offsets", _wrap_bdl_model_set_offsets, METH_VARARGS, "\n"
+		"Says whether rows have offsets. If they do, x has more columns, the last ones: one number for each output\n"
+		"(for each target with BDL_HETEROSCEDASTIC), which is added to it: f(x) + offset. This holds wherever x is\n"
+		"passed, in predictions too. Offsets are in the units of the outputs: those of y for likelihoods of real\n"
+		"numbers, the log of the exposure for BDL_POISSON. They are not standardised as inputs are, no posterior and\n"
+		"no derivative belongs to them, and callbacks of custom models do not see them. The setting is saved with\n"
+		"the model. Since 0.4.\n"
+		":type model: bdl_model\n"
+		":param model: a model that no optimizer and no predictor has yet; else BDL_ERROR_UNSUPPORTED\n"
+		":type given: int32_t\n"
+		":param given: 1: rows have offsets, 0: they have none, as in a new model\n"
+		""},
+	 { "bdl_model_offsets", _wrap_bdl_model_offsets, METH_O, " Returns the number of offsets of a row: columns of x behind the inputs; 0 for NULL. Since 0.4."},
 	 { "bdl_model_dtype", _wrap_bdl_model_dtype, METH_O, " Returns the bdl_dtype of a model; 0 for NULL. Since 0.1."},
 	 { "bdl_model_likelihood", _wrap_bdl_model_likelihood, METH_O, " Returns the bdl_likelihood of a model; 0 for NULL. Since 0.1."},
 	 { "bdl_model_activation", _wrap_bdl_model_activation, METH_O, "\n"

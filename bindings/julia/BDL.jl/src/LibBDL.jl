@@ -652,7 +652,7 @@ function bdl_model_parameters(model::Union{bdl_model,Ptr{bdl_model}})
 end
 
 """
-Returns the number of inputs; 0 for NULL. Since 0.1.
+Returns the number of inputs, to which offsets do not belong; 0 for NULL. Since 0.1.
 """
 function bdl_model_inputs(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_inputs, libbdl), Int64, (Ptr{bdl_model},), model)
@@ -666,11 +666,63 @@ function bdl_model_outputs(model::Union{bdl_model,Ptr{bdl_model}})
 end
 
 """
-Returns the number of columns of y that the likelihood expects: 1 for BDL_CATEGORICAL, C / 2 for
+Returns the number of targets, columns of y without the weight: 1 for BDL_CATEGORICAL, C / 2 for
 BDL_HETEROSCEDASTIC, else C; 0 for NULL. Since 0.1.
 """
 function bdl_model_targets(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_targets, libbdl), Int64, (Ptr{bdl_model},), model)
+end
+
+"""
+Says whether rows have weights. If they do, y has one more column, the last one: a finite weight of at
+least 0 for each row, not 0 in all of them. This holds wherever y is passed: in training, observations,
+scores, data sets of arrays, callbacks and files. A row of weight 2 counts as if it stood there twice, and a
+row of weight 0 as if it did not: in the ELBO, in curvature, learned noise and priors, standardisation,
+cross-validation and scores (log densities are multiplied by the weight). The number N of examples of
+bdl_optimizer_create() stays the number of rows; training counts the sum of the weights.
+
+With BDL_BERNOULLI the weight is a number of trials. A target is then the share of successes, a number from
+0 to 1, and densities are those of the number of successes (with the binomial coefficient). Rows with the
+counts of equal rows give the same posterior as the equal rows.
+
+The setting is saved with the model. Since 0.4.
+
+# Arguments
+- `model`: a model that no optimizer and no predictor has yet; else BDL_ERROR_UNSUPPORTED
+- `given`: 1: rows have weights, 0: they have none, as in a new model
+"""
+function bdl_model_set_row_weights(model::Union{bdl_model,Ptr{bdl_model}}, given::Integer)
+    return ccall((:bdl_model_set_row_weights, libbdl), Cint, (Ptr{bdl_model}, Int32,), model, given)
+end
+
+"""
+Returns 1 if rows have weights, else 0; 0 for NULL. Since 0.4.
+"""
+function bdl_model_row_weights(model::Union{bdl_model,Ptr{bdl_model}})
+    return ccall((:bdl_model_row_weights, libbdl), Int32, (Ptr{bdl_model},), model)
+end
+
+"""
+Says whether rows have offsets. If they do, x has more columns, the last ones: one number for each output
+(for each target with BDL_HETEROSCEDASTIC), which is added to it: f(x) + offset. This holds wherever x is
+passed, in predictions too. Offsets are in the units of the outputs: those of y for likelihoods of real
+numbers, the log of the exposure for BDL_POISSON. They are not standardised as inputs are, no posterior and
+no derivative belongs to them, and callbacks of custom models do not see them. The setting is saved with
+the model. Since 0.4.
+
+# Arguments
+- `model`: a model that no optimizer and no predictor has yet; else BDL_ERROR_UNSUPPORTED
+- `given`: 1: rows have offsets, 0: they have none, as in a new model
+"""
+function bdl_model_set_offsets(model::Union{bdl_model,Ptr{bdl_model}}, given::Integer)
+    return ccall((:bdl_model_set_offsets, libbdl), Cint, (Ptr{bdl_model}, Int32,), model, given)
+end
+
+"""
+Returns the number of offsets of a row: columns of x behind the inputs; 0 for NULL. Since 0.4.
+"""
+function bdl_model_offsets(model::Union{bdl_model,Ptr{bdl_model}})
+    return ccall((:bdl_model_offsets, libbdl), Int64, (Ptr{bdl_model},), model)
 end
 
 """

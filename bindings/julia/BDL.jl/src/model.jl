@@ -111,7 +111,7 @@ nparameters(model::Model) = Int(LibBDL.bdl_model_parameters(alive(model)))
 """
     ninputs(model)
 
-Returns the number of columns of X.
+Returns the number of columns of X, without offsets.
 
 # Examples
 ```julia
@@ -135,7 +135,7 @@ noutputs(model::Model) = Int(LibBDL.bdl_model_outputs(alive(model)))
 """
     ntargets(model)
 
-Returns the number of columns of Y that the likelihood expects: 1 for `:categorical`, half of the outputs for `:heteroscedastic`,
+Returns the number of columns of Y that the likelihood expects, without the weight: 1 for `:categorical`, half of the outputs for `:heteroscedastic`,
 else C.
 
 # Examples

@@ -90,6 +90,26 @@ bdl_model_targets <- function(model)
   .Call('R_swig_bdl_model_targets', model, FALSE, PACKAGE='bdl')
 }
 
+bdl_model_set_row_weights <- function(model, given)
+{
+  invisible(.Call('R_swig_bdl_model_set_row_weights', model, given, FALSE, PACKAGE='bdl'))
+}
+
+bdl_model_row_weights <- function(model)
+{
+  .Call('R_swig_bdl_model_row_weights', model, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_set_offsets <- function(model, given)
+{
+  invisible(.Call('R_swig_bdl_model_set_offsets', model, given, FALSE, PACKAGE='bdl'))
+}
+
+bdl_model_offsets <- function(model)
+{
+  .Call('R_swig_bdl_model_offsets', model, FALSE, PACKAGE='bdl')
+}
+
 bdl_model_dtype <- function(model)
 {
   .Call('R_swig_bdl_model_dtype', model, FALSE, PACKAGE='bdl')

@@ -2321,6 +2321,174 @@ R_swig_bdl_model_targets ( SEXP model, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_model_set_row_weights ( SEXP model, SEXP given, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int32_t arg2 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_row_weights", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_row_weights", "_request_stop"), "bdl_model_set_row_weights", "model");
+  }
+  {
+    arg2 = (int32_t)bdlr_int32(given, "bdl_model_set_row_weights", "given");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_set_row_weights(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_row_weights ( SEXP model, SEXP s_swig_copy)
+{
+  int32_t result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_row_weights", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_row_weights", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_model_row_weights((struct bdl_model const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarInteger(result);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_set_offsets ( SEXP model, SEXP given, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int32_t arg2 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_set_offsets", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, !strstr("bdl_model_set_offsets", "_request_stop"), "bdl_model_set_offsets", "model");
+  }
+  {
+    arg2 = (int32_t)bdlr_int32(given, "bdl_model_set_offsets", "given");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_set_offsets(arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_offsets ( SEXP model, SEXP s_swig_copy)
+{
+  int64_t result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_offsets", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_offsets", "model");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_model_offsets((struct bdl_model const *)arg1);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_model_dtype ( SEXP model, SEXP s_swig_copy)
 {
   int32_t result;
@@ -15002,6 +15170,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_set_process_noise", (DL_FUNC) &R_swig_bdl_optimizer_set_process_noise, 3},
    {"R_swig_bdl_model_get_name", (DL_FUNC) &R_swig_bdl_model_get_name, 4},
    {"R_swig_bdl_optimizer_set_prior_posterior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior_posterior, 3},
+   {"R_swig_bdl_model_row_weights", (DL_FUNC) &R_swig_bdl_model_row_weights, 2},
    {"R_swig_bdl_search_folds", (DL_FUNC) &R_swig_bdl_search_folds, 3},
    {"R_swig_bdl_optimizer_forecast", (DL_FUNC) &R_swig_bdl_optimizer_forecast, 3},
    {"R_swig_bdl_search_add_choice", (DL_FUNC) &R_swig_bdl_search_add_choice, 4},
@@ -15029,6 +15198,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_predict_draws_by", (DL_FUNC) &R_swig_bdl_predict_draws_by, 8},
    {"R_swig_bdl_model_create_user", (DL_FUNC) &R_swig_bdl_model_create_user, 7},
    {"R_swig_bdl_version", (DL_FUNC) &R_swig_bdl_version, 0},
+   {"R_swig_bdl_model_set_offsets", (DL_FUNC) &R_swig_bdl_model_set_offsets, 3},
    {"R_swig_bdl_optimizer_step", (DL_FUNC) &R_swig_bdl_optimizer_step, 4},
    {"R_swig_bdl_optimizer_create", (DL_FUNC) &R_swig_bdl_optimizer_create, 5},
    {"R_swig_bdl_metric_entropy", (DL_FUNC) &R_swig_bdl_metric_entropy, 3},
@@ -15104,10 +15274,12 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_predict_classes", (DL_FUNC) &R_swig_bdl_predict_classes, 10},
    {"R_swig_bdl_model_get_standardization", (DL_FUNC) &R_swig_bdl_model_get_standardization, 6},
    {"R_swig_bdl_model_jacobian", (DL_FUNC) &R_swig_bdl_model_jacobian, 5},
+   {"R_swig_bdl_model_offsets", (DL_FUNC) &R_swig_bdl_model_offsets, 2},
    {"R_swig_bdl_optimizer_prequential", (DL_FUNC) &R_swig_bdl_optimizer_prequential, 2},
    {"R_swig_bdl_posterior_set_full", (DL_FUNC) &R_swig_bdl_posterior_set_full, 4},
    {"R_swig_bdl_model_inputs", (DL_FUNC) &R_swig_bdl_model_inputs, 2},
    {"R_swig_bdl_optimizer_observe", (DL_FUNC) &R_swig_bdl_optimizer_observe, 5},
+   {"R_swig_bdl_model_set_row_weights", (DL_FUNC) &R_swig_bdl_model_set_row_weights, 3},
    {"R_swig_bdl_dataset_from_safetensors", (DL_FUNC) &R_swig_bdl_dataset_from_safetensors, 4},
    {"R_swig_bdl_optimizer_running_elbo", (DL_FUNC) &R_swig_bdl_optimizer_running_elbo, 3},
    {"R_swig_bdl_search_trial_count", (DL_FUNC) &R_swig_bdl_search_trial_count, 2},
