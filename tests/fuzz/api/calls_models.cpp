@@ -39,7 +39,7 @@ std::string some_network(Session& s) {
 
 /// One that suits the outputs, mostly.
 bdl_likelihood likelihood_for(Session& s) {
-  return s.choice<bdl_likelihood>(6);
+  return s.choice<bdl_likelihood>(11);
 }
 
 Slot<bdl_model>& any(Session& s) {
