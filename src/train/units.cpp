@@ -134,6 +134,7 @@ bool use_sums(Optimizer<T>& optimizer, ConstSpan<double> sums) {
   Likelihood& likelihood = optimizer.model()->likelihood;
   if (!limits_rates(optimizer)) {
     const bool settles = settle_scales(*optimizer.model(), sums);
+    if (settles) optimizer.settle_prior();
     if (settles) optimizer.watch.forget();  // the last good state has noise in units of the old scales
     return settles;
   }
@@ -149,6 +150,7 @@ bool use_sums(Optimizer<T>& optimizer, ConstSpan<double> sums) {
 template <class T, class Add>
 bool learn_units(Optimizer<T>& optimizer, Add add) {
   limit_noise(*optimizer.model());
+  optimizer.settle_prior();
   if (!asks_targets(optimizer)) return false;
   const ConstSpan<double> sums = sum_over_shards(optimizer.team, optimizer.memory.shard_numbers,
                                                  std::max<Index>(1, optimizer.state.shards),
@@ -317,7 +319,8 @@ template <class T>
 void start_intercepts(Optimizer<T>& optimizer, double mean) {
   const TargetKind targets = optimizer.model()->likelihood.target_kind();
   if (targets == TargetKind::level || !optimizer.context().has_hidden || !optimizer.state.is_fresh ||
-      !(mean > 0) || optimizer.prior().posterior() || optimizer.model()->offsets() > 0)
+      !(mean > 0) || (optimizer.prior().posterior() && !optimizer.prior().has_normals()) ||
+      optimizer.model()->offsets() > 0)
     return;
   const ParameterBlock& last = optimizer.blocks().back();
   if (!last.is_bias || last.is_point || last.size() != optimizer.model()->outputs()) return;
@@ -332,10 +335,12 @@ void start_shape(Optimizer<T>& optimizer, DataSet& data) {
   Likelihood& likelihood = optimizer.model()->likelihood;
   if (!has_shape(likelihood.kind()) || likelihood.shape_origin() != NoiseOrigin::none) return;
   const Index shards = std::max<Index>(1, optimizer.state.shards);
-  RowBlockReader reader(data, optimizer.model()->standardization, {optimizer.model()->offsets(), likelihood.is_weighted()}, false, true);
+  RowBlockReader reader(data, optimizer.model()->standardization,
+                        {optimizer.model()->offsets(), likelihood.is_weighted()}, false, true);
   const auto add = [&](Index shard, std::span<double> out) {
-    for_targets_of(reader, part_of(shard, shards, data.rows()),
-                   [&](ConstSpan<double> y, double weight) { add_target<double>(likelihood, y, weight, out); });
+    for_targets_of(reader, part_of(shard, shards, data.rows()), [&](ConstSpan<double> y, double weight) {
+      add_target<double>(likelihood, y, weight, out);
+    });
   };
   const ConstSpan<double> sums = sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, shards,
                                                  target_sum_count(likelihood), add);

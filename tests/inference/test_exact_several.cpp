@@ -286,7 +286,8 @@ Data apart(Index outputs) {
 }
 
 void classes_may_be_apart(void**) {
-  for (const auto& [outputs, prior] : {std::pair<Index, double>{3, 1}, {3, 1e-2}, {3, 1e-4}, {4, 1}, {7, 1}, {7, 1e-4}}) {
+  for (const auto& [outputs, prior] :
+       {std::pair<Index, double>{3, 1}, {3, 1e-2}, {3, 1e-4}, {4, 1}, {7, 1}, {7, 1e-4}}) {
     const auto learner = make_learner(Likelihood(BDL_CATEGORICAL, outputs), -1, prior, 1e-4);
     fit(*learner, apart(outputs));
   }

@@ -361,7 +361,7 @@ def bdl_model_parameters(model):
     return _lowlevel.bdl_model_parameters(model)
 
 def bdl_model_inputs(model):
-    r""" Returns the number of inputs; 0 for NULL. Since 0.1."""
+    r""" Returns the number of inputs, to which offsets do not belong; 0 for NULL. Since 0.1."""
     return _lowlevel.bdl_model_inputs(model)
 
 def bdl_model_outputs(model):
@@ -370,10 +370,54 @@ def bdl_model_outputs(model):
 
 def bdl_model_targets(model):
     r"""
-    Returns the number of columns of y that the likelihood expects: 1 for BDL_CATEGORICAL, C / 2 for
+    Returns the number of targets, columns of y without the weight: 1 for BDL_CATEGORICAL, C / 2 for
     BDL_HETEROSCEDASTIC, else C; 0 for NULL. Since 0.1.
     """
     return _lowlevel.bdl_model_targets(model)
+
+def bdl_model_set_row_weights(model, given):
+    r"""
+    Says whether rows have weights. If they do, y has one more column, the last one: a finite weight of at
+    least 0 for each row, not 0 in all of them. This holds wherever y is passed: in training, observations,
+    scores, data sets of arrays, callbacks and files. A row of weight 2 counts as if it stood there twice, and a
+    row of weight 0 as if it did not: in the ELBO, in curvature, learned noise and priors, standardisation,
+    cross-validation and scores (log densities are multiplied by the weight). The number N of examples of
+    bdl_optimizer_create() stays the number of rows; training counts the sum of the weights.
+
+    With BDL_BERNOULLI the weight is a number of trials. A target is then the share of successes, a number from
+    0 to 1, and densities are those of the number of successes (with the binomial coefficient). Rows with the
+    counts of equal rows give the same posterior as the equal rows.
+
+    The setting is saved with the model. Since 0.4.
+    :type model: bdl_model
+    :param model: a model that no optimizer and no predictor has yet; else BDL_ERROR_UNSUPPORTED
+    :type given: int32_t
+    :param given: 1: rows have weights, 0: they have none, as in a new model
+    """
+    return _lowlevel.bdl_model_set_row_weights(model, given)
+
+def bdl_model_row_weights(model):
+    r""" Returns 1 if rows have weights, else 0; 0 for NULL. Since 0.4."""
+    return _lowlevel.bdl_model_row_weights(model)
+
+def bdl_model_set_offsets(model, given):
+    r"""
+    Says whether rows have offsets. If they do, x has more columns, the last ones: one number for each output
+    (for each target with BDL_HETEROSCEDASTIC), which is added to it: f(x) + offset. This holds wherever x is
+    passed, in predictions too. Offsets are in the units of the outputs: those of y for likelihoods of real
+    numbers, the log of the exposure for BDL_POISSON. They are not standardised as inputs are, no posterior and
+    no derivative belongs to them, and callbacks of custom models do not see them. The setting is saved with
+    the model. Since 0.4.
+    :type model: bdl_model
+    :param model: a model that no optimizer and no predictor has yet; else BDL_ERROR_UNSUPPORTED
+    :type given: int32_t
+    :param given: 1: rows have offsets, 0: they have none, as in a new model
+    """
+    return _lowlevel.bdl_model_set_offsets(model, given)
+
+def bdl_model_offsets(model):
+    r""" Returns the number of offsets of a row: columns of x behind the inputs; 0 for NULL. Since 0.4."""
+    return _lowlevel.bdl_model_offsets(model)
 
 def bdl_model_dtype(model):
     r""" Returns the bdl_dtype of a model; 0 for NULL. Since 0.1."""
@@ -1833,6 +1877,61 @@ def bdl_optimizer_set_prior_posterior(optimizer, prior):
                 BDL_ERROR_INVALID_ARGUMENT or BDL_ERROR_DIVERGED if the optimizer's dtype cannot hold it
     """
     return _lowlevel.bdl_optimizer_set_prior_posterior(optimizer, prior)
+
+def bdl_optimizer_set_prior_normal(optimizer, location, scale):
+    r"""
+    Gives parameters normal priors N(location, scale^2), in the units in which the model is trained: those of
+    standardised data. Parameters whose scale is NaN keep the prior of the options, which is still learned
+    beside the others. The priors stay when options change, until the prior is set in another way. Networks
+    with hidden units start at locations plus random weights. Dropout posteriors return BDL_ERROR_UNSUPPORTED.
+    Since 0.4.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer
+    :type location: bdl_matrix
+    :param location:  1 x 1 or 1 x D, finite
+    :type scale: bdl_matrix
+    :param scale:     1 x 1 or 1 x D, standard deviations: positive, infinite for a flat prior, or NaN. Point
+                         parameters have no prior
+    """
+    return _lowlevel.bdl_optimizer_set_prior_normal(optimizer, location, scale)
+
+def bdl_optimizer_set_prior_coefficients(optimizer, location, scale):
+    r"""
+    Gives coefficients of a generalised linear model normal priors N(location, scale^2) in the caller's units
+    of x and f, in the order of bdl_model_coefficients() with base_class -1. Otherwise it is as
+    bdl_optimizer_set_prior_normal(). The priors are of the coefficients, whatever the standardisation: if it
+    changes, before the first fit or in a stream, they are converted anew. Since 0.4.
+
+    The intercept is the value of f where all inputs are 0. If inputs are shifted (bdl_model_standardize()), its
+    prior joins parameters: Lambda_0 then has a column for each output with such a prior. Posteriors of all
+    families but low-rank-moment, dropout and Kronecker-factored ones, and low-rank ones of a smaller rank on
+    streams, learn with it; these return BDL_ERROR_UNSUPPORTED, and the evidence of Laplace's approximation
+    learns no precisions beside it. An intercept whose scale is NaN keeps the prior of the options, which is
+    that of centred inputs: of f at the means of the inputs, as in rstanarm (Goodrich et al.).
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer with a generalised linear model; else BDL_ERROR_UNSUPPORTED
+    :type location: bdl_matrix
+    :param location:  1 x 1 or 1 x K, finite; K = bdl_model_coefficient_count(model, -1)
+    :type scale: bdl_matrix
+    :param scale:     1 x 1 or 1 x K: positive, infinite for a flat prior, or NaN
+    """
+    return _lowlevel.bdl_optimizer_set_prior_coefficients(optimizer, location, scale)
+
+def bdl_optimizer_get_prior_coefficients(optimizer, location, scale):
+    r"""
+    Reads the prior of each coefficient of a generalised linear model in the caller's units. Coefficients
+    without a prior by bdl_optimizer_set_prior_coefficients() have that of the options, or by
+    bdl_optimizer_set_prior(): slopes that of their standardised weight, and intercepts that of the value at the
+    inputs' means. Since 0.4.
+    :type optimizer: bdl_optimizer
+    :param optimizer: an optimizer with a generalised linear model; else BDL_ERROR_UNSUPPORTED, also if the prior
+                         is a posterior: bdl_posterior_coefficients() converts that
+    :type location: bdl_matrix_out
+    :param location:  receives 1 x K
+    :type scale: bdl_matrix_out
+    :param scale:     receives 1 x K standard deviations
+    """
+    return _lowlevel.bdl_optimizer_get_prior_coefficients(optimizer, location, scale)
 
 def bdl_optimizer_get_prior(optimizer, precision):
     r"""

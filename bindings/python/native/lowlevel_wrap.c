@@ -4115,6 +4115,182 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_model_set_row_weights(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int32_t arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_row_weights", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_row_weights", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "given", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (int32_t)number2;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_row_weights(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_row_weights(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int32_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_model_row_weights((struct bdl_model const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_set_offsets(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int32_t arg2 ;
+  Argument argument1 = {
+    0
+  } ;
+  int64_t number2 ;
+  PyObject *swig_obj[2] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_set_offsets", 2, 2, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_model_set_offsets", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "model","bdl_model", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    if (int64_argument(swig_obj[1], "given", INT32_MIN, INT32_MAX, &number2) < 0) SWIG_fail;
+    arg2 = (int32_t)number2;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_model_set_offsets(arg1,arg2);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_model_offsets(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  Argument argument1 = {
+    0
+  } ;
+  PyObject *swig_obj[1] ;
+  int64_t result;
+  
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_model *)handle;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = bdl_model_offsets((struct bdl_model const *)arg1);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    resultobj = PyLong_FromLongLong(result); 
+  }
+  {
+    handle_release(&argument1); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_model_dtype(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -10394,6 +10570,215 @@ fail:
   }
   {
     handle_release(&argument2); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_set_prior_normal(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_prior_normal", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_set_prior_normal", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "location", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "scale", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_set_prior_normal(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_set_prior_coefficients(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_prior_coefficients", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_set_prior_coefficients", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "location", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "scale", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_set_prior_coefficients(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_get_prior_coefficients(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix_out arg2 ;
+  bdl_matrix_out arg3 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_get_prior_coefficients", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "location", 1, &view2) < 0) SWIG_fail;
+    arg2 = view_output(&view2);
+  }
+  {
+    if (view_argument(swig_obj[2], "scale", 1, &view3) < 0) SWIG_fail;
+    arg3 = view_output(&view3);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_get_prior_coefficients((struct bdl_optimizer const *)arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
   }
   return NULL;
 }
@@ -18534,12 +18919,44 @@ static PyMethodDef SwigMethods[] = {
 		":return: BDL_OK, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY\n"
 		""},
 	 { "bdl_model_parameters", _wrap_bdl_model_parameters, METH_O, " Returns the number of parameters D; 0 for NULL. Since 0.1."},
-	 { "bdl_model_inputs", _wrap_bdl_model_inputs, METH_O, " Returns the number of inputs; 0 for NULL. Since 0.1."},
+	 { "bdl_model_inputs", _wrap_bdl_model_inputs, METH_O, " Returns the number of inputs, to which offsets do not belong; 0 for NULL. Since 0.1."},
 	 { "bdl_model_outputs", _wrap_bdl_model_outputs, METH_O, " Returns the number of outputs C; 0 for NULL. Since 0.1."},
 	 { "bdl_model_targets", _wrap_bdl_model_targets, METH_O, "\n"
-		"Returns the number of columns of y that the likelihood expects: 1 for BDL_CATEGORICAL, C / 2 for\n"
+		"Returns the number of targets, columns of y without the weight: 1 for BDL_CATEGORICAL, C / 2 for\n"
 		"BDL_HETEROSCEDASTIC, else C; 0 for NULL. Since 0.1.\n"
 		""},
+	 { "bdl_model_set_row_weights", _wrap_bdl_model_set_row_weights, METH_VARARGS, "\n"
+		"Says whether rows have weights. If they do, y has one more column, the last one: a finite weight of at\n"
+		"least 0 for each row, not 0 in all of them. This holds wherever y is passed: in training, observations,\n"
+		"scores, data sets of arrays, callbacks and files. A row of weight 2 counts as if it stood there twice, and a\n"
+		"row of weight 0 as if it did not: in the ELBO, in curvature, learned noise and priors, standardisation,\n"
+		"cross-validation and scores (log densities are multiplied by the weight). The number N of examples of\n"
+		"bdl_optimizer_create() stays the number of rows; training counts the sum of the weights.\n"
+		"\n"
+		"With BDL_BERNOULLI the weight is a number of trials. A target is then the share of successes, a number from\n"
+		"0 to 1, and densities are those of the number of successes (with the binomial coefficient). Rows with the\n"
+		"counts of equal rows give the same posterior as the equal rows.\n"
+		"\n"
+		"The setting is saved with the model. Since 0.4.\n"
+		":type model: bdl_model\n"
+		":param model: a model that no optimizer and no predictor has yet; else BDL_ERROR_UNSUPPORTED\n"
+		":type given: int32_t\n"
+		":param given: 1: rows have weights, 0: they have none, as in a new model\n"
+		""},
+	 { "bdl_model_row_weights", _wrap_bdl_model_row_weights, METH_O, " Returns 1 if rows have weights, else 0; 0 for NULL. Since 0.4."},
+	 { "bdl_model_set_offsets", _wrap_bdl_model_set_offsets, METH_VARARGS, "\n"
+		"Says whether rows have offsets. If they do, x has more columns, the last ones: one number for each output\n"
+		"(for each target with BDL_HETEROSCEDASTIC), which is added to it: f(x) + offset. This holds wherever x is\n"
+		"passed, in predictions too. Offsets are in the units of the outputs: those of y for likelihoods of real\n"
+		"numbers, the log of the exposure for BDL_POISSON. They are not standardised as inputs are, no posterior and\n"
+		"no derivative belongs to them, and callbacks of custom models do not see them. The setting is saved with\n"
+		"the model. Since 0.4.\n"
+		":type model: bdl_model\n"
+		":param model: a model that no optimizer and no predictor has yet; else BDL_ERROR_UNSUPPORTED\n"
+		":type given: int32_t\n"
+		":param given: 1: rows have offsets, 0: they have none, as in a new model\n"
+		""},
+	 { "bdl_model_offsets", _wrap_bdl_model_offsets, METH_O, " Returns the number of offsets of a row: columns of x behind the inputs; 0 for NULL. Since 0.4."},
 	 { "bdl_model_dtype", _wrap_bdl_model_dtype, METH_O, " Returns the bdl_dtype of a model; 0 for NULL. Since 0.1."},
 	 { "bdl_model_likelihood", _wrap_bdl_model_likelihood, METH_O, " Returns the bdl_likelihood of a model; 0 for NULL. Since 0.1."},
 	 { "bdl_model_activation", _wrap_bdl_model_activation, METH_O, "\n"
@@ -19633,6 +20050,52 @@ static PyMethodDef SwigMethods[] = {
 		":rtype: int\n"
 		":return: BDL_OK, BDL_ERROR_UNSUPPORTED as above, BDL_ERROR_SHAPE for another number of parameters,\n"
 		"            BDL_ERROR_INVALID_ARGUMENT or BDL_ERROR_DIVERGED if the optimizer's dtype cannot hold it\n"
+		""},
+	 { "bdl_optimizer_set_prior_normal", _wrap_bdl_optimizer_set_prior_normal, METH_VARARGS, "\n"
+		"Gives parameters normal priors N(location, scale^2), in the units in which the model is trained: those of\n"
+		"standardised data. Parameters whose scale is NaN keep the prior of the options, which is still learned\n"
+		"beside the others. The priors stay when options change, until the prior is set in another way. Networks\n"
+		"with hidden units start at locations plus random weights. Dropout posteriors return BDL_ERROR_UNSUPPORTED.\n"
+		"Since 0.4.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer\n"
+		":type location: bdl_matrix\n"
+		":param location:  1 x 1 or 1 x D, finite\n"
+		":type scale: bdl_matrix\n"
+		":param scale:     1 x 1 or 1 x D, standard deviations: positive, infinite for a flat prior, or NaN. Point\n"
+		"                     parameters have no prior\n"
+		""},
+	 { "bdl_optimizer_set_prior_coefficients", _wrap_bdl_optimizer_set_prior_coefficients, METH_VARARGS, "\n"
+		"Gives coefficients of a generalised linear model normal priors N(location, scale^2) in the caller's units\n"
+		"of x and f, in the order of bdl_model_coefficients() with base_class -1. Otherwise it is as\n"
+		"bdl_optimizer_set_prior_normal(). The priors are of the coefficients, whatever the standardisation: if it\n"
+		"changes, before the first fit or in a stream, they are converted anew. Since 0.4.\n"
+		"\n"
+		"The intercept is the value of f where all inputs are 0. If inputs are shifted (bdl_model_standardize()), its\n"
+		"prior joins parameters: Lambda_0 then has a column for each output with such a prior. Posteriors of all\n"
+		"families but low-rank-moment, dropout and Kronecker-factored ones, and low-rank ones of a smaller rank on\n"
+		"streams, learn with it; these return BDL_ERROR_UNSUPPORTED, and the evidence of Laplace's approximation\n"
+		"learns no precisions beside it. An intercept whose scale is NaN keeps the prior of the options, which is\n"
+		"that of centred inputs: of f at the means of the inputs, as in rstanarm (Goodrich et al.).\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer with a generalised linear model; else BDL_ERROR_UNSUPPORTED\n"
+		":type location: bdl_matrix\n"
+		":param location:  1 x 1 or 1 x K, finite; K = bdl_model_coefficient_count(model, -1)\n"
+		":type scale: bdl_matrix\n"
+		":param scale:     1 x 1 or 1 x K: positive, infinite for a flat prior, or NaN\n"
+		""},
+	 { "bdl_optimizer_get_prior_coefficients", _wrap_bdl_optimizer_get_prior_coefficients, METH_VARARGS, "\n"
+		"Reads the prior of each coefficient of a generalised linear model in the caller's units. Coefficients\n"
+		"without a prior by bdl_optimizer_set_prior_coefficients() have that of the options, or by\n"
+		"bdl_optimizer_set_prior(): slopes that of their standardised weight, and intercepts that of the value at the\n"
+		"inputs' means. Since 0.4.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer with a generalised linear model; else BDL_ERROR_UNSUPPORTED, also if the prior\n"
+		"                     is a posterior: bdl_posterior_coefficients() converts that\n"
+		":type location: bdl_matrix_out\n"
+		":param location:  receives 1 x K\n"
+		":type scale: bdl_matrix_out\n"
+		":param scale:     receives 1 x K standard deviations\n"
 		""},
 	 { "bdl_optimizer_get_prior", _wrap_bdl_optimizer_get_prior, METH_VARARGS, "\n"
 		"Reads the current, possibly learned, prior precision of every parameter into 1 x D. If the prior is a\n"

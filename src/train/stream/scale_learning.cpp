@@ -73,7 +73,8 @@ void begin_shape(Optimizer<T>& optimizer, DataSet& data) {
   const auto add = [&](ConstMatrixView<double> y) {
     for (Index i = 0; i < y.cols; ++i) {
       const ConstSpan<double> row = y.column(i);
-      add_target<double>(likelihood, row.first(at(likelihood.targets())), likelihood.weight(row.data()), sums);
+      add_target<double>(likelihood, row.first(at(likelihood.targets())), likelihood.weight(row.data()),
+                         sums);
     }
   };
   add(kept.y(likelihood.columns()));

@@ -50,6 +50,7 @@ export Communicator, mpi_of, mpi_world, set_communicator!, traffic
 export save, load
 export networks, network_description
 export load_yacht
+export normal, coefficient_prior
 export BayesianMLP, BayesianConv, BayesianGLM, fit, cross_validate, tune!, score, novelty, novelty_limit, learn_novelty!, loglikelihood, coef, coefnames, sample_coefficients, vcov, stderror, confint, nobs, dof, classes
 
 include("errors.jl")
@@ -84,6 +85,7 @@ include("search.jl")
 include("checkpoint.jl")
 include("labels.jl")
 include("networks.jl")
+include("normals.jl")
 include("estimators.jl")
 include("keywords.jl")
 include("estimator_fit.jl")

@@ -652,7 +652,7 @@ function bdl_model_parameters(model::Union{bdl_model,Ptr{bdl_model}})
 end
 
 """
-Returns the number of inputs; 0 for NULL. Since 0.1.
+Returns the number of inputs, to which offsets do not belong; 0 for NULL. Since 0.1.
 """
 function bdl_model_inputs(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_inputs, libbdl), Int64, (Ptr{bdl_model},), model)
@@ -666,11 +666,63 @@ function bdl_model_outputs(model::Union{bdl_model,Ptr{bdl_model}})
 end
 
 """
-Returns the number of columns of y that the likelihood expects: 1 for BDL_CATEGORICAL, C / 2 for
+Returns the number of targets, columns of y without the weight: 1 for BDL_CATEGORICAL, C / 2 for
 BDL_HETEROSCEDASTIC, else C; 0 for NULL. Since 0.1.
 """
 function bdl_model_targets(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_targets, libbdl), Int64, (Ptr{bdl_model},), model)
+end
+
+"""
+Says whether rows have weights. If they do, y has one more column, the last one: a finite weight of at
+least 0 for each row, not 0 in all of them. This holds wherever y is passed: in training, observations,
+scores, data sets of arrays, callbacks and files. A row of weight 2 counts as if it stood there twice, and a
+row of weight 0 as if it did not: in the ELBO, in curvature, learned noise and priors, standardisation,
+cross-validation and scores (log densities are multiplied by the weight). The number N of examples of
+bdl_optimizer_create() stays the number of rows; training counts the sum of the weights.
+
+With BDL_BERNOULLI the weight is a number of trials. A target is then the share of successes, a number from
+0 to 1, and densities are those of the number of successes (with the binomial coefficient). Rows with the
+counts of equal rows give the same posterior as the equal rows.
+
+The setting is saved with the model. Since 0.4.
+
+# Arguments
+- `model`: a model that no optimizer and no predictor has yet; else BDL_ERROR_UNSUPPORTED
+- `given`: 1: rows have weights, 0: they have none, as in a new model
+"""
+function bdl_model_set_row_weights(model::Union{bdl_model,Ptr{bdl_model}}, given::Integer)
+    return ccall((:bdl_model_set_row_weights, libbdl), Cint, (Ptr{bdl_model}, Int32,), model, given)
+end
+
+"""
+Returns 1 if rows have weights, else 0; 0 for NULL. Since 0.4.
+"""
+function bdl_model_row_weights(model::Union{bdl_model,Ptr{bdl_model}})
+    return ccall((:bdl_model_row_weights, libbdl), Int32, (Ptr{bdl_model},), model)
+end
+
+"""
+Says whether rows have offsets. If they do, x has more columns, the last ones: one number for each output
+(for each target with BDL_HETEROSCEDASTIC), which is added to it: f(x) + offset. This holds wherever x is
+passed, in predictions too. Offsets are in the units of the outputs: those of y for likelihoods of real
+numbers, the log of the exposure for BDL_POISSON. They are not standardised as inputs are, no posterior and
+no derivative belongs to them, and callbacks of custom models do not see them. The setting is saved with
+the model. Since 0.4.
+
+# Arguments
+- `model`: a model that no optimizer and no predictor has yet; else BDL_ERROR_UNSUPPORTED
+- `given`: 1: rows have offsets, 0: they have none, as in a new model
+"""
+function bdl_model_set_offsets(model::Union{bdl_model,Ptr{bdl_model}}, given::Integer)
+    return ccall((:bdl_model_set_offsets, libbdl), Cint, (Ptr{bdl_model}, Int32,), model, given)
+end
+
+"""
+Returns the number of offsets of a row: columns of x behind the inputs; 0 for NULL. Since 0.4.
+"""
+function bdl_model_offsets(model::Union{bdl_model,Ptr{bdl_model}})
+    return ccall((:bdl_model_offsets, libbdl), Int64, (Ptr{bdl_model},), model)
 end
 
 """
@@ -2261,6 +2313,61 @@ BDL_ERROR_INVALID_ARGUMENT or BDL_ERROR_DIVERGED if the optimizer's dtype cannot
 """
 function bdl_optimizer_set_prior_posterior(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, prior::Union{bdl_posterior,Ptr{bdl_posterior}})
     return ccall((:bdl_optimizer_set_prior_posterior, libbdl), Cint, (Ptr{bdl_optimizer}, Ptr{bdl_posterior},), optimizer, prior)
+end
+
+"""
+Gives parameters normal priors N(location, scale^2), in the units in which the model is trained: those of
+standardised data. Parameters whose scale is NaN keep the prior of the options, which is still learned
+beside the others. The priors stay when options change, until the prior is set in another way. Networks
+with hidden units start at locations plus random weights. Dropout posteriors return BDL_ERROR_UNSUPPORTED.
+Since 0.4.
+
+# Arguments
+- `optimizer`: an optimizer
+- `location`: 1 x 1 or 1 x D, finite
+- `scale`: 1 x 1 or 1 x D, standard deviations: positive, infinite for a flat prior, or NaN. Point
+  parameters have no prior
+"""
+function bdl_optimizer_set_prior_normal(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, location::Union{bdl_matrix,MatrixView}, scale::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_optimizer_set_prior_normal, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix,), optimizer, location, scale)
+end
+
+"""
+Gives coefficients of a generalised linear model normal priors N(location, scale^2) in the caller's units
+of x and f, in the order of bdl_model_coefficients() with base_class -1. Otherwise it is as
+bdl_optimizer_set_prior_normal(). The priors are of the coefficients, whatever the standardisation: if it
+changes, before the first fit or in a stream, they are converted anew. Since 0.4.
+
+The intercept is the value of f where all inputs are 0. If inputs are shifted (bdl_model_standardize()), its
+prior joins parameters: Lambda_0 then has a column for each output with such a prior. Posteriors of all
+families but low-rank-moment, dropout and Kronecker-factored ones, and low-rank ones of a smaller rank on
+streams, learn with it; these return BDL_ERROR_UNSUPPORTED, and the evidence of Laplace's approximation
+learns no precisions beside it. An intercept whose scale is NaN keeps the prior of the options, which is
+that of centred inputs: of f at the means of the inputs, as in rstanarm (Goodrich et al.).
+
+# Arguments
+- `optimizer`: an optimizer with a generalised linear model; else BDL_ERROR_UNSUPPORTED
+- `location`: 1 x 1 or 1 x K, finite; K = bdl_model_coefficient_count(model, -1)
+- `scale`: 1 x 1 or 1 x K: positive, infinite for a flat prior, or NaN
+"""
+function bdl_optimizer_set_prior_coefficients(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, location::Union{bdl_matrix,MatrixView}, scale::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_optimizer_set_prior_coefficients, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix,), optimizer, location, scale)
+end
+
+"""
+Reads the prior of each coefficient of a generalised linear model in the caller's units. Coefficients
+without a prior by bdl_optimizer_set_prior_coefficients() have that of the options, or by
+bdl_optimizer_set_prior(): slopes that of their standardised weight, and intercepts that of the value at the
+inputs' means. Since 0.4.
+
+# Arguments
+- `optimizer`: an optimizer with a generalised linear model; else BDL_ERROR_UNSUPPORTED, also if the prior
+  is a posterior: bdl_posterior_coefficients() converts that
+- `location`: receives 1 x K
+- `scale`: receives 1 x K standard deviations
+"""
+function bdl_optimizer_get_prior_coefficients(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, location::Union{bdl_matrix_out,MatrixView}, scale::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_optimizer_get_prior_coefficients, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix_out, bdl_matrix_out,), optimizer, location, scale)
 end
 
 """

@@ -90,6 +90,26 @@ bdl_model_targets <- function(model)
   .Call('R_swig_bdl_model_targets', model, FALSE, PACKAGE='bdl')
 }
 
+bdl_model_set_row_weights <- function(model, given)
+{
+  invisible(.Call('R_swig_bdl_model_set_row_weights', model, given, FALSE, PACKAGE='bdl'))
+}
+
+bdl_model_row_weights <- function(model)
+{
+  .Call('R_swig_bdl_model_row_weights', model, FALSE, PACKAGE='bdl')
+}
+
+bdl_model_set_offsets <- function(model, given)
+{
+  invisible(.Call('R_swig_bdl_model_set_offsets', model, given, FALSE, PACKAGE='bdl'))
+}
+
+bdl_model_offsets <- function(model)
+{
+  .Call('R_swig_bdl_model_offsets', model, FALSE, PACKAGE='bdl')
+}
+
 bdl_model_dtype <- function(model)
 {
   .Call('R_swig_bdl_model_dtype', model, FALSE, PACKAGE='bdl')
@@ -633,6 +653,21 @@ bdl_optimizer_set_prior <- function(optimizer, precision)
 bdl_optimizer_set_prior_posterior <- function(optimizer, prior)
 {
   invisible(.Call('R_swig_bdl_optimizer_set_prior_posterior', optimizer, prior, FALSE, PACKAGE='bdl'))
+}
+
+bdl_optimizer_set_prior_normal <- function(optimizer, location, scale)
+{
+  invisible(.Call('R_swig_bdl_optimizer_set_prior_normal', optimizer, location, scale, FALSE, PACKAGE='bdl'))
+}
+
+bdl_optimizer_set_prior_coefficients <- function(optimizer, location, scale)
+{
+  invisible(.Call('R_swig_bdl_optimizer_set_prior_coefficients', optimizer, location, scale, FALSE, PACKAGE='bdl'))
+}
+
+bdl_optimizer_get_prior_coefficients <- function(optimizer, location, scale)
+{
+  .Call('R_swig_bdl_optimizer_get_prior_coefficients', optimizer, location, scale, FALSE, PACKAGE='bdl')
 }
 
 bdl_optimizer_get_prior <- function(optimizer, precision)
