@@ -162,6 +162,27 @@ static void steps(void) {
   CHECK(bdl_optimizer_set_prior(opt, bdl_f64(precision, 1, 2)));
   /* [bdl_optimizer_set_prior] */
 
+  /* [bdl_optimizer_set_prior_normal] */
+  const double location = 0, scale[] = {0.5, NAN}; /* the weight's alone */
+  CHECK(bdl_optimizer_set_prior_normal(opt, bdl_f64(&location, 1, 1),
+                                       bdl_f64(scale, 1, 2)));
+  /* [bdl_optimizer_set_prior_normal] */
+
+  /* [bdl_optimizer_set_prior_coefficients] */
+  /* [bdl_optimizer_get_prior_coefficients] */
+  const double expected[] = {0, 2}, about[] = {INFINITY, 0.5};
+  CHECK(bdl_optimizer_set_prior_coefficients(
+      opt, /* intercept flat, slope */
+      bdl_f64(expected, 1, 2), bdl_f64(about, 1, 2)));
+  double locations[2], scales[2]; /* in the units of x and y */
+  CHECK(bdl_optimizer_get_prior_coefficients(
+      opt, bdl_f64_out(locations, 1, 2), bdl_f64_out(scales, 1, 2)));
+  printf("slope: %g +- %g\n", locations[1], scales[1]);
+  /* [bdl_optimizer_get_prior_coefficients] */
+  /* [bdl_optimizer_set_prior_coefficients] */
+  EXPECT(locations[1] == 2 && scales[1] == 0.5);
+  CHECK(bdl_optimizer_set_prior(opt, bdl_f64(precision, 1, 2)));
+
   /* [bdl_optimizer_step] */
   for (int first = 0; first < N; first += 10) /* minibatches of ten rows */
     CHECK(bdl_optimizer_step(opt, bdl_f64(x + first, 10, 1),

@@ -332,6 +332,52 @@ BDL_API bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix 
 BDL_API bdl_status bdl_optimizer_set_prior_posterior(bdl_optimizer* optimizer, const bdl_posterior* prior);
 
 /**
+ * Gives parameters normal priors N(location, scale^2), in the units in which the model is trained: those of
+ * standardised data. Parameters whose scale is NaN keep the prior of the options, which is still learned
+ * beside the others. The priors stay when options change, until the prior is set in another way. Networks
+ * with hidden units start at locations plus random weights. Dropout posteriors return BDL_ERROR_UNSUPPORTED.
+ * Since 0.4.
+ * @param optimizer an optimizer
+ * @param location  1 x 1 or 1 x D, finite
+ * @param scale     1 x 1 or 1 x D, standard deviations: positive, infinite for a flat prior, or NaN. Point
+ *                  parameters have no prior
+ */
+BDL_API bdl_status bdl_optimizer_set_prior_normal(bdl_optimizer* optimizer, bdl_matrix location,
+                                                  bdl_matrix scale);
+
+/**
+ * Gives coefficients of a generalised linear model normal priors N(location, scale^2) in the caller's units
+ * of x and f, in the order of bdl_model_coefficients() with base_class -1. Otherwise it is as
+ * bdl_optimizer_set_prior_normal(). The priors are of the coefficients, whatever the standardisation: if it
+ * changes, before the first fit or in a stream, they are converted anew. Since 0.4.
+ *
+ * The intercept is the value of f where all inputs are 0. If inputs are shifted (bdl_model_standardize()), its
+ * prior joins parameters: Lambda_0 then has a column for each output with such a prior. Posteriors of all
+ * families but low-rank-moment, dropout and Kronecker-factored ones, and low-rank ones of a smaller rank on
+ * streams, learn with it; these return BDL_ERROR_UNSUPPORTED, and the evidence of Laplace's approximation
+ * learns no precisions beside it. An intercept whose scale is NaN keeps the prior of the options, which is
+ * that of centred inputs: of f at the means of the inputs, as in rstanarm (Goodrich et al.).
+ * @param optimizer an optimizer with a generalised linear model; else BDL_ERROR_UNSUPPORTED
+ * @param location  1 x 1 or 1 x K, finite; K = bdl_model_coefficient_count(model, -1)
+ * @param scale     1 x 1 or 1 x K: positive, infinite for a flat prior, or NaN
+ */
+BDL_API bdl_status bdl_optimizer_set_prior_coefficients(bdl_optimizer* optimizer, bdl_matrix location,
+                                                        bdl_matrix scale);
+
+/**
+ * Reads the prior of each coefficient of a generalised linear model in the caller's units. Coefficients
+ * without a prior by bdl_optimizer_set_prior_coefficients() have that of the options, or by
+ * bdl_optimizer_set_prior(): slopes that of their standardised weight, and intercepts that of the value at the
+ * inputs' means. Since 0.4.
+ * @param optimizer an optimizer with a generalised linear model; else BDL_ERROR_UNSUPPORTED, also if the prior
+ *                  is a posterior: bdl_posterior_coefficients() converts that
+ * @param location  receives 1 x K
+ * @param scale     receives 1 x K standard deviations
+ */
+BDL_API bdl_status bdl_optimizer_get_prior_coefficients(const bdl_optimizer* optimizer,
+                                                        bdl_matrix_out location, bdl_matrix_out scale);
+
+/**
  * Reads the current, possibly learned, prior precision of every parameter into 1 x D. If the prior is a
  * posterior, this is the diagonal of its precision. Since 0.1.
  */

@@ -18,7 +18,8 @@ GroupedPrecisions precisions_from(const Optimizer<T>& optimizer, const Array& gi
   const Index groups = optimizer.prior().is_fixed() ? 1 : prior.groups(),
               dimension = optimizer.posterior()->dimension(), count = given_values.cols;
   if (optimizer.prior().posterior())
-    fail(Status::ERROR_UNSUPPORTED, "the prior is a posterior: leave prior_precision out");
+    fail(Status::ERROR_UNSUPPORTED,
+         "the prior is given by parameter or as a posterior: leave prior_precision out");
   if (given_values.rows != 1 || (count != 1 && count != groups && count != dimension))
     fail(Status::ERROR_SHAPE, "prior_precision is %lld x %lld, expected 1 x 1, 1 x %lld (groups) or 1 x %lld",
          static_cast<long long>(given_values.rows), static_cast<long long>(count),

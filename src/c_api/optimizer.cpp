@@ -154,8 +154,8 @@ bdl_status bdl_optimizer_set_prior(bdl_optimizer* optimizer, bdl_matrix precisio
   return guard(__func__, optimizer, "optimizer", [&](auto& o) {
     using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
     const Index dimension = o.posterior()->dimension();
-    o.prior().fix(gathered_precision<T>(precision, dimension, "precision").first(dimension));
-    o.watch.forget();
+    const Buffer<T> values = gathered_precision<T>(precision, dimension, "precision");
+    o.set_prior(values.first(dimension));
   });
 }
 
@@ -176,7 +176,9 @@ bdl_status bdl_optimizer_get_prior(const bdl_optimizer* optimizer, bdl_matrix_ou
     using T = typename std::remove_cvref_t<decltype(o)>::Scalar;
     const Index dimension = o.posterior()->dimension();
     check_output(precision, 1, dimension, "precision");
-    write_result<T>({o.prior().precision().data(), dimension, 1}, precision, "precision");
+    o.read_prior([&](const Prior<T>& prior) {
+      write_result<T>({prior.precision().data(), dimension, 1}, precision, "precision");
+    });
   });
 }
 

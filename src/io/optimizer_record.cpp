@@ -72,14 +72,24 @@ Options read_options(const RecordReader& record, Options options) {
 
 constexpr const char* prior_prefix = "prior.posterior.";
 /// Values of field prior.fixed. A reader that does not know the last one refuses it.
-enum : Index { by_groups = 0, by_parameter = 1, by_posterior = 2 };
+enum : Index { by_groups = 0, by_parameter = 1, by_posterior = 2, by_normals = 3 };
+
+void write_normals(RecordWriter& record, const NormalPrior& normals) {
+  record.integer("prior.of_coefficients", normals.of_coefficients ? 1 : 0);
+  record.vector<double>("prior.location", normals.location);
+  record.vector<double>("prior.scale", normals.scale);
+}
 
 template <class T>
-void write_prior(RecordWriter& record, const Prior<T>& prior) {
-  record.integer("prior.fixed", prior.posterior()  ? by_posterior
-                                : prior.is_fixed() ? by_parameter
-                                                   : by_groups);
-  if (prior.posterior())
+void write_prior(RecordWriter& record, const Optimizer<T>& optimizer) {
+  const Prior<T>& prior = optimizer.prior();
+  record.integer("prior.fixed", prior.has_normals() ? by_normals
+                                : prior.posterior() ? by_posterior
+                                : prior.is_fixed()  ? by_parameter
+                                                    : by_groups);
+  if (prior.has_normals()) write_normals(record, optimizer.normals());
+  if (prior.has_normals() && prior.is_fixed()) return;
+  if (prior.posterior() && !prior.has_normals())
     write_posterior(record, *prior.posterior(), prior_prefix);
   else if (prior.is_fixed())
     record.vector("prior.precision", prior.precision());
@@ -88,15 +98,30 @@ void write_prior(RecordWriter& record, const Prior<T>& prior) {
 }
 
 template <class T>
+void read_normals(const RecordReader& record, Optimizer<T>& optimizer) {
+  NormalPrior normals;
+  normals.of_coefficients = record.integer("prior.of_coefficients", 0, 1) == 1;
+  const Index count = normals.of_coefficients ? checked_coefficient_count(optimizer.model().get())
+                                              : optimizer.posterior()->dimension();
+  normals.location.resize(static_cast<std::size_t>(count));
+  normals.scale.resize(static_cast<std::size_t>(count));
+  record.vector<double>("prior.location", normals.location, Numbers::any);
+  record.vector<double>("prior.scale", normals.scale, Numbers::any);
+  optimizer.set_normals(std::move(normals));
+}
+
+template <class T>
 void read_prior(const RecordReader& record, Optimizer<T>& optimizer) {
   Prior<T>& prior = optimizer.prior();
-  const Index fixed = record.integer("prior.fixed", by_groups, by_posterior);
+  const Index fixed = record.integer("prior.fixed", by_groups, by_normals);
   if (fixed == by_posterior) return optimizer.set_prior(read_posterior<T>(record, prior_prefix));
   if (fixed == by_parameter) {
     std::vector<T> precision(prior.precision().size());
     record.vector<T>("prior.precision", precision, Numbers::positive);
-    return prior.fix(precision);
+    return optimizer.set_prior(ConstSpan<T>(precision));
   }
+  if (fixed == by_normals) read_normals(record, optimizer);
+  if (prior.is_fixed()) return;
   std::vector<double> groups(prior.groups().size());
   record.vector<double>("prior.groups", groups, Numbers::positive);
   prior.set_groups(groups);
@@ -130,7 +155,7 @@ void write_optimizer(RecordWriter& record, const Optimizer<T>& optimizer) {
   record.text("optimizer.method", optimizer.method().name);
   record.integer("optimizer.data_size", optimizer.data_size());
   write_options(record, optimizer.options());
-  write_prior(record, optimizer.prior());
+  write_prior(record, optimizer);
   if (const auto noise = optimizer.filter.process_noise(); !noise.empty())
     record.vector("optimizer.process_noise", noise);
   write_training(record, optimizer);

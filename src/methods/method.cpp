@@ -39,6 +39,7 @@ MethodContext context_of(const Model<T>* model, Index data_size) {
     context.is_deep = graph->hidden_layers() > 1;
     context.has_rectifiers = is_rectifier(graph->activation());
     context.is_linear = graph->is_linear();
+    context.has_dense_inputs = !graph->dense_nodes().empty() && graph->dense_nodes().front() == 0;
     context.has_matrices = has_matrices(*model);
     context.has_points = !point_parameters_of(*model).is_empty();
     for (std::size_t w = 0; w < graph->wires(); ++w)
@@ -315,8 +316,11 @@ bool learns_by_evidence(const Options& options, const MethodContext& model) {
   if (options.rule == Rule::map) return false;  // a mode has option "evidence"
   // Steps of standard deviations diverge under its priors, which are wide where the data say nothing.
   if (options.curvature == EstimateKind::mc_reparam) return false;
-  const bool by_layers =
-      options.prior_groups == PriorGroups::layers || options.prior_groups == PriorGroups::shared;
+  // Each group has a matrix of the rows looked at.
+  constexpr Index most_inputs = 1000;
+  const PriorGroups groups = options.prior_groups;
+  const bool by_layers = groups == PriorGroups::layers || groups == PriorGroups::shared ||
+                         (groups == PriorGroups::inputs && model.input.size() <= most_inputs);
   return by_layers && model.is_network && model.has_hidden && model.has_noise() &&
          model.without_separate_examples.empty();
 }

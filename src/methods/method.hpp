@@ -36,6 +36,7 @@ struct MethodContext {
   bool has_rectifiers = false;               ///< activations that let through half of their inputs, like ReLU
   bool is_linear = false;                    ///< a generalised linear model
   bool has_matrices = false;                 ///< each layer's weights are one matrix
+  bool has_dense_inputs = false;             ///< a network whose first layer is dense
   bool has_maps = false;                     ///< a network with convolutions or pools
   bool has_points = false;                   ///< a network with parameters that have no posterior
   Shape input{};                             ///< shape of a network's inputs

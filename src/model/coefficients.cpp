@@ -28,7 +28,7 @@ bool shifts(const Standardization& units) {
 
 template <class T>
 CoefficientMap::CoefficientMap(const Model<T>& model, Index base)
-    : outputs_(model.outputs()), inputs_(model.inputs()), base_(base), units_(model.standardization) {
+    : outputs_(model.outputs()), inputs_(model.features()), base_(base), units_(model.standardization) {
   if (!is_linear(model))
     fail(Status::ERROR_UNSUPPORTED, "the model is not one dense layer: only such models have coefficients");
   if (base >= 0 && model.likelihood.kind() != BDL_CATEGORICAL)

@@ -36,7 +36,7 @@ enum class Indefinite { automatic, shorten, error, improved };
 /// Scales of a stream's inputs and targets: the model's, or those of its first rows.
 enum class ScalesOfStream { given, learned };
 enum class ScoreKind { none, plug_in, linearized };
-enum class PriorGroups { shared, weights_biases, layers, blocks };
+enum class PriorGroups { shared, weights_biases, layers, blocks, inputs };
 /// The source from which prior and noise precisions are learned.
 enum class ScaleSource { automatic, evidence, samples };
 /// When the evidence of Laplace's approximation chooses prior and noise: never, at the end of fit, or during

@@ -21,10 +21,19 @@ std::size_t group_of(const ParameterBlock& block, std::size_t index, Index point
     case PriorGroups::weights_biases:
       return block.is_bias ? 1 : 0;
     case PriorGroups::layers:
+    case PriorGroups::inputs:
       return static_cast<std::size_t>(block.layer - points);
     default:
       return index;
   }
+}
+
+/// Returns the number of groups of single inputs that come before those of layers, less the layers that have
+/// no other parameters: the first one, if it has no bias.
+Index groups_of_inputs(const std::vector<ParameterBlock>& blocks, PriorGroups grouping) {
+  if (grouping != PriorGroups::inputs) return 0;
+  const bool has_others = blocks.size() > 1 && blocks[1].layer == blocks[0].layer;
+  return blocks[0].cols - (has_others ? 0 : 1);
 }
 
 double scale_of(const ParameterBlock& block, PriorScaling scaling) {
@@ -71,8 +80,11 @@ void clear_slope(const PointLayout& points, T factor, const T* gradient, T* out)
 
 template <class T>
 Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Options& options) {
-  const bool biases_apart =
-      options.prior_groups == PriorGroups::weights_biases || options.prior_groups == PriorGroups::blocks;
+  const PriorGroups grouping = options.prior_groups;
+  const bool by_inputs = grouping == PriorGroups::inputs,
+             by_layers = by_inputs || grouping == PriorGroups::layers,
+             biases_apart = grouping == PriorGroups::weights_biases || grouping == PriorGroups::blocks;
+  const auto of_inputs = static_cast<std::size_t>(groups_of_inputs(blocks_of_theta, grouping));
   std::size_t number = 0;  // number of blocks that have a prior
   Index points_before = 0, layer = -1;
   for (const ParameterBlock& block : blocks_of_theta) {
@@ -83,19 +95,32 @@ Prior<T>::Prior(const std::vector<ParameterBlock>& blocks_of_theta, const Option
       layer = block.layer;
       continue;
     }
-    const std::size_t group = group_of(block, number++, points_before, options.prior_groups);
-    const bool is_apart =
-        block.is_bias && biases_apart && options.bias_prior_precision >= 1e-30 /* what a float holds */;
+    const std::size_t group = of_inputs + group_of(block, number++, points_before, grouping);
+    const bool is_first = by_inputs && block.layer == blocks_of_theta.front().layer;
+    const bool is_apart = block.is_bias && (biases_apart || is_first) &&
+                          options.bias_prior_precision >= 1e-30 /* what a float holds */;
     const double precision = is_apart ? options.bias_prior_precision : options.prior_precision,
                  scale = scale_of(block, options.prior_scaling);
-    const bool splits = options.prior_groups == PriorGroups::layers && block.of_means > 0;
+    dimension_ += block.size();
+    if (is_first && !block.is_bias) {
+      add_inputs(block, precision, scale);
+      continue;
+    }
+    const bool splits = by_layers && block.of_means > 0;
     const Index first = splits ? block.of_means : block.size();
     add_range({block.offset, first, group, scale}, precision);
     if (splits) add_range({block.offset + first, block.size() - first, group + 1, scale}, precision);
-    dimension_ += block.size();
   }
   fill_point_parameters(points_, T(1), precision_.first(dimension_));
   write_precision();
+}
+
+/// Adds weights W (outputs x inputs, row by row): one group for each column.
+template <class T>
+void Prior<T>::add_inputs(const ParameterBlock& weights, double precision, double scale) {
+  for (Index i = 0; i < weights.rows; ++i)
+    for (Index j = 0; j < weights.cols; ++j)
+      add_range({weights.offset + i * weights.cols + j, 1, static_cast<std::size_t>(j), scale}, precision);
 }
 
 template <class T>
@@ -127,14 +152,16 @@ void Prior<T>::fix(ConstSpan<T> precision) {
   posterior_.reset();
   in_family_.reset();
   joined_.reset();
+  normals_.reset();
   std::ranges::copy(precision, precision_.first(dimension_).begin());
   fill_point_parameters(points_, T(1), precision_.first(dimension_));
 }
 
 template <class T>
 void Prior<T>::set_groups(ConstSpan<double> values) {
-  std::ranges::copy(values, groups_.begin());
+  std::ranges::copy(values.first(std::min(values.size(), groups_.size())), groups_.begin());
   write_precision();
+  if (normals_) write_normals();
 }
 
 template <class T>
@@ -149,6 +176,14 @@ GroupedPrecisions Prior<T>::grouped() const {
   for (const Range& range : ranges_) {
     std::fill_n(all.group.begin() + range.offset, range.size, static_cast<Index>(range.group));
     std::fill_n(all.scale.begin() + range.offset, range.size, range.scale);
+  }
+  if (!normals_) return all;
+  all.given = all.groups();
+  all.values.push_back(1);
+  for (std::size_t j = 0; j < all.group.size(); ++j) {
+    if (!normals_->given(static_cast<Index>(j))) continue;
+    all.group[j] = all.given;
+    all.scale[j] = static_cast<double>(precision()[j]);
   }
   return all;
 }
@@ -202,6 +237,7 @@ void Prior<T>::set_posterior(std::shared_ptr<const Posterior<T>> posterior,
   posterior->precision_diagonal(precision_.first(dimension_));
   posterior_ = std::move(posterior);
   in_family_ = std::move(in_family);
+  normals_.reset();
   joined_ = has_columns ? std::make_unique<JoinedRows<T>>() : nullptr;
   if (joined_) joined_->set_columns(as_low_rank(*posterior_).u());
   enters_ = !is_low_rank || has_columns || posterior_->is_diagonal();

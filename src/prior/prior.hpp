@@ -1,6 +1,8 @@
-// The prior N(mu_0, Lambda_0^-1). It is one of three: mean 0 and one precision per group of parameters,
-// perhaps times the inputs of each parameter's layer, which may be learned; mean 0 and one precision per
-// parameter, fixed by the caller; or a posterior, with its mean and its whole precision. Only this class
+// The prior N(mu_0, Lambda_0^-1). It is one of four: mean 0 and one precision per group of parameters,
+// perhaps times the inputs of each parameter's layer, which may be learned; the same beside normal priors of
+// some parameters, which are given (normals.hpp) and enter steps as a posterior does; mean 0 and one
+// precision per parameter, fixed by the caller; or a posterior, with its mean and its whole precision. Only
+// this class
 // knows what the KL divergence to the prior adds to the gradient of a loss (slope()) and to the curvature of
 // a step (enter()).
 //
@@ -17,6 +19,7 @@
 #include "options/options.hpp"
 #include "posterior/posterior.hpp"
 #include "prior/joined_rows.hpp"
+#include "prior/normals.hpp"
 
 namespace bdl {
 
@@ -25,6 +28,7 @@ struct GroupedPrecisions {
   std::vector<Index> group;  ///< of each parameter; -1 for point parameters
   std::vector<double> scale;
   std::vector<double> values;  ///< of the groups
+  Index given = -1;            ///< a group that keeps its value: priors that the caller has given
 
   Index groups() const { return std::ssize(values); }
   /// Returns the precision of parameter j; 1 for point parameters.
@@ -33,7 +37,7 @@ struct GroupedPrecisions {
   }
   /// Returns the same precisions as one group of value 1.
   GroupedPrecisions joined() const {
-    GroupedPrecisions one{group, scale, {1}};
+    GroupedPrecisions one{group, scale, {1}, -1};
     for (std::size_t j = 0; j < group.size(); ++j) {
       one.scale[j] = at(j);
       one.group[j] = std::min<Index>(group[j], 0);
@@ -57,6 +61,8 @@ class Prior {
   void fix(ConstSpan<T> precision);
   /// Fixes the prior to a Gaussian posterior; `learned` is the kind of the posterior that is learned.
   void fix(std::shared_ptr<const Posterior<T>> posterior, const PosteriorKind& learned);
+  /// Gives some parameters normal priors, beside the groups of the others. Then posterior() is the whole.
+  void give(ParameterNormals normals, const PosteriorKind& learned);
   /// Fixes the prior to `other`, if the posterior that is learned has the same kind.
   void fix(const Prior& other);
   /// Returns the same prior, fixed, in double.
@@ -65,6 +71,8 @@ class Prior {
   bool is_fixed() const { return fixed_; }
   /// True if parameters are independent.
   bool is_diagonal() const { return !posterior_ || posterior_->is_diagonal(); }
+  /// True if parameters have priors by give(). Training then starts as without them.
+  bool has_normals() const { return normals_ != nullptr; }
   /// Returns the posterior that the prior is, or null.
   const Posterior<T>* posterior() const { return posterior_.get(); }
   const std::shared_ptr<const Posterior<T>>& shared_posterior() const { return posterior_; }
@@ -109,7 +117,10 @@ class Prior {
     double scale;  ///< factor on the group's precision
   };
   void add_range(const Range& range, double precision);
+  void add_inputs(const ParameterBlock& weights, double precision, double scale);
   void write_precision();
+  void leave_to_normals();
+  void write_normals();
   ConstSpan<T> product(ConstSpan<T> shift, Scratch& scratch) const;
   ConstSpan<T> shift_from_mean(ConstSpan<T> mean, Scratch& scratch) const;
   void set_posterior(std::shared_ptr<const Posterior<T>> posterior,
@@ -128,6 +139,8 @@ class Prior {
   bool enters_ = true;
   std::unique_ptr<JoinedRows<T>> joined_;
   Buffer<T> weights_;  // weights w_r of the joined rows
+  std::unique_ptr<const ParameterNormals> normals_;
+  std::shared_ptr<Posterior<T>> own_, own_in_family_;  // posterior_ and in_family_ of groups and normals
 };
 
 /// Returns a posterior of this kind with the precision of `q`; families of blocks and diagonals keep only

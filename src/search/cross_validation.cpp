@@ -82,7 +82,10 @@ std::unique_ptr<Optimizer<T>> blank_copy(const Optimizer<T>& optimizer, Index da
   auto copy =
       std::make_unique<Optimizer<T>>(optimizer.model()->clone(), posterior, optimizer.method(), data_size);
   copy->set_options(optimizer.options());
-  if (optimizer.prior().is_fixed()) copy->prior().fix(optimizer.prior());
+  if (optimizer.normals().given())
+    copy->set_normals(optimizer.normals());
+  else if (optimizer.prior().is_fixed())
+    copy->prior().fix(optimizer.prior());
   return copy;
 }
 

@@ -245,6 +245,7 @@ void approximate(Optimizer<T>& optimizer, DataSet& data, Prepare&& prepare) {
   });
   agree(optimizer, Call::laplace, data.rows(), 0, shards);
   start_weights(optimizer, data, shards);
+  team.attempt([&] { optimizer.settle_prior(); });
   team.telling([&] { take_laplace(optimizer, data, shards, false); });
 }
 

@@ -74,10 +74,7 @@ template <class T>
 void Optimizer<T>::set_options(const Options& options, bool reset_prior) {
   const bool starts_anew = reset_prior || !same_prior(options, options_);
   if (!starts_anew) check_prior(method_, prior_, options);
-  if (starts_anew) {
-    prior_.reset(blocks(), options);
-    watch.forget();
-  }
+  if (starts_anew) hold_prior(new_prior(options, normals_), normals_);
   if (options.learning_rate != options_.learning_rate) state.rate_cuts = 0;
   if (options.total_steps != options_.total_steps) state.plan = {0, options.total_steps};
   if (options.diagonal_part != options_.diagonal_part || options.tied_rank != options_.tied_rank)
@@ -98,9 +95,73 @@ void Optimizer<T>::set_prior(std::shared_ptr<const Posterior<T>> given) {
   check_prior(method_, prior, options_);
   if (method_.kind == MethodKind::stream)
     check_holds(*in_family(*prior.posterior(), posterior_->kind()), *prior.posterior());
+  hold_prior(std::move(prior), {});
+}
+
+template <class T>
+void Optimizer<T>::set_prior(ConstSpan<T> precision) {
+  Prior<T> prior(blocks(), options_);
+  prior.fix(precision);
+  hold_prior(std::move(prior), {});
+}
+
+template <class T>
+void Optimizer<T>::set_normals(NormalPrior given) {
+  Prior<T> prior = new_prior(options_, given);
+  hold_prior(std::move(prior), std::move(given));
+}
+
+template <class T>
+Prior<T> Optimizer<T>::new_prior(const Options& options, const NormalPrior& normals) const {
+  Prior<T> prior(blocks(), options);
+  if (!normals.given()) return prior;
+  ParameterNormals converted = parameter_normals(normals, model_.get());
+  const bool joins = converted.columns > 0;
+  try {
+    if (joins && is_low_rank_moment(posterior_->family()))
+      fail(Status::ERROR_UNSUPPORTED, "low-rank-moment posteriors have diagonal priors");
+    prior.give(std::move(converted), posterior_->kind());
+    check_prior(method_, prior, options);
+    if (prior.posterior() && method_.kind == MethodKind::stream)
+      check_holds(*in_family(*prior.posterior(), posterior_->kind()), *prior.posterior());
+  } catch (const Error& error) {
+    if (!joins || error.status() != Status::ERROR_UNSUPPORTED) throw;
+    fail(
+        error.status(),
+        "the prior of the intercept joins it with the slopes, because the inputs are standardised: %s. Leave "
+        "the intercept out, or learn a full posterior",
+        error.what());
+  }
+  return prior;
+}
+
+/// Takes over a prior; cannot fail.
+template <class T>
+void Optimizer<T>::hold_prior(Prior<T> prior, NormalPrior normals) {
   prior_ = std::move(prior);
+  normals_ = std::move(normals);
+  if (normals_.of_coefficients) units_of_prior_ = model_->standardization;
   averages.kfac.forget_prior();
   watch.forget();
+}
+
+template <class T>
+bool Optimizer<T>::prior_is_due() const {
+  if (!normals_.of_coefficients) return false;
+  const auto same = [](const ColumnMoments& a, const ColumnMoments& b) {
+    return a.mean == b.mean && a.scale == b.scale;
+  };
+  const Standardization& now = model_->standardization;
+  return !same(now.input_moments(), units_of_prior_.input_moments()) ||
+         !same(now.target_moments(), units_of_prior_.target_moments());
+}
+
+template <class T>
+void Optimizer<T>::settle_prior() {
+  if (!prior_is_due()) return;
+  Prior<T> prior = new_prior();
+  prior.set_groups(prior_.groups());
+  hold_prior(std::move(prior), normals_);
 }
 
 template <class T>

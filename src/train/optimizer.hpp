@@ -90,6 +90,24 @@ class Optimizer {
   Prior<T>& prior() { return prior_; }
   /// Fixes the prior to this posterior: its mean and whole precision. A blank posterior will start from it.
   void set_prior(std::shared_ptr<const Posterior<T>> prior);
+  /// Fixes the prior's mean to 0 and the precision of each parameter.
+  void set_prior(ConstSpan<T> precision);
+  /// Gives parameters or coefficients normal priors beside the groups of the options. They stay when options
+  /// or units change; nothing given takes them back.
+  void set_normals(NormalPrior given);
+  const NormalPrior& normals() const { return normals_; }
+  /// Returns the prior as the options define it, with the normal priors in the model's present units.
+  Prior<T> new_prior() const { return new_prior(options_, normals_); }
+  /// Calls read(prior) with the prior in the model's present units.
+  template <class Read>
+  void read_prior(Read&& read) const {
+    if (!prior_is_due()) return read(prior_);
+    Prior<T> prior = new_prior();
+    prior.set_groups(prior_.groups());
+    read(std::as_const(prior));
+  }
+  /// Converts priors of coefficients, if the model's units have changed.
+  void settle_prior();
 
   /// Returns the arguments of check_combination() for this optimizer with these options.
   Combination combination(const Options& options) const {
@@ -142,9 +160,15 @@ class Optimizer {
   PointLayout points_;  // the model's, and the posterior's unless the caller has changed it
   MethodContext context_;
   Options options_;
+  Prior<T> new_prior(const Options& options, const NormalPrior& normals) const;
+  /// True if the model's units have changed since priors of coefficients were converted.
+  bool prior_is_due() const;
+  void hold_prior(Prior<T> prior, NormalPrior normals);
   mutable std::optional<Use> checked_use_;  // use that the present options have been checked for
   StepKind step_kind_ = StepKind::natural_gradient;
   Prior<T> prior_;
+  NormalPrior normals_;
+  Standardization units_of_prior_;
   std::vector<ParameterBlock> rows_block_;  // theta as one block where there is no model
   StreamDraws<T> streams_;
   std::shared_ptr<DrawSource<T>> caller_draws_;

@@ -139,7 +139,8 @@ class Start {
     if (!is_given()) {
       if (const auto* const whole = kronecker_prior(optimizer_)) return start_near_kronecker(*whole);
       const Posterior<T>* const given = prior_.posterior();
-      if (options_.rule == Rule::blr && given && is_of_kind(*given, posterior->kind()))
+      if (options_.rule == Rule::blr && given && !prior_.has_normals() &&
+          is_of_kind(*given, posterior->kind()))
         return start_near_prior(*given);
     }
     if (optimizer_.step_kind() == StepKind::low_rank_moment) return start_low_rank(1 / isotropic());
@@ -229,16 +230,18 @@ class Start {
   Buffer<T> precision_;
 };
 
-/// Sets the mean to the prior's, or to the network's initialisation.
+/// Sets the mean to the prior's, or to the network's initialisation. Hidden units whose weights have normal
+/// priors start at both together: at equal weights they would stay equal.
 template <class T>
 void start_mean(const Optimizer<T>& optimizer, std::span<T> mean) {
   const Options& options = optimizer.options();
   std::ranges::fill(mean, T(0));
-  if (optimizer.prior().posterior())
-    std::ranges::copy(optimizer.prior().posterior()->mean(), mean.begin());
-  else if (optimizer.model() && options.initialization != Initialization::zero)
+  const Posterior<T>* const given = optimizer.prior().posterior();
+  const bool is_drawn = !given || (optimizer.prior().has_normals() && optimizer.context().has_hidden);
+  if (is_drawn && optimizer.model() && options.initialization != Initialization::zero)
     optimizer.model()->initialize(scheme_of(options.initialization), static_cast<std::uint64_t>(options.seed),
                                   mean);
+  if (given) std::ranges::transform(mean, given->mean(), mean.begin(), std::plus<>());
 }
 
 }  // namespace
@@ -246,13 +249,14 @@ void start_mean(const Optimizer<T>& optimizer, std::span<T> mean) {
 template <class T>
 void initialize(Optimizer<T>& optimizer) {
   Interruptible work;
+  optimizer.settle_prior();
   Posterior<T>& q = *optimizer.posterior();
   const Options& options = optimizer.options();
   Buffer<T> mean_buffer(q.dimension());
   const auto mean = mean_buffer.first(q.dimension());
   start_mean(optimizer, mean);
   std::optional<Prior<T>> prior;
-  if (!optimizer.prior().is_fixed()) prior.emplace(optimizer.blocks(), options);
+  if (!optimizer.prior().is_fixed()) prior = optimizer.new_prior();
   check_loop();
   Start<T> start(optimizer, prior ? *prior : optimizer.prior(), mean);
   check_loop();

@@ -134,6 +134,7 @@ bool use_sums(Optimizer<T>& optimizer, ConstSpan<double> sums) {
   Likelihood& likelihood = optimizer.model()->likelihood;
   if (!limits_rates(optimizer)) {
     const bool settles = settle_scales(*optimizer.model(), sums);
+    if (settles) optimizer.settle_prior();
     if (settles) optimizer.watch.forget();  // the last good state has noise in units of the old scales
     return settles;
   }
@@ -149,6 +150,7 @@ bool use_sums(Optimizer<T>& optimizer, ConstSpan<double> sums) {
 template <class T, class Add>
 bool learn_units(Optimizer<T>& optimizer, Add add) {
   limit_noise(*optimizer.model());
+  optimizer.settle_prior();
   if (!asks_targets(optimizer)) return false;
   const ConstSpan<double> sums = sum_over_shards(optimizer.team, optimizer.memory.shard_numbers,
                                                  std::max<Index>(1, optimizer.state.shards),
@@ -318,7 +320,8 @@ template <class T>
 void start_intercepts(Optimizer<T>& optimizer, double mean) {
   const TargetKind targets = optimizer.model()->likelihood.target_kind();
   if (targets == TargetKind::level || !optimizer.context().has_hidden || !optimizer.state.is_fresh ||
-      !(mean > 0) || optimizer.prior().posterior() || optimizer.model()->offsets() > 0)
+      !(mean > 0) || (optimizer.prior().posterior() && !optimizer.prior().has_normals()) ||
+      optimizer.model()->offsets() > 0)
     return;
   const ParameterBlock& last = optimizer.blocks().back();
   if (!last.is_bias || last.is_point || last.size() != optimizer.model()->outputs()) return;

@@ -440,6 +440,10 @@ const Case changes[] = {
      [](trained& t) { return bdl_optimizer_start_noise(t.optimizer, in(20, 2)); }},
     {"bdl_optimizer_set_choice",
      [](trained& t) { return bdl_optimizer_set_choice(t.optimizer, "prior_groups", "blocks"); }},
+    {"bdl_optimizer_set_prior_normal",
+     [](trained& t) {
+       return bdl_optimizer_set_prior_normal(t.optimizer, in(1, t.parameters), in(1, t.parameters));
+     }},
     {"bdl_optimizer_set_prior",
      [](trained& t) { return bdl_optimizer_set_prior(t.optimizer, in(1, t.parameters)); }},
     {"bdl_optimizer_initialize", [](trained& t) { return bdl_optimizer_initialize(t.optimizer); }},

@@ -75,6 +75,7 @@ inline void ask_state(const bdl_optimizer* o, const Sizes& sizes) {
   ASK(bdl_optimizer_evidence, o, bdl_none(), bdl_none(), number(), number(), number());
   ASK(bdl_optimizer_noise, o, &is_exact, &text);
   ASK(bdl_optimizer_get_prior, o, matrix(1, sizes.parameters));
+  ASK(bdl_optimizer_get_prior_coefficients, o, matrix(1, sizes.parameters), matrix(1, sizes.parameters));
   ASK(bdl_optimizer_prequential, o, &count, &shift, &other);
   ask_memory(o);
 }

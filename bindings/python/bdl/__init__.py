@@ -44,6 +44,7 @@ from .lowlevel import bdl_version as _version
 from .model import Block, Model, Standardization
 from .optimizer import Diagnosis, Elbo, Evidence, Optimizer, Prequential, Progress, Training, suggest_method, suggest_noise, suggest_training
 from .posterior import Posterior
+from .prior import Normal, normal
 from .predict import (
     ClassPrediction,
     Leverage,

@@ -629,6 +629,16 @@ class Model(Handle):
         lowlevel.bdl_model_evaluate(self._handle, arrays.row(parameters, "parameters"), x, outputs)
         return outputs
 
+    @property
+    def coefficient_count(self) -> int:
+        """Number of coefficients of a generalised linear model: intercepts and slopes; 0 for other networks.
+
+        >>> import bdl
+        >>> bdl.Model.mlp([2, 1]).coefficient_count, bdl.Model.mlp([2, 5, 1]).coefficient_count
+        (3, 0)
+        """
+        return lowlevel.bdl_model_coefficient_count(self._handle, -1)
+
     def coefficients(self, parameters: Any, base_class: int | None = None) -> np.ndarray:
         """Returns coefficients in the data's units, of shape (n, outputs, 1 + inputs): intercept, then slopes.
 

@@ -14,6 +14,7 @@ from .errors import brief
 from .handle import Handle, capsule_of, to_bytes
 from .model import Model
 from .posterior import Posterior
+from .prior import Normal
 
 
 class Progress(NamedTuple):
@@ -111,6 +112,10 @@ class Prequential(NamedTuple):
     count: int
     log_density: float
     error: float
+
+
+def _flat(values: Any, name: str) -> Any:
+    return arrays.row(np.ravel(np.asarray(values, dtype=float)), name)
 
 
 class Optimizer(Handle):
@@ -287,16 +292,41 @@ class Optimizer(Handle):
     def prior_precision(self, precision: Any) -> None:
         lowlevel.bdl_optimizer_set_prior(self._handle, arrays.row(precision, "precision"))
 
+    @property
+    def coefficient_prior(self) -> Normal:
+        """Priors of the coefficients of a generalised linear model, in the units of the data.
+
+        Location and scale have shape (outputs, 1 + inputs): the intercept, then the slopes. Set a scale to NaN
+        to leave the prior of the options, which training may learn; an intercept then has a prior at the
+        inputs' means. ``numpy.inf`` is a flat prior. The priors stay when the model is standardised.
+
+        >>> import bdl, numpy as np
+        >>> model, q = bdl.Model.mlp([1, 1]), bdl.Posterior.full(2)
+        >>> optimizer = bdl.Optimizer(model, q, "exact-full")
+        >>> optimizer.coefficient_prior = bdl.normal([0, 2], [np.nan, 0.5])
+        >>> optimizer.coefficient_prior.scale
+        array([[1. , 0.5]])
+        """
+        location, scale = (arrays.empty(1, self.model.coefficient_count) for _ in range(2))
+        lowlevel.bdl_optimizer_get_prior_coefficients(self._handle, location, scale)
+        return Normal(location.reshape(self.model.outputs, -1), scale.reshape(self.model.outputs, -1))
+
+    @coefficient_prior.setter
+    def coefficient_prior(self, prior: Normal) -> None:
+        location, scale = (_flat(part, name) for part, name in ((prior.location, "location"), (prior.scale, "scale")))
+        lowlevel.bdl_optimizer_set_prior_coefficients(self._handle, location, scale)
+
     def set_prior(self, prior: Posterior | Any) -> None:
-        """Fixes the prior, so that training does not learn it.
+        """Sets the prior, so that training does not learn it.
 
         Use the posterior of earlier data as the prior of new data to learn task after task.
 
         Parameters
         ----------
-        prior : Posterior, float or array of shape (D,)
-            A posterior, whose mean and precision become those of the prior; or the precision of the prior
-            N(0, 1 / precision), one for all parameters or one for each.
+        prior : Posterior, Normal, float or array of shape (D,)
+            A posterior, whose mean and precision become those of the prior; :func:`bdl.normal` of parameters
+            (of standardised data), where a scale of NaN leaves the prior of the options; or the precision of
+            the prior N(0, 1 / precision), one for all parameters or one for each.
 
         Examples
         --------
@@ -317,6 +347,9 @@ class Optimizer(Handle):
         if isinstance(prior, Posterior):
             of_prior = capsule_of(prior, Posterior, "prior")
             lowlevel.bdl_optimizer_set_prior_posterior(self._handle, of_prior)
+        elif isinstance(prior, Normal):
+            location, scale = arrays.row(prior.location, "location"), arrays.row(prior.scale, "scale")
+            lowlevel.bdl_optimizer_set_prior_normal(self._handle, location, scale)
         else:
             self.prior_precision = prior
 

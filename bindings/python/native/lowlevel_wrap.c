@@ -10575,6 +10575,215 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_bdl_optimizer_set_prior_normal(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_prior_normal", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_set_prior_normal", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "location", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "scale", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_set_prior_normal(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_set_prior_coefficients(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_set_prior_coefficients", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    const int use = strstr("bdl_optimizer_set_prior_coefficients", "_request_stop") ? STOPS : CHANGES;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", use, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "location", 0, &view2) < 0) SWIG_fail;
+    arg2 = view2.matrix;
+  }
+  {
+    if (view_argument(swig_obj[2], "scale", 0, &view3) < 0) SWIG_fail;
+    arg3 = view3.matrix;
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_set_prior_coefficients(arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_bdl_optimizer_get_prior_coefficients(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix_out arg2 ;
+  bdl_matrix_out arg3 ;
+  Argument argument1 = {
+    0
+  } ;
+  View view2 = {
+    0
+  } ;
+  View view3 = {
+    0
+  } ;
+  PyObject *swig_obj[3] ;
+  bdl_status result;
+  
+  if (!SWIG_Python_UnpackTuple(args, "bdl_optimizer_get_prior_coefficients", 3, 3, swig_obj)) SWIG_fail;
+  {
+    void* handle;
+    if (handle_argument(swig_obj[0], "optimizer","bdl_optimizer", READS, &handle, &argument1) < 0) SWIG_fail;
+    arg1 = (bdl_optimizer *)handle;
+  }
+  {
+    if (view_argument(swig_obj[1], "location", 1, &view2) < 0) SWIG_fail;
+    arg2 = view_output(&view2);
+  }
+  {
+    if (view_argument(swig_obj[2], "scale", 1, &view3) < 0) SWIG_fail;
+    arg3 = view_output(&view3);
+  }
+  {
+    begin_call();
+    {
+      SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+      result = (bdl_status)bdl_optimizer_get_prior_coefficients((struct bdl_optimizer const *)arg1,arg2,arg3);
+      SWIG_PYTHON_THREAD_END_ALLOW;
+    }
+    end_call();
+  }
+  {
+    const int stopped = check_status(result);
+    if (stopped < 0) SWIG_fail;
+    resultobj = stopped ? Py_NewRef(Py_True) : Py_NewRef(Py_None);
+  }
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return resultobj;
+fail:
+  {
+    handle_release(&argument1); 
+  }
+  {
+    view_release(&view2); 
+  }
+  {
+    view_release(&view3); 
+  }
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_bdl_optimizer_get_prior(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
@@ -19843,6 +20052,52 @@ static PyMethodDef SwigMethods[] = {
 		":rtype: int\n"
 		":return: BDL_OK, BDL_ERROR_UNSUPPORTED as above, BDL_ERROR_SHAPE for another number of parameters,\n"
 		"            BDL_ERROR_INVALID_ARGUMENT or BDL_ERROR_DIVERGED if the optimizer's dtype cannot hold it\n"
+		""},
+	 { "bdl_optimizer_set_prior_normal", _wrap_bdl_optimizer_set_prior_normal, METH_VARARGS, "\n"
+		"Gives parameters normal priors N(location, scale^2), in the units in which the model is trained: those of\n"
+		"standardised data. Parameters whose scale is NaN keep the prior of the options, which is still learned\n"
+		"beside the others. The priors stay when options change, until the prior is set in another way. Networks\n"
+		"with hidden units start at locations plus random weights. Dropout posteriors return BDL_ERROR_UNSUPPORTED.\n"
+		"Since 0.4.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer\n"
+		":type location: bdl_matrix\n"
+		":param location:  1 x 1 or 1 x D, finite\n"
+		":type scale: bdl_matrix\n"
+		":param scale:     1 x 1 or 1 x D, standard deviations: positive, infinite for a flat prior, or NaN. Point\n"
+		"                     parameters have no prior\n"
+		""},
+	 { "bdl_optimizer_set_prior_coefficients", _wrap_bdl_optimizer_set_prior_coefficients, METH_VARARGS, "\n"
+		"Gives coefficients of a generalised linear model normal priors N(location, scale^2) in the caller's units\n"
+		"of x and f, in the order of bdl_model_coefficients() with base_class -1. Otherwise it is as\n"
+		"bdl_optimizer_set_prior_normal(). The priors are of the coefficients, whatever the standardisation: if it\n"
+		"changes, before the first fit or in a stream, they are converted anew. Since 0.4.\n"
+		"\n"
+		"The intercept is the value of f where all inputs are 0. If inputs are shifted (bdl_model_standardize()), its\n"
+		"prior joins parameters: Lambda_0 then has a column for each output with such a prior. Posteriors of all\n"
+		"families but low-rank-moment, dropout and Kronecker-factored ones, and low-rank ones of a smaller rank on\n"
+		"streams, learn with it; these return BDL_ERROR_UNSUPPORTED, and the evidence of Laplace's approximation\n"
+		"learns no precisions beside it. An intercept whose scale is NaN keeps the prior of the options, which is\n"
+		"that of centred inputs: of f at the means of the inputs, as in rstanarm (Goodrich et al.).\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer with a generalised linear model; else BDL_ERROR_UNSUPPORTED\n"
+		":type location: bdl_matrix\n"
+		":param location:  1 x 1 or 1 x K, finite; K = bdl_model_coefficient_count(model, -1)\n"
+		":type scale: bdl_matrix\n"
+		":param scale:     1 x 1 or 1 x K: positive, infinite for a flat prior, or NaN\n"
+		""},
+	 { "bdl_optimizer_get_prior_coefficients", _wrap_bdl_optimizer_get_prior_coefficients, METH_VARARGS, "\n"
+		"Reads the prior of each coefficient of a generalised linear model in the caller's units. Coefficients\n"
+		"without a prior by bdl_optimizer_set_prior_coefficients() have that of the options, or by\n"
+		"bdl_optimizer_set_prior(): slopes that of their standardised weight, and intercepts that of the value at the\n"
+		"inputs' means. Since 0.4.\n"
+		":type optimizer: bdl_optimizer\n"
+		":param optimizer: an optimizer with a generalised linear model; else BDL_ERROR_UNSUPPORTED, also if the prior\n"
+		"                     is a posterior: bdl_posterior_coefficients() converts that\n"
+		":type location: bdl_matrix_out\n"
+		":param location:  receives 1 x K\n"
+		":type scale: bdl_matrix_out\n"
+		":param scale:     receives 1 x K standard deviations\n"
 		""},
 	 { "bdl_optimizer_get_prior", _wrap_bdl_optimizer_get_prior, METH_VARARGS, "\n"
 		"Reads the current, possibly learned, prior precision of every parameter into 1 x D. If the prior is a\n"

@@ -126,3 +126,122 @@ def test_layerwise_full():
     q = bdl.Posterior.layerwise_full(model)
     assert (q.family, q.dimension, list(q.tensors())[1]) == ("layerwise_full", 13, "block0.precision")
     assert bdl.Posterior.blockwise_full(np.array([9, 4]), "float32").dtype == "float32"
+
+
+def line(n=30, factor=1.0):
+    rng = np.random.default_rng(5)
+    X = np.column_stack([100 + 3 * rng.normal(size=n), rng.normal(size=n) / 100]) * [factor, 1]
+    y = 40 + 2 / factor * X[:, 0] - 30 * X[:, 1] + rng.normal(size=n)
+    return X, y
+
+
+KNOWN = {"learn_noise": 0}
+
+
+def closed_form(X, y, location, scale, tau):
+    Z = np.column_stack([np.ones(len(X)), X])
+    size = 1 / np.linalg.norm(Z, axis=0)
+    Z = Z * size
+    precision = (size / np.asarray(scale)) ** 2
+    covariance = np.linalg.inv(np.diag(precision) + tau * Z.T @ Z)
+    mean = covariance @ (tau * Z.T @ y + precision * np.asarray(location) / size)
+    return mean * size, covariance * np.outer(size, size)
+
+
+@pytest.mark.parametrize("factor", [1, 1e-3])
+def test_normal_priors_are_in_the_units_of_the_data(factor):
+    X, y = line(factor=factor)
+    prior = {"intercept": bdl.normal(20, 10), "x0": bdl.normal(1.5 / factor, 0.2 / factor), "x1": bdl.normal(0, 5)}
+    glm = bdl.BayesianGLM(prior=prior, options=KNOWN).fit(X, y)
+    tau = glm.model_.noise_precision[0]
+    mean, covariance = closed_form(X, y, [20, 1.5 / factor, 0], [10, 0.2 / factor, 5], tau)
+    std = np.sqrt(np.diag(covariance))
+    assert np.allclose([glm.intercept_, *glm.coef_], mean, rtol=0, atol=1e-9 * std.max() / std.min() * std)
+    assert np.allclose([glm.intercept_std_, *glm.coef_std_], std, rtol=1e-9)
+    table = glm.summary()
+    assert np.allclose(table.prior.location, [20, 1.5 / factor, 0])
+    assert f"normal(20, 10)" in str(table) and "prior" in str(table)
+    assert list(table.to_frame()["prior scale"]) == [10, 0.2 / factor, 5]
+
+
+def test_one_prior_is_that_of_slopes():
+    X, y = line()
+    glm = bdl.BayesianGLM(prior=bdl.normal(0, [0.5, np.inf])).fit(X, y)
+    prior = glm.optimizer_.coefficient_prior
+    assert np.allclose(prior.scale[0, 1:], [0.5, np.inf]) and np.isclose(prior.location[0, 0], y.mean())
+    flat = bdl.BayesianGLM(prior={"intercept": bdl.normal(0, np.inf), "x0": bdl.normal(0, np.inf), "x1": bdl.normal(0, np.inf)})
+    flat.fit(X, y)
+    expected = np.linalg.lstsq(np.column_stack([np.ones(len(X)), X]), y, rcond=None)[0]
+    assert np.allclose([flat.intercept_, *flat.coef_], expected, rtol=1e-8)
+
+
+def test_priors_of_several_outputs_have_their_names():
+    X, y = line()
+    Y = np.column_stack([y, -y])
+    prior = {"x0": bdl.normal(0, 1), "1: x1": bdl.normal(3, 2), "0: intercept": bdl.normal(40, 1)}
+    glm = bdl.BayesianGLM(prior=prior).fit(X, Y)
+    given = glm.optimizer_.coefficient_prior
+    assert given.scale[0, 1] == 1 and given.scale[1, 1] == 1 and given.scale[1, 2] == 2 and given.location[1, 2] == 3
+    assert given.location[0, 0] == 40 and given.scale[0, 0] == 1
+
+
+def test_checkpoints_keep_normal_priors():
+    import pickle
+
+    X, y = line()
+    glm = bdl.BayesianGLM(prior={"x0": bdl.normal(1, 0.1)}).fit(X, y)
+    copy = pickle.loads(pickle.dumps(glm))
+    assert copy.optimizer_.coefficient_prior.scale[0, 1] == 0.1
+    assert np.array_equal(copy.optimizer_.prior_precision, glm.optimizer_.prior_precision)
+
+
+def test_networks_have_priors_by_layer_and_feature():
+    X, y = line()
+    prior = {"layer1.weight": bdl.normal(0, 0.25), "x1": bdl.normal(0, 0.001)}
+    m = bdl.BayesianMLPRegressor(hidden=[4], prior=prior, epochs=20, noise="gaussian").fit(X, y)
+    precision = m.optimizer_.prior_precision
+    first, second = m.model_.blocks[0], m.model_.blocks[2]
+    assert np.allclose(precision[second.offset : second.offset + 4], 16)
+    assert np.allclose(precision[1:8:2], 1e6) and not np.allclose(precision[0:8:2], 1e6)
+    assert np.abs(m.posterior_.mean[1:8:2]).max() < 0.01 and first.cols == 2
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        ({"x7": bdl.normal(0, 1)}, "prior has the name 'x7', which is unknown: did you mean 'x"),
+        ({"Intercept": bdl.normal(0, 1)}, "did you mean 'intercept'?"),
+        ({"age": bdl.normal(0, 1)}, "expected one of: 'intercept', 'x0', 'x1'"),
+        ({"x0": 3}, r"prior\['x0'\] is 3, expected bdl.normal\(location, scale\)"),
+        (bdl.normal(0, [1, 2, 3]), "prior has 3 numbers, expected 1 or 2"),
+        ("flat", "prior is a str, expected bdl.normal"),
+    ],
+)
+def test_mistakes_in_priors_are_explained(prior, message):
+    X, y = line()
+    with pytest.raises((ValueError, TypeError), match=message):
+        bdl.BayesianGLM(prior=prior).fit(X, y)
+
+
+def test_normal_refuses_what_is_no_prior():
+    with pytest.raises(ValueError, match="scale is -1, expected positive numbers"):
+        bdl.normal(0, -1)
+    with pytest.raises(ValueError, match="location is inf, expected finite numbers"):
+        bdl.normal(np.inf, 1)
+    with pytest.raises(ValueError, match="location is 'a', expected a number"):
+        bdl.normal("a", 1)
+
+
+def test_precisions_of_inputs_find_the_useful_ones():
+    """Friedman (1991): five of ten inputs do nothing."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(450, 10))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4] + rng.normal(size=450)
+    train, test = slice(0, 150), slice(150, None)
+    errors = {}
+    for groups in "layers", "inputs":
+        m = bdl.BayesianMLPRegressor(hidden=[20], options={"prior_groups": groups}).fit(X[train], y[train])
+        errors[groups] = np.sqrt(np.mean((m.predict(X[test]) - y[test]) ** 2))
+    precision = m.optimizer_.prior_precision[:10]
+    assert precision[5:].min() > 2 * precision[:5].max(), precision
+    assert errors["inputs"] < 1.05 * errors["layers"], errors

@@ -58,8 +58,11 @@ template <class T>
 EvidenceSearch learned_by_evidence(const Optimizer<T>& optimizer) {
   EvidenceSearch search;
   const PriorGroups groups = optimizer.options().prior_groups;
-  const bool by_layers = groups == PriorGroups::layers || groups == PriorGroups::shared;
-  search.prior = !optimizer.prior().is_fixed() && (by_layers || !is_mode(optimizer));
+  const bool by_layers =
+      groups == PriorGroups::layers || groups == PriorGroups::shared || groups == PriorGroups::inputs;
+  const Posterior<T>* const given = optimizer.prior().posterior();
+  const bool by_evidence = !optimizer.prior().is_fixed() && (!given || given->is_diagonal());
+  search.prior = by_evidence && (by_layers || !is_mode(optimizer));
   search.noise = evidence_learns_noise(optimizer);
   return search;
 }
@@ -100,7 +103,7 @@ std::unique_ptr<Posterior<T>> posterior_at(const Optimizer<T>& optimizer,
   Likelihood likelihood = optimizer.model()->likelihood;
   if (search.noise) multiply_noise(optimum.noise_factor, likelihood);
   std::optional<Prior<T>> prior;
-  if (search.prior) prior.emplace(optimizer.blocks(), optimizer.options()).set_groups(optimum.groups);
+  if (search.prior) (prior = optimizer.new_prior())->set_groups(optimum.groups);
   auto q = optimizer.posterior()->clone();
   laplace.write({likelihood, prior ? *prior : optimizer.prior(), optimizer.options().kl_weight}, *q);
   q->set_blank(false);

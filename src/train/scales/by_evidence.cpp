@@ -51,7 +51,8 @@ template <class T>
 bool learns_by_evidence(const Optimizer<T>& optimizer) {
   return optimizer.method().kind == MethodKind::batch &&
          learns_by_evidence(optimizer.options(), optimizer.context()) && !optimizer.prior().is_fixed() &&
-         !optimizer.model()->likelihood.noise_covariance().given() && optimizer.posterior()->is_gaussian();
+         !optimizer.prior().has_normals() && !optimizer.model()->likelihood.noise_covariance().given() &&
+         optimizer.posterior()->is_gaussian();
 }
 
 /// Log noise precisions are 0 when they become free: their prior is learned once they have moved.

@@ -40,7 +40,8 @@ bool may_doubt(const Optimizer<T>& optimizer) {
   const MethodContext& context = optimizer.context();
   return optimizer.method().kind == MethodKind::batch && optimizer.options().learn_prior == learn_in_doubt &&
          context.is_network && context.has_classes() && context.without_separate_examples.empty() &&
-         !optimizer.prior().is_fixed() && optimizer.posterior()->is_gaussian();
+         !optimizer.prior().is_fixed() && !optimizer.prior().has_normals() &&
+         optimizer.posterior()->is_gaussian();
 }
 
 template <class T>

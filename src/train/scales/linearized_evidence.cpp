@@ -115,11 +115,57 @@ void LinearizedEvidence<T>::add_layers(const Estimate<T>& estimate) {
     layer->gram(false, gram, rows.scratch());
     layer->project({mean.data() + offset, layer->parameters(), 1}, false, products_.matrix(1, count),
                    rows.scratch());
+    if (const auto* dense = dynamic_cast<const OuterRows<T>*>(layer);
+        dense && has_inputs_apart(*dense, offset)) {
+      add_inputs(*dense, offset);
+      continue;
+    }
     // The last layer's parameters of the means come first, and those of log noise precisions last.
     gives_means_[at(prior_.group[at(offset)])] = true;
     add_layer(0, offset, gram);
     if (parts().size() > 1) add_layer(1, offset + layer->parameters() - 1, gram);
   }
+}
+
+/// True if each input of the layer has a group of weights.
+template <class T>
+bool LinearizedEvidence<T>::has_inputs_apart(const OuterRows<T>& rows, Index offset) const {
+  return optimizer_.options().prior_groups == PriorGroups::inputs && offset == 0 && rows.layer().inputs > 0;
+}
+
+/// Adds the rows e_r a_r^T of a dense layer, a column of a at a time, and e_r of its bias: their Gram
+/// matrices are e_r^T e_s a_jr a_js, and their products with the parameters a_jr sum_o e_or w_oj.
+template <class T>
+void LinearizedEvidence<T>::add_inputs(const OuterRows<T>& rows, Index offset) {
+  const ConstMatrixView<T> a = rows.inputs(), e = rows.sensitivities();
+  const Index count = e.cols, inputs = rows.layer().inputs;
+  const T* const w = optimizer_.posterior()->mean().data() + offset;
+  const auto gram = gram_.matrix(count, count), of_outputs = gram_of_outputs_.matrix(count, count);
+  const auto products = products_.first(count);
+  for (Index s = 0; s < count; ++s)
+    for (Index r = s; r < count; ++r) {
+      double sum = 0;
+      for (Index o = 0; o < e.rows; ++o) sum += static_cast<double>(e(o, r)) * static_cast<double>(e(o, s));
+      of_outputs(r, s) = sum;
+    }
+  const auto add = [&](Index parameter, auto&& input, auto&& weight) {
+    for (Index s = 0; s < count; ++s) {
+      for (Index r = s; r < count; ++r) gram(r, s) = of_outputs(r, s) * input(r) * input(s);
+      double sum = 0;
+      for (Index o = 0; o < e.rows; ++o) sum += static_cast<double>(e(o, s)) * weight(o);
+      products[at(s)] = static_cast<T>(input(s) * sum);
+    }
+    gives_means_[at(prior_.group[at(parameter)])] = true;
+    for (std::size_t part = 0; part < parts().size(); ++part) add_layer(part, parameter, gram);
+  };
+  for (Index j = 0; j < inputs; ++j)
+    add(
+        offset + j, [&](Index r) { return static_cast<double>(a(j, r % a.cols)); },
+        [&](Index o) { return static_cast<double>(w[o * inputs + j]); });
+  if (!rows.layer().has_bias()) return;
+  add(
+      offset + rows.layer().weights(), [](Index) { return 1.0; },
+      [&](Index o) { return static_cast<double>(w[rows.layer().weights() + o]); });
 }
 
 /// Adds the rows of a part in a layer to the group of this parameter of the layer.

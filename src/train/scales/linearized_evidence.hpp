@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "curvature/estimator.hpp"
+#include "network/outer_rows.hpp"
 #include "train/scales/evidence_rows.hpp"
 #include "train/scales/target_noise.hpp"
 
@@ -61,6 +62,8 @@ class LinearizedEvidence {
   void hold_parts();
   void add_layers(const Estimate<T>& estimate);
   void add_layer(std::size_t part, Index parameter, ConstMatrixView<double> gram);
+  bool has_inputs_apart(const OuterRows<T>& rows, Index offset) const;
+  void add_inputs(const OuterRows<T>& rows, Index offset);
   void add_variances(const Estimate<T>& estimate);
   void compute_errors();
   void compute_squares();
@@ -85,7 +88,7 @@ class LinearizedEvidence {
   double value_ = 0;
   bool is_evaluated_ = false;  // at the present scales
   Scratch scratch_;
-  Buffer<double> gram_, variances_;
+  Buffer<double> gram_, gram_of_outputs_, variances_;
   Buffer<T> products_, written_, outputs_;
 };
 

@@ -203,6 +203,24 @@ BDL_CALLS(bdl_optimizer_set_prior_posterior) {
   s.changes(bdl_optimizer_set_prior_posterior, With{o.handle, s.posterior_for(o.shape).handle});
 }
 
+BDL_CALLS(bdl_optimizer_set_prior_normal) {
+  auto& o = s.optimizer();
+  const std::int64_t d = s.bytes.below(2) ? 1 : o.shape.parameters;
+  s.changes(bdl_optimizer_set_prior_normal, With{o.handle, s.in(1, d), s.in(1, d, Kind::positive)});
+}
+
+BDL_CALLS(bdl_optimizer_set_prior_coefficients) {
+  auto& o = s.optimizer();
+  const std::int64_t d = s.bytes.below(2) ? 1 : o.shape.parameters;
+  s.changes(bdl_optimizer_set_prior_coefficients, With{o.handle, s.in(1, d), s.in(1, d, Kind::positive)});
+}
+
+BDL_CALLS(bdl_optimizer_get_prior_coefficients) {
+  auto& o = s.optimizer();
+  s.reads(bdl_optimizer_get_prior_coefficients,
+          With{o.handle, s.out(1, o.shape.parameters), s.out(1, o.shape.parameters)});
+}
+
 BDL_CALLS(bdl_optimizer_get_prior) {
   auto& o = s.optimizer();
   s.reads(bdl_optimizer_get_prior, With{o.handle, s.out(1, o.shape.parameters)});

@@ -51,6 +51,7 @@ export save, load
 export networks, network_description
 export set_row_weights!, has_row_weights, set_offsets!, noffsets, weights
 export load_yacht
+export normal, coefficient_prior
 export BayesianMLP, BayesianConv, BayesianGLM, fit, cross_validate, tune!, score, novelty, novelty_limit, learn_novelty!, loglikelihood, coef, coefnames, sample_coefficients, vcov, stderror, confint, nobs, dof, classes
 
 include("errors.jl")
@@ -85,6 +86,7 @@ include("search.jl")
 include("checkpoint.jl")
 include("labels.jl")
 include("networks.jl")
+include("normals.jl")
 include("estimators.jl")
 include("rows.jl")
 include("keywords.jl")

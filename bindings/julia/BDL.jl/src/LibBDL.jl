@@ -2318,6 +2318,61 @@ function bdl_optimizer_set_prior_posterior(optimizer::Union{bdl_optimizer,Ptr{bd
 end
 
 """
+Gives parameters normal priors N(location, scale^2), in the units in which the model is trained: those of
+standardised data. Parameters whose scale is NaN keep the prior of the options, which is still learned
+beside the others. The priors stay when options change, until the prior is set in another way. Networks
+with hidden units start at locations plus random weights. Dropout posteriors return BDL_ERROR_UNSUPPORTED.
+Since 0.4.
+
+# Arguments
+- `optimizer`: an optimizer
+- `location`: 1 x 1 or 1 x D, finite
+- `scale`: 1 x 1 or 1 x D, standard deviations: positive, infinite for a flat prior, or NaN. Point
+  parameters have no prior
+"""
+function bdl_optimizer_set_prior_normal(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, location::Union{bdl_matrix,MatrixView}, scale::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_optimizer_set_prior_normal, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix,), optimizer, location, scale)
+end
+
+"""
+Gives coefficients of a generalised linear model normal priors N(location, scale^2) in the caller's units
+of x and f, in the order of bdl_model_coefficients() with base_class -1. Otherwise it is as
+bdl_optimizer_set_prior_normal(). The priors are of the coefficients, whatever the standardisation: if it
+changes, before the first fit or in a stream, they are converted anew. Since 0.4.
+
+The intercept is the value of f where all inputs are 0. If inputs are shifted (bdl_model_standardize()), its
+prior joins parameters: Lambda_0 then has a column for each output with such a prior. Posteriors of all
+families but low-rank-moment, dropout and Kronecker-factored ones, and low-rank ones of a smaller rank on
+streams, learn with it; these return BDL_ERROR_UNSUPPORTED, and the evidence of Laplace's approximation
+learns no precisions beside it. An intercept whose scale is NaN keeps the prior of the options, which is
+that of centred inputs: of f at the means of the inputs, as in rstanarm (Goodrich et al.).
+
+# Arguments
+- `optimizer`: an optimizer with a generalised linear model; else BDL_ERROR_UNSUPPORTED
+- `location`: 1 x 1 or 1 x K, finite; K = bdl_model_coefficient_count(model, -1)
+- `scale`: 1 x 1 or 1 x K: positive, infinite for a flat prior, or NaN
+"""
+function bdl_optimizer_set_prior_coefficients(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, location::Union{bdl_matrix,MatrixView}, scale::Union{bdl_matrix,MatrixView})
+    return ccall((:bdl_optimizer_set_prior_coefficients, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix, bdl_matrix,), optimizer, location, scale)
+end
+
+"""
+Reads the prior of each coefficient of a generalised linear model in the caller's units. Coefficients
+without a prior by bdl_optimizer_set_prior_coefficients() have that of the options, or by
+bdl_optimizer_set_prior(): slopes that of their standardised weight, and intercepts that of the value at the
+inputs' means. Since 0.4.
+
+# Arguments
+- `optimizer`: an optimizer with a generalised linear model; else BDL_ERROR_UNSUPPORTED, also if the prior
+  is a posterior: bdl_posterior_coefficients() converts that
+- `location`: receives 1 x K
+- `scale`: receives 1 x K standard deviations
+"""
+function bdl_optimizer_get_prior_coefficients(optimizer::Union{bdl_optimizer,Ptr{bdl_optimizer}}, location::Union{bdl_matrix_out,MatrixView}, scale::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_optimizer_get_prior_coefficients, libbdl), Cint, (Ptr{bdl_optimizer}, bdl_matrix_out, bdl_matrix_out,), optimizer, location, scale)
+end
+
+"""
 Reads the current, possibly learned, prior precision of every parameter into 1 x D. If the prior is a
 posterior, this is the diagonal of its precision. Since 0.1.
 """

@@ -163,9 +163,9 @@ function coefnames(m::BayesianNetwork; base = nothing)
 end
 
 "Returns the beginnings of the names of coefficients, one for each output."
-function output_heads(m)
-    model = fitted(m).model
-    heads = likelihood(model) === :categorical && m.classes !== nothing ? ["$class: " for class in m.classes] :
+output_heads(m) = heads_of(fitted(m).model, m.classes)
+function heads_of(model, classes)
+    heads = likelihood(model) === :categorical && classes !== nothing ? ["$class: " for class in classes] :
             nmeans(model) == 1 ? [""] : ["y$c: " for c in 1:nmeans(model)]
     return likelihood(model) === :heteroscedastic ? [heads; heads .* "log noise precision: "] : heads
 end

@@ -203,7 +203,7 @@ function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image, weights = not
     rows, values = with_offset(X, offset), with_weights(encoded_targets(found, y), weights)
     s.standardize && !learns_scales(model, size(X, 1), s) &&
         standardize_as!(model, s.prior, rows, has_scale(likelihood) || weights !== nothing ? values : nothing)
-    optimizer = optimizer_for(model, size(X, 1), s)
+    optimizer = optimizer_for(model, size(X, 1), s, found)
     with_noise && start_noise!(optimizer, offset === nothing ? values : Dataset(rows, values))
     m.classes, m.vector, m.optimizer = found, y isa AbstractVector, optimizer
     return m
@@ -225,7 +225,7 @@ function build!(m::BayesianNetwork, data::Dataset)
     model = tell_rows!(model_for(m, noisy(word, noise), inputs, targets, image), data.row_weights, data.offsets)
     word === :ordinal && set_levels!(model, class_count(found, data))
     s.standardize && !learns_scales(model, nrows(data), s) && standardize_as!(model, s.prior, data)
-    optimizer = optimizer_for(model, nrows(data), s)
+    optimizer = optimizer_for(model, nrows(data), s, found)
     start_noise!(optimizer, data)
     m.classes, m.vector, m.optimizer = found, columns == 1, optimizer
     return m
@@ -242,13 +242,17 @@ function numbered_classes(likelihood, data)
 end
 
 "Posterior and optimizer of n rows, as the settings say or suits the model."
-function optimizer_for(model, n, s)
+function optimizer_for(model, n, s, classes = nothing)
     training = suggest_training(model, n; method = s.method, family = wanted_family(s))
     optimizer = Optimizer(model, posterior_for(model, training, s), training.method, n; seed = s.seed)
     set_text!(optimizer, training.options)
     s.standardize || set!(optimizer; stream_scales = "given")
     set!(optimizer; s.options...)
-    s.prior === nothing || set_prior!(optimizer, posterior_of(s.prior))
+    if is_normal_prior(s.prior)
+        give_normals!(optimizer, s.prior, heads_of(model, classes))
+    elseif s.prior !== nothing
+        set_prior!(optimizer, posterior_of(s.prior))
+    end
     return optimizer
 end
 
@@ -274,7 +278,7 @@ function chosen_noise(m, likelihood, n, inputs, targets, image, y)
     likelihood === :gaussian && !(m isa BayesianConv && is_whole(s.network)) || return :gaussian
     haskey(s.options, :heteroscedastic_from) && return :heteroscedastic  # it has no other meaning
     optimizer = optimizer_for(model_for(m, :gaussian, inputs, targets, image), n, merge(s, (prior = nothing,)))
-    noise, distance = noise_and_outlier(optimizer, false, s.prior === nothing ? nothing : posterior_of(s.prior), y)
+    noise, distance = noise_and_outlier(optimizer, false, s.prior === nothing || is_normal_prior(s.prior) ? nothing : posterior_of(s.prior), y)
     distance > 0 && @warn string("a target is ", rounded(distance), " robust standard deviations from the median, so the noise is ",
         "Student's t, in which outliers count little: if the target is right, set noise = :heteroscedastic or :gaussian")
     return noise
@@ -299,7 +303,7 @@ has_scale(likelihood) = likelihood in (:gaussian, :heteroscedastic, :student_t)
 posterior_of(prior::Posterior) = prior
 posterior_of(prior::BayesianNetwork) = prior.posterior
 posterior_of(other) =
-    throw(InvalidArgumentError("prior is a $(typeof(other)); it must be a Posterior or a fitted estimator"))
+    throw(InvalidArgumentError("prior is a $(typeof(other)); it must be normal(location, scale), a Dict of them by name, a Posterior or a fitted estimator"))
 
 "Standardises by the data, or as the estimator whose posterior is the prior: parameters mean the same in both."
 standardize_as!(model, prior, data...) = standardize!(model, data...)

@@ -40,7 +40,9 @@ predictions are in the units of your data; with `standardize` the model standard
   ([`suggest_training`](@ref)). A method for streams uses each row once, in order
 - `rank`, `posterior`: the rank and the family of the posterior; the default suits the method, for "slang" `:low_rank` with rank 5
   ([`describe_method`](@ref)). Families without a rank refuse one
-- `prior`: another estimator or a [`Posterior`](@ref), whose mean and precision matrix become the prior
+- `prior`: [`normal`](@ref)(0, 0.5) for each weight (of standardised data), or a `Dict` of such by name: of a layer ("layer0"), of a part
+  of it ("layer0.weight"), or of an input ("x1"), for the weights that read it. Or another estimator or a [`Posterior`](@ref), whose mean
+  and precision matrix become the prior
 - `dropout`: for `posterior = :dropout`, the rate of hidden units, or the rates of inputs and hidden units
 - `epochs`: number of passes over the data
 - `seed`: seed of training
@@ -105,6 +107,8 @@ Fits a Bayesian generalised linear model. The coefficients are in the units of y
   coefficients, too), `:student_t`, `:probit` and `:cloglog` (links for two classes), `:negative_binomial`, `:gamma` (log link) or
   `:ordinal` (cumulative logit, for classes in order: [`cut_points`](@ref))
 - `intercept`: whether the model has an intercept
+- `prior`: [`normal`](@ref)(0, 2.5) for each slope, or a `Dict` of such by the names of [`coefnames`](@ref), "(Intercept)" too, in the
+  units of the data; or as for [`BayesianMLP`](@ref). Other coefficients have the default
 - `options...`: options of the [`Optimizer`](@ref); `prior_precision` is the precision of the prior of the coefficients, 1 by default for
   standardised inputs and Gaussian targets. The prior of the intercept is nearly flat
 - `weights`: a number for each row: a row of weight 2 counts as if it stood there twice. With family `:bernoulli`, y may be shares of

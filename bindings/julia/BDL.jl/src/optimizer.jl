@@ -249,9 +249,11 @@ end
 """
     set_prior!(optimizer, precision)
     set_prior!(optimizer, posterior)
+    set_prior!(optimizer, normal(location, scale))
 
 Sets the prior, which training then does not learn: N(0, 1 / precision), with one precision or one for each parameter; or a posterior
-of the same model, for example from other data, with its mean and whole precision matrix.
+of the same model, for example from other data, with its mean and whole precision matrix. Normal priors ([`normal`](@ref)) are those of parameters of standardised data; a scale of
+`NaN` leaves the prior of the options.
 
 # Examples
 ```julia

@@ -63,10 +63,13 @@ end
 function show_coefficients(io, m)
     names, values, errors = coefnames(m), coef(m), deviations_or_none(m)
     width = maximum(textwidth, names)
-    print(io, "\n  coefficients (posterior mean", errors === nothing ? "" : ", standard deviation", "):")
+    priors = is_normal_prior(m.settings.prior) ? coefficient_prior(m) : nothing
+    print(io, "\n  coefficients (posterior mean", errors === nothing ? "" : ", standard deviation",
+        priors === nothing ? "" : ", prior", "):")
     for (k, name) in enumerate(names)
         print(io, "\n    ", rpad(name, width), "  ", lpad(rounded(values[k]), 12))
         errors === nothing || print(io, "  ", lpad(rounded(errors[k]), 12))
+        priors === nothing || print(io, "  normal(", rounded(priors.location[k]), ", ", rounded(priors.scale[k]), ")")
     end
 end
 

@@ -73,3 +73,31 @@ end
     @test_throws InvalidArgumentError Posterior((2, 1); family = :full)
     @test mean(q) == [1, 2, 3]
 end
+
+@testset "normal priors are in the units of the data" begin
+    i = 1:30
+    A = [100 .+ 3 .* sin.(1.7 .* i) 0.01 .* cos.(2.3 .* i)]
+    b = 40 .+ 2 .* A[:, 1] .- 30 .* A[:, 2] .+ 2 .* cos.(5.1 .* i)
+    given = Dict("(Intercept)" => normal(20, 10), "x1" => normal(1.5, 0.2), "x2" => normal(0, 5))
+    m = fit(BayesianGLM, A, b; prior = given, learn_noise = 0, progress = false)
+    tau = noise_precision(m.model)[1]
+    Z, scale = [ones(30) A], [10, 0.2, 5]
+    precision = Diagonal(scale .^ -2) + tau * Z' * Z
+    error = sqrt.(diag(inv(precision)))
+    @test maximum(abs.(coef(m) .- precision \ (tau * Z' * b .+ [20, 1.5, 0] ./ scale .^ 2)) ./ error) < 1e-7
+    @test stderror(m) ≈ error rtol = 1e-7
+    @test coefficient_prior(m) == (location = [20, 1.5, 0], scale = scale)
+    @test occursin("normal(20.0, 10.0)", sprint(show, "text/plain", m))
+    slopes = fit(BayesianGLM, A, b; prior = normal(0, [0.5, Inf]), progress = false)
+    @test coefficient_prior(slopes).scale[2:3] == [0.5, Inf]
+    @test coefficient_prior(slopes).location[1] ≈ mean(b)
+    network = fit(BayesianMLP, A, b; hidden = 3, noise = :gaussian, epochs = 5, progress = false,
+        prior = (x2 = normal(0, 0.001), layer1 = normal(0, 0.25)))
+    @test prior(network.optimizer)[[2, 4, 6]] ≈ fill(1e6, 3) && prior(network.optimizer)[10:13] ≈ fill(16, 4)
+    refused(p, text) = @test_throws text fit(BayesianGLM, A, b; prior = p, progress = false)
+    refused(Dict("Intercept" => normal(0, 1)), "did you mean \"(Intercept)\"?")
+    refused(Dict("weight" => normal(0, 1)), "it must be one of")
+    refused(Dict("x1" => 3), "the prior of x1 is 3; it must be normal(location, scale)")
+    refused(normal(0, [1, 2, 3]), "the prior has 3 numbers; it must have 1 or 2")
+    @test_throws "it must be positive" normal(0, -1)
+end

@@ -10,8 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InvalidArgumentError, UnsupportedError, brief, brief_list
 from ..model import Model
 from ..posterior import Posterior
+from ..prior import Normal
 from ..tables import defaults
 from .points import warn_of_point
+from .priors import is_normal
 from .summary import Coefficients
 
 _SEED = int(defaults["seed"])
@@ -202,4 +204,12 @@ class HasCoefficients:
             mean, covariance = self._contrasts(base)
             return Coefficients(names, mean, np.sqrt(np.diag(covariance)))
         mean = np.concatenate([np.ravel(self.intercept_), np.ravel(self.coef_)])
-        return Coefficients(names, mean, np.concatenate([np.ravel(self.intercept_std_), np.ravel(self.coef_std_)]))
+        std = np.concatenate([np.ravel(self.intercept_std_), np.ravel(self.coef_std_)])
+        return Coefficients(names, mean, std, self._normal_prior())
+
+    def _normal_prior(self) -> Normal | None:
+        """Returns the normal priors of coefficients in the order of :meth:`summary`, if the user has given some."""
+        if not is_normal(self.prior):
+            return None
+        prior = self.optimizer_.coefficient_prior
+        return Normal(*(_intercepts_first(part[np.newaxis])[0] for part in (prior.location, prior.scale)))

@@ -13,6 +13,7 @@ from ..model import Model
 from ..optimizer import Optimizer, Training, suggest_training
 from ..posterior import Posterior
 from ..tables import defaults, describe_method
+from .priors import is_normal
 
 
 def create_posterior(family: str, model: Model, rank: int, dropout: float | Sequence[float]) -> Posterior:
@@ -112,12 +113,17 @@ def family_of(posterior: Posterior) -> str:
 
 
 def prior_of(prior: Any) -> Posterior | None:
-    """Returns the posterior that an estimator's parameter ``prior`` is, or has."""
+    """Returns the posterior that an estimator's parameter ``prior`` is, or has; None for normal priors."""
+    if is_normal(prior):
+        return None
     if prior is None or isinstance(prior, Posterior):
         return prior
     if isinstance(prior, Optimizer):
         return prior.posterior
-    raise TypeError(f"prior is a {type(prior).__name__}, expected a Posterior, or another fit's optimizer_")
+    raise TypeError(
+        f"prior is a {type(prior).__name__}, expected bdl.normal(location, scale), a dict of them by name, a Posterior, "
+        f"or another fit's optimizer_"
+    )
 
 
 def standardize(model: Model, x: np.ndarray, targets: np.ndarray, prior: Any) -> None:

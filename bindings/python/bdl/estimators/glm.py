@@ -70,10 +70,13 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     posterior : str, default="auto"
         Family of the posterior. "auto" is the default family of the method; for methods that learn any, "full"
         up to 200 parameters, else "low_rank".
-    prior : Posterior or Optimizer, default=None
-        Posterior of a fit to earlier data, which becomes the prior. The ``optimizer_`` of another
-        estimator also gives its standardisation. None: N(0, 1) for each coefficient of standardised data;
-        ``options={"prior_precision": ...}`` changes it. The prior of the intercept is wide.
+    prior : Normal, dict, Posterior or Optimizer, default=None
+        Prior of the coefficients in the units of your data. ``bdl.normal(0, 2.5)`` is that of each slope; a dict
+        has priors by name, {"intercept": bdl.normal(0, 10), "x1": bdl.normal(0, 2.5)}, with the names of
+        :meth:`summary`; those of all outputs, or with its head of one. Others keep the default: N(0, 1) for each
+        coefficient of standardised data (``options={"prior_precision": ...}`` changes it), and a wide prior of the
+        intercept at the inputs' means. Or a posterior of a fit to earlier data; the ``optimizer_`` of another
+        estimator also gives its standardisation.
     rank : int, default=None
         Rank of a low-rank posterior. None is 10.
     epochs : int, default=100

@@ -21,6 +21,7 @@ from ..posterior import Posterior
 from ..tables import defaults, describe_method
 from . import construction
 from .compat import arrays_of, validated_data
+from .priors import give, is_normal
 from .progress import Bar
 from .rows import Columns, TakesRows
 from .training import Course, Validation, best_length, constant_score, lengths_of_courses
@@ -292,6 +293,15 @@ class Learns(TakesRows):
         prior = construction.prior_of(self.prior)
         if prior is not None:
             optimizer.set_prior(prior)
+        if is_normal(self.prior):
+            features = getattr(self, "feature_names_in_", [f"x{i}" for i in range(optimizer.model.blocks[0].cols)])
+            give(optimizer, self.prior, list(features), self._heads(optimizer.model.outputs))
+
+    def _heads(self, outputs: int) -> list[str]:
+        """Returns how the names of each output's coefficients begin."""
+        if outputs == 1:
+            return [""]
+        return [f"{label}: " for label in getattr(self, "classes_", range(outputs))]
 
     def _train(self, x: np.ndarray, targets: np.ndarray) -> None:
         try:

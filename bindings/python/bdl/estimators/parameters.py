@@ -9,9 +9,11 @@ LEARNING = """method : str, default="auto"
         Family of the posterior: "low_rank", "diagonal", "full", "layerwise_full", "kronecker",
         "full_moment", "diagonal_moment", "low_rank_moment", "layerwise_low_rank_moment" or "dropout".
         "auto" is the default family of the method, "low_rank" for "slang".
-    prior : Posterior or Optimizer, default=None
-        Posterior of a fit to earlier data, which becomes the prior. The ``optimizer_`` of another
-        estimator also gives its standardisation. None: N(0, 1 / precision), with a learned precision.
+    prior : Normal, dict, Posterior or Optimizer, default=None
+        ``bdl.normal(0, 0.5)`` is the prior of each weight (of standardised data); a dict has priors by name of a
+        layer, "layer0", of its parts, "layer0.weight", or of a feature: that of the weights that read it. Others
+        have N(0, 1 / precision), with a learned precision. Or a posterior of a fit to earlier data, which
+        becomes the prior; the ``optimizer_`` of another estimator also gives its standardisation.
     rank : int, default=None
         Rank of a low-rank posterior. None is 5, 20 for "swag", and 0 for mean-field methods."""
 

@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..prior import Normal
+
 
 class Coefficients(NamedTuple):
     """A table of coefficients with their posterior means and standard deviations; print it.
 
-    ``BayesianGLM.summary`` returns one.
+    ``BayesianGLM.summary`` returns one. ``prior`` has the locations and scales of normal priors, in the same
+    units, where the estimator was given some; the table has them, too.
 
     >>> import numpy as np
     >>> from bdl.estimators import Coefficients
@@ -28,6 +31,7 @@ class Coefficients(NamedTuple):
     names: list[str]
     mean: np.ndarray
     std: np.ndarray
+    prior: Normal | None = None
 
     def interval(self, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Returns the lower and upper limits of central intervals of the coefficients.
@@ -80,12 +84,19 @@ class Coefficients(NamedTuple):
 
         lower, upper = self.interval()
         columns = {"mean": self.mean, "std": self.std, "2.5 %": lower, "97.5 %": upper, "P(> 0)": self.positive}
+        if self.prior is not None:
+            columns |= {"prior location": self.prior.location, "prior scale": self.prior.scale}
         return pandas.DataFrame(columns, index=self.names)
 
     def __str__(self) -> str:
         width = max([16, *map(len, self.names)])
-        lines = [" " * width + "".join(f"{title:>11}" for title in ("mean", "std", "2.5 %", "97.5 %")) + "   P(> 0)"]
+        titles = ("mean", "std", "2.5 %", "97.5 %")
+        lines = [" " * width + "".join(f"{title:>11}" for title in titles) + "   P(> 0)"]
         columns = zip(self.names, self.mean, self.std, *self.interval(), self.positive)
         for name, *values, positive in columns:
             lines.append(f"{name:<{width}}" + "".join(f"{value:>#11.4}" for value in values) + f"{positive:>9.3f}")
+        if self.prior is not None:
+            lines[0] += "   prior"
+            for i, (location, scale) in enumerate(zip(self.prior.location, self.prior.scale), 1):
+                lines[i] += f"   normal({location:.4g}, {scale:.4g})"
         return "\n".join(lines)

@@ -655,6 +655,21 @@ bdl_optimizer_set_prior_posterior <- function(optimizer, prior)
   invisible(.Call('R_swig_bdl_optimizer_set_prior_posterior', optimizer, prior, FALSE, PACKAGE='bdl'))
 }
 
+bdl_optimizer_set_prior_normal <- function(optimizer, location, scale)
+{
+  invisible(.Call('R_swig_bdl_optimizer_set_prior_normal', optimizer, location, scale, FALSE, PACKAGE='bdl'))
+}
+
+bdl_optimizer_set_prior_coefficients <- function(optimizer, location, scale)
+{
+  invisible(.Call('R_swig_bdl_optimizer_set_prior_coefficients', optimizer, location, scale, FALSE, PACKAGE='bdl'))
+}
+
+bdl_optimizer_get_prior_coefficients <- function(optimizer, location, scale)
+{
+  .Call('R_swig_bdl_optimizer_get_prior_coefficients', optimizer, location, scale, FALSE, PACKAGE='bdl')
+}
+
 bdl_optimizer_get_prior <- function(optimizer, precision)
 {
   .Call('R_swig_bdl_optimizer_get_prior', optimizer, precision, FALSE, PACKAGE='bdl')

@@ -74,7 +74,7 @@ fit_learner <- function(x, response, family, asked, noise, seeds, verbose) {
     family = family, settings = settings, seed = seeds[1], prediction_seed = seeds[2], x = x,
     response = response, parameters = bdl_model_parameters(model), history = history,
     prior = rle(drop(bdl_optimizer_get_prior(optimizer, c(1, bdl_model_parameters(model))))),
-    diagnosis = diagnosis, checkpoint = checkpoint_bytes(optimizer),
+    normal_prior = prior_of_coefficients(optimizer, model), diagnosis = diagnosis, checkpoint = checkpoint_bytes(optimizer),
     asked = asked, rows = rows,
     handles = list2env(list(model = model, posterior = learner$posterior), parent = emptyenv())
   ))
@@ -103,7 +103,11 @@ blank_learner <- function(x, response, family, asked, noise, seed, start_noise =
   if (settings$standardize) standardize_model(model, x, response, family, settings$bias, settings$prior)
   options <- c(list(seed = seed)[!"seed" %in% names(asked$control)], asked$control)
   learner <- learner_for(model, rows_in(x), settings, options)
-  if (!is.null(settings$prior)) bdl_set_prior(learner$optimizer, settings$prior)
+  if (is_normal_prior(settings$prior)) {
+    give_normals(learner$optimizer, model, settings$prior, predictor_names(x), prior_outputs(response, family), settings$bias)
+  } else if (!is.null(settings$prior)) {
+    bdl_set_prior(learner$optimizer, settings$prior)
+  }
   if (is_dataset(x)) {
     bdl_optimizer_start_noise_dataset(learner$optimizer, x)
   } else if (start_noise && offset_count(response) > 0) {
@@ -112,6 +116,17 @@ blank_learner <- function(x, response, family, asked, noise, seed, start_noise =
     bdl_optimizer_start_noise(learner$optimizer, library_response(response))
   }
   c(list(model = model), learner)
+}
+
+predictor_names <- function(x) {
+  if (is_dataset(x) || is.null(colnames(x))) paste0("x", seq_len(columns_in(x))) else colnames(x)
+}
+
+# Names of outputs, as coef() has them.
+prior_outputs <- function(response, family) {
+  if (response$outputs == 1) return(NULL)
+  names <- output_names(list(response = response, family = family))
+  if (is.null(names)) paste0("y", seq_len(response$outputs)) else names
 }
 
 blank_model <- function(x, response, settings, likelihood) {

@@ -81,7 +81,7 @@ summary.bdl <- function(object, level = 0.95, base = NULL, ...) {
     levels = if (object$family == "categorical") object$response$levels, aliased = object$aliased,
     elbo = unlist(object$history[nrow(object$history), -1]), noise = noise_sd(object),
     degrees_of_freedom = degrees_of_freedom(object), shape = if (object$family != "ordinal") shape_of(object),
-    zeta = if (object$family == "ordinal") shape_of(object), log_lik = if (is.null(object$rows) && is.null(object$members)) logLik(object), prior = prior_table(object),
+    zeta = if (object$family == "ordinal") shape_of(object), log_lik = if (is.null(object$rows) && is.null(object$members)) logLik(object), prior = prior_table(object), coefficient_priors = coefficient_priors(object),
     diagnosis = object$diagnosis$message, point = if (is_point(object)) no_covariance(object)
   ))
 }
@@ -90,6 +90,13 @@ summary.bdl <- function(object, level = 0.95, base = NULL, ...) {
 prior_table <- function(object) {
   blocks <- bdl_blocks(handles_of(object)$model)
   data.frame(block = blocks$name, precision = inverse.rle(object$prior)[blocks$offset + 1])
+}
+
+# Normal priors of coefficients, in the units of the data.
+coefficient_priors <- function(object) {
+  prior <- object$normal_prior
+  if (length(prior$scale) != length(coef(object))) return(NULL)  # of a fit before 0.4; or log noise has some, too
+  data.frame(location = prior$location, scale = prior$scale, row.names = coefficient_names(object))
 }
 
 print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) {
@@ -123,9 +130,18 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
     cat("Cut points (zeta):\n")
     print(x$zeta, digits = digits)
   }
+  if (!is.null(x$coefficient_priors)) {
+    given <- paste0(rownames(x$coefficient_priors), " normal(", format_each(x$coefficient_priors$location), ", ",
+                    format_each(x$coefficient_priors$scale), ")")
+    more <- length(given) - 12
+    cat("Priors:", paste(utils::head(given, 12), collapse = ", "), if (more > 0) paste0("and ", more, " more"), "\n")
+    return(invisible(x))
+  }
   cat("Prior precision:", paste0(x$prior$block, " ", format(x$prior$precision, digits = digits), collapse = ", "), "\n")
   invisible(x)
 }
+
+format_each <- function(values) vapply(values, format, "", digits = 4)
 
 # The list that it is would become a matrix of lists.
 as.matrix.bdl <- function(x, ...) refuse("a fit is not a matrix: use coef(), vcov() or predict()")

@@ -6,8 +6,12 @@ bdl_optimizer <- function(model, posterior, method = "slang-ggn", data_size, ...
   optimizer
 }
 
-# A posterior, with its mean and whole precision, or precisions.
+# A posterior, with its mean and whole precision, normal priors of the parameters, or precisions.
 bdl_set_prior <- function(optimizer, prior) {
+  if (is_one_normal(prior)) {
+    bdl_optimizer_set_prior_normal(optimizer, prior$location, prior$scale)
+    return(invisible(optimizer))
+  }
   prior <- posterior_of(prior)
   if (inherits(prior, "bdl_posterior")) {
     bdl_optimizer_set_prior_posterior(optimizer, prior)

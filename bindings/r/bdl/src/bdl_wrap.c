@@ -1186,32 +1186,33 @@ SWIGINTERN void SWIG_R_Raise(SEXP obj, const char *msg) {
 #define SWIGTYPE_p_bdl_posterior swig_types[17]
 #define SWIGTYPE_p_bdl_predict_method swig_types[18]
 #define SWIGTYPE_p_bdl_predictor swig_types[19]
-#define SWIGTYPE_p_bdl_scale swig_types[20]
-#define SWIGTYPE_p_bdl_score swig_types[21]
-#define SWIGTYPE_p_bdl_search swig_types[22]
-#define SWIGTYPE_p_bdl_status swig_types[23]
-#define SWIGTYPE_p_char swig_types[24]
-#define SWIGTYPE_p_f_p_void__void swig_types[25]
-#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[26]
-#define SWIGTYPE_p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t swig_types[27]
-#define SWIGTYPE_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t swig_types[28]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[29]
-#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[30]
-#define SWIGTYPE_p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t swig_types[31]
-#define SWIGTYPE_p_int32_t swig_types[32]
-#define SWIGTYPE_p_int64_t swig_types[33]
-#define SWIGTYPE_p_p_bdl_communicator swig_types[34]
-#define SWIGTYPE_p_p_bdl_dataset swig_types[35]
-#define SWIGTYPE_p_p_bdl_model swig_types[36]
-#define SWIGTYPE_p_p_bdl_optimizer swig_types[37]
-#define SWIGTYPE_p_p_bdl_posterior swig_types[38]
-#define SWIGTYPE_p_p_bdl_predictor swig_types[39]
-#define SWIGTYPE_p_p_bdl_search swig_types[40]
-#define SWIGTYPE_p_p_char swig_types[41]
-#define SWIGTYPE_p_uint64_t swig_types[42]
-#define SWIGTYPE_p_void swig_types[43]
-static swig_type_info *swig_types[45];
-static swig_module_info swig_module = {swig_types, 44, 0, 0, 0, 0};
+#define SWIGTYPE_p_bdl_quantity swig_types[20]
+#define SWIGTYPE_p_bdl_scale swig_types[21]
+#define SWIGTYPE_p_bdl_score swig_types[22]
+#define SWIGTYPE_p_bdl_search swig_types[23]
+#define SWIGTYPE_p_bdl_status swig_types[24]
+#define SWIGTYPE_p_char swig_types[25]
+#define SWIGTYPE_p_f_p_void__void swig_types[26]
+#define SWIGTYPE_p_f_p_void_enum_bdl_draw_kind_int64_t_int64_t_p_q_const__struct_bdl_posterior_struct_bdl_matrix_out__int32_t swig_types[27]
+#define SWIGTYPE_p_f_p_void_int32_t_p_q_const__void_int64_t_p_void_int64_t__int32_t swig_types[28]
+#define SWIGTYPE_p_f_p_void_p_q_const__int64_t_int64_t_struct_bdl_matrix_out_struct_bdl_matrix_out__int32_t swig_types[29]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_optimizer__int32_t swig_types[30]
+#define SWIGTYPE_p_f_p_void_p_q_const__struct_bdl_search__int32_t swig_types[31]
+#define SWIGTYPE_p_f_p_void_p_q_const__void_int64_t_p_void_p_q_const__int64_t__int32_t swig_types[32]
+#define SWIGTYPE_p_int32_t swig_types[33]
+#define SWIGTYPE_p_int64_t swig_types[34]
+#define SWIGTYPE_p_p_bdl_communicator swig_types[35]
+#define SWIGTYPE_p_p_bdl_dataset swig_types[36]
+#define SWIGTYPE_p_p_bdl_model swig_types[37]
+#define SWIGTYPE_p_p_bdl_optimizer swig_types[38]
+#define SWIGTYPE_p_p_bdl_posterior swig_types[39]
+#define SWIGTYPE_p_p_bdl_predictor swig_types[40]
+#define SWIGTYPE_p_p_bdl_search swig_types[41]
+#define SWIGTYPE_p_p_char swig_types[42]
+#define SWIGTYPE_p_uint64_t swig_types[43]
+#define SWIGTYPE_p_void swig_types[44]
+static swig_type_info *swig_types[46];
+static swig_module_info swig_module = {swig_types, 45, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -3825,6 +3826,114 @@ R_swig_bdl_model_evaluate ( SEXP model, SEXP parameters, SEXP x, SEXP outputs, S
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_model_coefficients ( SEXP model, SEXP base_class, SEXP parameters, SEXP coefficients, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int64_t arg2 ;
+  bdl_matrix arg3 ;
+  bdl_matrix_out arg4 ;
+  SEXP given1 ;
+  SEXP array4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_coefficients", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_coefficients", "model");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(base_class, "bdl_model_coefficients", "base_class");
+  }
+  {
+    arg3 = bdlr_matrix(parameters, 1, "bdl_model_coefficients", "parameters");
+  }
+  {
+    arg4 = bdlr_matrix_out(coefficients, &array4, "bdl_model_coefficients", "coefficients");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_model_coefficients((struct bdl_model const *)arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "coefficients", array4);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_model_coefficient_count ( SEXP model, SEXP base_class, SEXP s_swig_copy)
+{
+  int64_t result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  int64_t arg2 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_coefficient_count", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_coefficient_count", "model");
+  }
+  {
+    arg2 = (int64_t)bdlr_int64(base_class, "bdl_model_coefficient_count", "base_class");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = bdl_model_coefficient_count((struct bdl_model const *)arg1,arg2);
+    bdlr_call_end(&call);
+  }
+  {
+    r_ans = Rf_ScalarReal((double)result);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_model_log_likelihood ( SEXP model, SEXP parameters, SEXP x, SEXP y, SEXP log_likelihood, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -6291,6 +6400,89 @@ R_swig_bdl_posterior_covariance ( SEXP posterior, SEXP rows, SEXP cols, SEXP cov
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_posterior_coefficients ( SEXP posterior, SEXP model, SEXP base_class, SEXP mean, SEXP covariance, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_posterior *arg1 = (bdl_posterior *) 0 ;
+  bdl_model *arg2 = (bdl_model *) 0 ;
+  int64_t arg3 ;
+  bdl_matrix_out arg4 ;
+  bdl_matrix_out arg5 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  SEXP array4 ;
+  SEXP array5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = posterior;
+    arg1 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_coefficients", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_posterior_coefficients", "posterior");
+  }
+  {
+    given2 = model;
+    arg2 = model == R_NilValue && BDLR_TAKES_NULL("bdl_posterior_coefficients", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_posterior_coefficients", "model");
+  }
+  {
+    arg3 = (int64_t)bdlr_int64(base_class, "bdl_posterior_coefficients", "base_class");
+  }
+  {
+    arg4 = bdlr_matrix_out(mean, &array4, "bdl_posterior_coefficients", "mean");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    arg5 = bdlr_matrix_out(covariance, &array5, "bdl_posterior_coefficients", "covariance");
+    PROTECT(array5);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_posterior_coefficients((struct bdl_posterior const *)arg1,(struct bdl_model const *)arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "mean", array4);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "covariance", array5);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_posterior_solve ( SEXP posterior, SEXP vectors, SEXP solution, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -8223,6 +8415,168 @@ R_swig_bdl_optimizer_set_prior_posterior ( SEXP optimizer, SEXP prior, SEXP s_sw
   }
   {
     bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_set_prior_normal ( SEXP optimizer, SEXP location, SEXP scale, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_prior_normal", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_set_prior_normal", "_request_stop"), "bdl_optimizer_set_prior_normal", "optimizer");
+  }
+  {
+    arg2 = bdlr_matrix(location, 0, "bdl_optimizer_set_prior_normal", "location");
+  }
+  {
+    arg3 = bdlr_matrix(scale, 0, "bdl_optimizer_set_prior_normal", "scale");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_set_prior_normal(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_set_prior_coefficients ( SEXP optimizer, SEXP location, SEXP scale, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  SEXP given1 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_set_prior_coefficients", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, !strstr("bdl_optimizer_set_prior_coefficients", "_request_stop"), "bdl_optimizer_set_prior_coefficients", "optimizer");
+  }
+  {
+    arg2 = bdlr_matrix(location, 0, "bdl_optimizer_set_prior_coefficients", "location");
+  }
+  {
+    arg3 = bdlr_matrix(scale, 0, "bdl_optimizer_set_prior_coefficients", "scale");
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_set_prior_coefficients(arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_optimizer_get_prior_coefficients ( SEXP optimizer, SEXP location, SEXP scale, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_optimizer *arg1 = (bdl_optimizer *) 0 ;
+  bdl_matrix_out arg2 ;
+  bdl_matrix_out arg3 ;
+  SEXP given1 ;
+  SEXP array2 ;
+  SEXP array3 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = optimizer;
+    arg1 = optimizer == R_NilValue && BDLR_TAKES_NULL("bdl_optimizer_get_prior_coefficients", "optimizer")
+    ? NULL : (bdl_optimizer *)bdlr_handle(optimizer, BDLR_OPTIMIZER, 0, "bdl_optimizer_get_prior_coefficients", "optimizer");
+  }
+  {
+    arg2 = bdlr_matrix_out(location, &array2, "bdl_optimizer_get_prior_coefficients", "location");
+    PROTECT(array2);
+    ++r_nprotect;
+  }
+  {
+    arg3 = bdlr_matrix_out(scale, &array3, "bdl_optimizer_get_prior_coefficients", "scale");
+    PROTECT(array3);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_optimizer_get_prior_coefficients((struct bdl_optimizer const *)arg1,arg2,arg3);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,3));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "location", array2);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "scale", array3);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
   }
   Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
   return R_NilValue;
@@ -11222,6 +11576,285 @@ R_swig_bdl_predict_draws_by ( SEXP model, SEXP posterior, SEXP x, SEXP method, S
 
 
 SWIGEXPORT SEXP
+R_swig_bdl_predict_quantiles_of ( SEXP model, SEXP posterior, SEXP x, SEXP method, SEXP samples, SEXP seed, SEXP quantity, SEXP levels, SEXP quantiles, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  bdl_matrix arg3 ;
+  bdl_predict_method arg4 ;
+  int64_t arg5 ;
+  uint64_t arg6 ;
+  bdl_quantity arg7 ;
+  bdl_matrix arg8 ;
+  bdl_matrix_out arg9 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  int val7 ;
+  int ecode7 = 0 ;
+  SEXP array9 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predict_quantiles_of", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predict_quantiles_of", "model");
+  }
+  {
+    given2 = posterior;
+    arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predict_quantiles_of", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predict_quantiles_of", "posterior");
+  }
+  {
+    arg3 = bdlr_matrix(x, 0, "bdl_predict_quantiles_of", "x");
+  }
+  {
+    arg4 = (bdl_predict_method)bdlr_int32(method, "bdl_predict_quantiles_of", "method");
+  }
+  {
+    arg5 = (int64_t)bdlr_int64(samples, "bdl_predict_quantiles_of", "samples");
+  }
+  {
+    arg6 = (uint64_t)bdlr_uint64(seed, "bdl_predict_quantiles_of", "seed");
+  }
+  ecode7 = SWIG_AsVal_int(quantity, &val7);
+  if (!SWIG_IsOK(ecode7)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "bdl_predict_quantiles_of" "', argument " "7"" of type '" "bdl_quantity""'");
+  }
+  arg7 = (bdl_quantity)(val7);
+  {
+    arg8 = bdlr_matrix(levels, 1, "bdl_predict_quantiles_of", "levels");
+  }
+  {
+    arg9 = bdlr_matrix_out(quantiles, &array9, "bdl_predict_quantiles_of", "quantiles");
+    PROTECT(array9);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predict_quantiles_of((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "quantiles", array9);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predict_draws_of ( SEXP model, SEXP posterior, SEXP x, SEXP method, SEXP samples, SEXP seed, SEXP quantity, SEXP draws, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  bdl_matrix arg3 ;
+  bdl_predict_method arg4 ;
+  int64_t arg5 ;
+  uint64_t arg6 ;
+  bdl_quantity arg7 ;
+  bdl_matrix_out arg8 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  int val7 ;
+  int ecode7 = 0 ;
+  SEXP array8 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predict_draws_of", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predict_draws_of", "model");
+  }
+  {
+    given2 = posterior;
+    arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predict_draws_of", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predict_draws_of", "posterior");
+  }
+  {
+    arg3 = bdlr_matrix(x, 0, "bdl_predict_draws_of", "x");
+  }
+  {
+    arg4 = (bdl_predict_method)bdlr_int32(method, "bdl_predict_draws_of", "method");
+  }
+  {
+    arg5 = (int64_t)bdlr_int64(samples, "bdl_predict_draws_of", "samples");
+  }
+  {
+    arg6 = (uint64_t)bdlr_uint64(seed, "bdl_predict_draws_of", "seed");
+  }
+  ecode7 = SWIG_AsVal_int(quantity, &val7);
+  if (!SWIG_IsOK(ecode7)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "bdl_predict_draws_of" "', argument " "7"" of type '" "bdl_quantity""'");
+  }
+  arg7 = (bdl_quantity)(val7);
+  {
+    arg8 = bdlr_matrix_out(draws, &array8, "bdl_predict_draws_of", "draws");
+    PROTECT(array8);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predict_draws_of((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "draws", array8);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predict_log_likelihood ( SEXP model, SEXP posterior, SEXP x, SEXP y, SEXP method, SEXP samples, SEXP seed, SEXP log_likelihood, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_model *arg1 = (bdl_model *) 0 ;
+  bdl_posterior *arg2 = (bdl_posterior *) 0 ;
+  bdl_matrix arg3 ;
+  bdl_matrix arg4 ;
+  bdl_predict_method arg5 ;
+  int64_t arg6 ;
+  uint64_t arg7 ;
+  bdl_matrix_out arg8 ;
+  SEXP given1 ;
+  SEXP given2 ;
+  SEXP array8 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = model;
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_predict_log_likelihood", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_predict_log_likelihood", "model");
+  }
+  {
+    given2 = posterior;
+    arg2 = posterior == R_NilValue && BDLR_TAKES_NULL("bdl_predict_log_likelihood", "posterior")
+    ? NULL : (bdl_posterior *)bdlr_handle(posterior, BDLR_POSTERIOR, 0, "bdl_predict_log_likelihood", "posterior");
+  }
+  {
+    arg3 = bdlr_matrix(x, 0, "bdl_predict_log_likelihood", "x");
+  }
+  {
+    arg4 = bdlr_matrix(y, 0, "bdl_predict_log_likelihood", "y");
+  }
+  {
+    arg5 = (bdl_predict_method)bdlr_int32(method, "bdl_predict_log_likelihood", "method");
+  }
+  {
+    arg6 = (int64_t)bdlr_int64(samples, "bdl_predict_log_likelihood", "samples");
+  }
+  {
+    arg7 = (uint64_t)bdlr_uint64(seed, "bdl_predict_log_likelihood", "seed");
+  }
+  {
+    arg8 = bdlr_matrix_out(log_likelihood, &array8, "bdl_predict_log_likelihood", "log_likelihood");
+    PROTECT(array8);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predict_log_likelihood((struct bdl_model const *)arg1,(struct bdl_posterior const *)arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "log_likelihood", array8);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  {
+    bdlr_inherit(r_ans, given2);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
 R_swig_bdl_predict_output_distribution ( SEXP model, SEXP posterior, SEXP x, SEXP mean, SEXP covariance, SEXP s_swig_copy)
 {
   bdl_status result;
@@ -11949,6 +12582,210 @@ R_swig_bdl_predictor_draws ( SEXP predictor, SEXP x, SEXP draws, SEXP s_swig_cop
   r_ans = R_OutputValues;
   {
     r_ans = bdlr_output(r_ans, 1, "draws", array3);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_quantiles_of ( SEXP predictor, SEXP x, SEXP quantity, SEXP levels, SEXP quantiles, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_quantity arg3 ;
+  bdl_matrix arg4 ;
+  bdl_matrix_out arg5 ;
+  SEXP given1 ;
+  int val3 ;
+  int ecode3 = 0 ;
+  SEXP array5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_quantiles_of", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_quantiles_of", "_request_stop"), "bdl_predictor_quantiles_of", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_quantiles_of", "x");
+  }
+  ecode3 = SWIG_AsVal_int(quantity, &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "bdl_predictor_quantiles_of" "', argument " "3"" of type '" "bdl_quantity""'");
+  }
+  arg3 = (bdl_quantity)(val3);
+  {
+    arg4 = bdlr_matrix(levels, 1, "bdl_predictor_quantiles_of", "levels");
+  }
+  {
+    arg5 = bdlr_matrix_out(quantiles, &array5, "bdl_predictor_quantiles_of", "quantiles");
+    PROTECT(array5);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_quantiles_of(arg1,arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "quantiles", array5);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_draws_of ( SEXP predictor, SEXP x, SEXP quantity, SEXP draws, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_quantity arg3 ;
+  bdl_matrix_out arg4 ;
+  SEXP given1 ;
+  int val3 ;
+  int ecode3 = 0 ;
+  SEXP array4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_draws_of", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_draws_of", "_request_stop"), "bdl_predictor_draws_of", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_draws_of", "x");
+  }
+  ecode3 = SWIG_AsVal_int(quantity, &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "bdl_predictor_draws_of" "', argument " "3"" of type '" "bdl_quantity""'");
+  }
+  arg3 = (bdl_quantity)(val3);
+  {
+    arg4 = bdlr_matrix_out(draws, &array4, "bdl_predictor_draws_of", "draws");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_draws_of(arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "draws", array4);
+  }
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  {
+    bdlr_inherit(r_ans, given1);
+  }
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_predictor_log_likelihood ( SEXP predictor, SEXP x, SEXP y, SEXP log_likelihood, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_predictor *arg1 = (bdl_predictor *) 0 ;
+  bdl_matrix arg2 ;
+  bdl_matrix arg3 ;
+  bdl_matrix_out arg4 ;
+  SEXP given1 ;
+  SEXP array4 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    given1 = predictor;
+    arg1 = predictor == R_NilValue && BDLR_TAKES_NULL("bdl_predictor_log_likelihood", "predictor")
+    ? NULL : (bdl_predictor *)bdlr_handle(predictor, BDLR_PREDICTOR, !strstr("bdl_predictor_log_likelihood", "_request_stop"), "bdl_predictor_log_likelihood", "predictor");
+  }
+  {
+    arg2 = bdlr_matrix(x, 0, "bdl_predictor_log_likelihood", "x");
+  }
+  {
+    arg3 = bdlr_matrix(y, 0, "bdl_predictor_log_likelihood", "y");
+  }
+  {
+    arg4 = bdlr_matrix_out(log_likelihood, &array4, "bdl_predictor_log_likelihood", "log_likelihood");
+    PROTECT(array4);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_predictor_log_likelihood(arg1,arg2,arg3,arg4);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,2));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "log_likelihood", array4);
   }
   {
     bdlr_inherit(r_ans, given1);
@@ -13111,6 +13948,148 @@ R_swig_bdl_metric_crps ( SEXP draws, SEXP y, SEXP s_swig_copy)
   r_ans = R_OutputValues;
   {
     r_ans = bdlr_output(r_ans, 1, "crps", Rf_ScalarReal(*arg3));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_metric_waic ( SEXP log_likelihood, SEXP pointwise, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix_out arg2 ;
+  double *arg3 = (double *) 0 ;
+  double *arg4 = (double *) 0 ;
+  double *arg5 = (double *) 0 ;
+  SEXP array2 ;
+  double output3 ;
+  double output4 ;
+  double output5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg3 = &output3;
+  }
+  {
+    arg4 = &output4;
+  }
+  {
+    arg5 = &output5;
+  }
+  {
+    arg1 = bdlr_matrix(log_likelihood, 0, "bdl_metric_waic", "log_likelihood");
+  }
+  {
+    arg2 = bdlr_matrix_out(pointwise, &array2, "bdl_metric_waic", "pointwise");
+    PROTECT(array2);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_waic(arg1,arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,5));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "pointwise", array2);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "elpd", Rf_ScalarReal(*arg3));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "standard_error", Rf_ScalarReal(*arg4));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 4, "effective_parameters", Rf_ScalarReal(*arg5));
+  }
+  vmaxset(r_vmax);
+  if(r_nprotect)  Rf_unprotect(r_nprotect);
+
+  return r_ans;
+  fail: SWIGUNUSED;
+  Rf_error("%s %s", SWIG_ErrorType(SWIG_lasterror_code), SWIG_lasterror_msg);
+  return R_NilValue;
+}
+
+
+SWIGEXPORT SEXP
+R_swig_bdl_metric_loo ( SEXP log_likelihood, SEXP pointwise, SEXP s_swig_copy)
+{
+  bdl_status result;
+  bdl_matrix arg1 ;
+  bdl_matrix_out arg2 ;
+  double *arg3 = (double *) 0 ;
+  double *arg4 = (double *) 0 ;
+  double *arg5 = (double *) 0 ;
+  SEXP array2 ;
+  double output3 ;
+  double output4 ;
+  double output5 ;
+  unsigned int r_nprotect = 0;
+  SEXP r_ans = R_NilValue ;
+  VMAXTYPE r_vmax = vmaxget() ;
+  SEXP R_OutputValues;
+
+  {
+    arg3 = &output3;
+  }
+  {
+    arg4 = &output4;
+  }
+  {
+    arg5 = &output5;
+  }
+  {
+    arg1 = bdlr_matrix(log_likelihood, 0, "bdl_metric_loo", "log_likelihood");
+  }
+  {
+    arg2 = bdlr_matrix_out(pointwise, &array2, "bdl_metric_loo", "pointwise");
+    PROTECT(array2);
+    ++r_nprotect;
+  }
+  {
+    bdlr_call call;
+    bdlr_call_begin(&call);
+    result = (bdl_status)bdl_metric_loo(arg1,arg2,arg3,arg4,arg5);
+    bdlr_call_end(&call);
+  }
+  {
+    bdlr_check(result); r_ans = R_NilValue;
+  }
+  Rf_protect(r_ans);
+  Rf_protect(R_OutputValues = Rf_allocVector(VECSXP,5));
+  r_nprotect += 2;
+  SET_VECTOR_ELT(R_OutputValues, 0, r_ans);
+  r_ans = R_OutputValues;
+  {
+    r_ans = bdlr_output(r_ans, 1, "pointwise", array2);
+  }
+  {
+    r_ans = bdlr_output(r_ans, 2, "elpd", Rf_ScalarReal(*arg3));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 3, "standard_error", Rf_ScalarReal(*arg4));
+  }
+  {
+    r_ans = bdlr_output(r_ans, 4, "effective_parameters", Rf_ScalarReal(*arg5));
   }
   vmaxset(r_vmax);
   if(r_nprotect)  Rf_unprotect(r_nprotect);
@@ -14693,6 +15672,7 @@ static swig_type_info _swigt__p_bdl_option_type = {"_p_bdl_option_type", "bdl_op
 static swig_type_info _swigt__p_bdl_posterior = {"_p_bdl_posterior", "bdl_posterior *|struct bdl_posterior *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_predict_method = {"_p_bdl_predict_method", "bdl_predict_method *|enum bdl_predict_method *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_predictor = {"_p_bdl_predictor", "bdl_predictor *|struct bdl_predictor *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_bdl_quantity = {"_p_bdl_quantity", "bdl_quantity *|enum bdl_quantity *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_scale = {"_p_bdl_scale", "bdl_scale *|enum bdl_scale *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_score = {"_p_bdl_score", "bdl_score *|enum bdl_score *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_bdl_search = {"_p_bdl_search", "bdl_search *|struct bdl_search *", 0, 0, (void*)0, 0};
@@ -14739,6 +15719,7 @@ static swig_type_info *swig_type_initial[] = {
   &_swigt__p_bdl_posterior,
   &_swigt__p_bdl_predict_method,
   &_swigt__p_bdl_predictor,
+  &_swigt__p_bdl_quantity,
   &_swigt__p_bdl_scale,
   &_swigt__p_bdl_score,
   &_swigt__p_bdl_search,
@@ -14785,6 +15766,7 @@ static swig_cast_info _swigc__p_bdl_option_type[] = {  {&_swigt__p_bdl_option_ty
 static swig_cast_info _swigc__p_bdl_posterior[] = {  {&_swigt__p_bdl_posterior, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_predict_method[] = {  {&_swigt__p_bdl_predict_method, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_predictor[] = {  {&_swigt__p_bdl_predictor, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_bdl_quantity[] = {  {&_swigt__p_bdl_quantity, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_scale[] = {  {&_swigt__p_bdl_scale, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_score[] = {  {&_swigt__p_bdl_score, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_bdl_search[] = {  {&_swigt__p_bdl_search, 0, 0, 0},{0, 0, 0, 0}};
@@ -14831,6 +15813,7 @@ static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_bdl_posterior,
   _swigc__p_bdl_predict_method,
   _swigc__p_bdl_predictor,
+  _swigc__p_bdl_quantity,
   _swigc__p_bdl_scale,
   _swigc__p_bdl_score,
   _swigc__p_bdl_search,
@@ -15144,6 +16127,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_log_det_covariance", (DL_FUNC) &R_swig_bdl_posterior_log_det_covariance, 2},
    {"R_swig_bdl_search_apply", (DL_FUNC) &R_swig_bdl_search_apply, 4},
    {"R_swig_bdl_optimizer_get_prior", (DL_FUNC) &R_swig_bdl_optimizer_get_prior, 3},
+   {"R_swig_bdl_optimizer_set_prior_coefficients", (DL_FUNC) &R_swig_bdl_optimizer_set_prior_coefficients, 4},
    {"R_swig_bdl_communicator_size", (DL_FUNC) &R_swig_bdl_communicator_size, 2},
    {"R_swig_bdl_posterior_create_diagonal_moment", (DL_FUNC) &R_swig_bdl_posterior_create_diagonal_moment, 3},
    {"R_swig_bdl_search_add_int", (DL_FUNC) &R_swig_bdl_search_add_int, 6},
@@ -15151,10 +16135,12 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_description", (DL_FUNC) &R_swig_bdl_model_description, 2},
    {"R_swig_bdl_last_error", (DL_FUNC) &R_swig_bdl_last_error, 0},
    {"R_swig_bdl_metric_ood", (DL_FUNC) &R_swig_bdl_metric_ood, 4},
+   {"R_swig_bdl_model_coefficients", (DL_FUNC) &R_swig_bdl_model_coefficients, 5},
    {"R_swig_bdl_model_get_cut_points", (DL_FUNC) &R_swig_bdl_model_get_cut_points, 3},
    {"R_swig_bdl_model_set_classes", (DL_FUNC) &R_swig_bdl_model_set_classes, 3},
    {"R_swig_bdl_model_class_count", (DL_FUNC) &R_swig_bdl_model_class_count, 2},
    {"R_swig_bdl_load", (DL_FUNC) &R_swig_bdl_load, 6},
+   {"R_swig_bdl_metric_loo", (DL_FUNC) &R_swig_bdl_metric_loo, 3},
    {"R_swig_bdl_default_count", (DL_FUNC) &R_swig_bdl_default_count, 1},
    {"R_swig_bdl_optimizer_request_stop", (DL_FUNC) &R_swig_bdl_optimizer_request_stop, 1},
    {"R_swig_bdl_model_evaluate", (DL_FUNC) &R_swig_bdl_model_evaluate, 5},
@@ -15176,9 +16162,9 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_search_add_choice", (DL_FUNC) &R_swig_bdl_search_add_choice, 4},
    {"R_swig_bdl_dataset_inputs", (DL_FUNC) &R_swig_bdl_dataset_inputs, 2},
    {"R_swig_bdl_optimizer_elbo_dataset", (DL_FUNC) &R_swig_bdl_optimizer_elbo_dataset, 6},
-   {"R_swig_bdl_model_standardize_dataset", (DL_FUNC) &R_swig_bdl_model_standardize_dataset, 3},
    {"R_swig_bdl_model_hessian_vector_product", (DL_FUNC) &R_swig_bdl_model_hessian_vector_product, 7},
    {"R_swig_bdl_posterior_create_layerwise_full", (DL_FUNC) &R_swig_bdl_posterior_create_layerwise_full, 2},
+   {"R_swig_bdl_model_standardize_dataset", (DL_FUNC) &R_swig_bdl_model_standardize_dataset, 3},
    {"R_swig_bdl_search_set_communicator", (DL_FUNC) &R_swig_bdl_search_set_communicator, 3},
    {"R_swig_bdl_optimizer_start_noise", (DL_FUNC) &R_swig_bdl_optimizer_start_noise, 3},
    {"R_swig_bdl_metric_roc_curve", (DL_FUNC) &R_swig_bdl_metric_roc_curve, 4},
@@ -15200,6 +16186,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_version", (DL_FUNC) &R_swig_bdl_version, 0},
    {"R_swig_bdl_model_set_offsets", (DL_FUNC) &R_swig_bdl_model_set_offsets, 3},
    {"R_swig_bdl_optimizer_step", (DL_FUNC) &R_swig_bdl_optimizer_step, 4},
+   {"R_swig_bdl_model_coefficient_count", (DL_FUNC) &R_swig_bdl_model_coefficient_count, 3},
    {"R_swig_bdl_optimizer_create", (DL_FUNC) &R_swig_bdl_optimizer_create, 5},
    {"R_swig_bdl_metric_entropy", (DL_FUNC) &R_swig_bdl_metric_entropy, 3},
    {"R_swig_bdl_predict_log_density", (DL_FUNC) &R_swig_bdl_predict_log_density, 9},
@@ -15215,8 +16202,9 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_gradient_rows", (DL_FUNC) &R_swig_bdl_model_gradient_rows, 6},
    {"R_swig_bdl_model_set_name", (DL_FUNC) &R_swig_bdl_model_set_name, 5},
    {"R_swig_bdl_save_bytes", (DL_FUNC) &R_swig_bdl_save_bytes, 5},
-   {"R_swig_bdl_dataset_target_range", (DL_FUNC) &R_swig_bdl_dataset_target_range, 4},
    {"R_swig_bdl_posterior_set_dropout", (DL_FUNC) &R_swig_bdl_posterior_set_dropout, 3},
+   {"R_swig_bdl_dataset_target_range", (DL_FUNC) &R_swig_bdl_dataset_target_range, 4},
+   {"R_swig_bdl_predict_quantiles_of", (DL_FUNC) &R_swig_bdl_predict_quantiles_of, 10},
    {"R_swig_bdl_optimizer_set_communicator", (DL_FUNC) &R_swig_bdl_optimizer_set_communicator, 3},
    {"R_swig_bdl_optimizer_fit", (DL_FUNC) &R_swig_bdl_optimizer_fit, 6},
    {"R_swig_bdl_preset_count", (DL_FUNC) &R_swig_bdl_preset_count, 1},
@@ -15227,6 +16215,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_noise_suggest", (DL_FUNC) &R_swig_bdl_noise_suggest, 5},
    {"R_swig_bdl_optimizer_set_choice", (DL_FUNC) &R_swig_bdl_optimizer_set_choice, 4},
    {"R_swig_bdl_method_count", (DL_FUNC) &R_swig_bdl_method_count, 1},
+   {"R_swig_bdl_predictor_draws_of", (DL_FUNC) &R_swig_bdl_predictor_draws_of, 5},
    {"R_swig_bdl_model_set_levels", (DL_FUNC) &R_swig_bdl_model_set_levels, 3},
    {"R_swig_bdl_posterior_mean", (DL_FUNC) &R_swig_bdl_posterior_mean, 3},
    {"R_swig_bdl_posterior_set_low_rank", (DL_FUNC) &R_swig_bdl_posterior_set_low_rank, 5},
@@ -15236,6 +16225,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_get_noise_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_noise_degrees_of_freedom, 3},
    {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
    {"R_swig_bdl_method_standing", (DL_FUNC) &R_swig_bdl_method_standing, 2},
+   {"R_swig_bdl_posterior_coefficients", (DL_FUNC) &R_swig_bdl_posterior_coefficients, 6},
    {"R_swig_bdl_temperature_fit", (DL_FUNC) &R_swig_bdl_temperature_fit, 3},
    {"R_swig_bdl_default_describe", (DL_FUNC) &R_swig_bdl_default_describe, 2},
    {"R_swig_bdl_model_likelihood", (DL_FUNC) &R_swig_bdl_model_likelihood, 2},
@@ -15246,6 +16236,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_method_suggest", (DL_FUNC) &R_swig_bdl_method_suggest, 4},
    {"R_swig_bdl_posterior_get_low_rank", (DL_FUNC) &R_swig_bdl_posterior_get_low_rank, 4},
    {"R_swig_bdl_posterior_create_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_create_low_rank_moment, 4},
+   {"R_swig_bdl_metric_waic", (DL_FUNC) &R_swig_bdl_metric_waic, 3},
    {"R_swig_bdl_predict", (DL_FUNC) &R_swig_bdl_predict, 10},
    {"R_swig_bdl_preset_name", (DL_FUNC) &R_swig_bdl_preset_name, 1},
    {"R_swig_bdl_model_get_noise_precision", (DL_FUNC) &R_swig_bdl_model_get_noise_precision, 3},
@@ -15254,6 +16245,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_initialize", (DL_FUNC) &R_swig_bdl_optimizer_initialize, 2},
    {"R_swig_bdl_predict_output_distribution", (DL_FUNC) &R_swig_bdl_predict_output_distribution, 6},
    {"R_swig_bdl_model_create_mlp", (DL_FUNC) &R_swig_bdl_model_create_mlp, 6},
+   {"R_swig_bdl_optimizer_set_prior_normal", (DL_FUNC) &R_swig_bdl_optimizer_set_prior_normal, 4},
    {"R_swig_bdl_optimizer_data_size", (DL_FUNC) &R_swig_bdl_optimizer_data_size, 2},
    {"R_swig_bdl_optimizer_method", (DL_FUNC) &R_swig_bdl_optimizer_method, 1},
    {"R_swig_bdl_posterior_precision_diagonal", (DL_FUNC) &R_swig_bdl_posterior_precision_diagonal, 3},
@@ -15278,6 +16270,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_prequential", (DL_FUNC) &R_swig_bdl_optimizer_prequential, 2},
    {"R_swig_bdl_posterior_set_full", (DL_FUNC) &R_swig_bdl_posterior_set_full, 4},
    {"R_swig_bdl_model_inputs", (DL_FUNC) &R_swig_bdl_model_inputs, 2},
+   {"R_swig_bdl_model_set_row_weights", (DL_FUNC) &R_swig_bdl_model_set_row_weights, 3},
    {"R_swig_bdl_optimizer_observe", (DL_FUNC) &R_swig_bdl_optimizer_observe, 5},
    {"R_swig_bdl_model_set_row_weights", (DL_FUNC) &R_swig_bdl_model_set_row_weights, 3},
    {"R_swig_bdl_dataset_from_safetensors", (DL_FUNC) &R_swig_bdl_dataset_from_safetensors, 4},
@@ -15289,8 +16282,8 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_log_likelihood", (DL_FUNC) &R_swig_bdl_model_log_likelihood, 6},
    {"R_swig_bdl_option_readers", (DL_FUNC) &R_swig_bdl_option_readers, 1},
    {"R_swig_bdl_metric_calibration_curve", (DL_FUNC) &R_swig_bdl_metric_calibration_curve, 4},
-   {"R_swig_bdl_dataset_targets", (DL_FUNC) &R_swig_bdl_dataset_targets, 2},
    {"R_swig_bdl_posterior_log_density", (DL_FUNC) &R_swig_bdl_posterior_log_density, 4},
+   {"R_swig_bdl_dataset_targets", (DL_FUNC) &R_swig_bdl_dataset_targets, 2},
    {"R_swig_bdl_temperature_apply", (DL_FUNC) &R_swig_bdl_temperature_apply, 4},
    {"R_swig_bdl_option_count", (DL_FUNC) &R_swig_bdl_option_count, 1},
    {"R_swig_bdl_model_get_class_type", (DL_FUNC) &R_swig_bdl_model_get_class_type, 2},
@@ -15298,6 +16291,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_get_double", (DL_FUNC) &R_swig_bdl_optimizer_get_double, 3},
    {"R_swig_bdl_optimizer_memory", (DL_FUNC) &R_swig_bdl_optimizer_memory, 3},
    {"R_swig_bdl_optimizer_laplace_dataset", (DL_FUNC) &R_swig_bdl_optimizer_laplace_dataset, 3},
+   {"R_swig_bdl_predictor_quantiles_of", (DL_FUNC) &R_swig_bdl_predictor_quantiles_of, 6},
    {"R_swig_bdl_model_block_count", (DL_FUNC) &R_swig_bdl_model_block_count, 2},
    {"R_swig_bdl_posterior_update", (DL_FUNC) &R_swig_bdl_posterior_update, 7},
    {"R_swig_bdl_option_describe", (DL_FUNC) &R_swig_bdl_option_describe, 2},
@@ -15307,6 +16301,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_posterior_solve", (DL_FUNC) &R_swig_bdl_posterior_solve, 4},
    {"R_swig_bdl_search_set_parallel_trials", (DL_FUNC) &R_swig_bdl_search_set_parallel_trials, 3},
    {"R_swig_bdl_network_count", (DL_FUNC) &R_swig_bdl_network_count, 1},
+   {"R_swig_bdl_predict_draws_of", (DL_FUNC) &R_swig_bdl_predict_draws_of, 9},
    {"R_swig_bdl_metric_detection_error", (DL_FUNC) &R_swig_bdl_metric_detection_error, 3},
    {"R_swig_bdl_model_get_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_degrees_of_freedom, 2},
    {"R_swig_bdl_optimizer_progress", (DL_FUNC) &R_swig_bdl_optimizer_progress, 2},
@@ -15322,10 +16317,13 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_predictor_quantiles", (DL_FUNC) &R_swig_bdl_predictor_quantiles, 5},
    {"R_swig_bdl_posterior_covariance", (DL_FUNC) &R_swig_bdl_posterior_covariance, 5},
    {"R_swig_bdl_optimizer_laplace", (DL_FUNC) &R_swig_bdl_optimizer_laplace, 4},
+   {"R_swig_bdl_predict_log_likelihood", (DL_FUNC) &R_swig_bdl_predict_log_likelihood, 9},
    {"R_swig_bdl_predictor_create_ensemble", (DL_FUNC) &R_swig_bdl_predictor_create_ensemble, 5},
    {"R_swig_bdl_handle_is_open", (DL_FUNC) &R_swig_bdl_handle_is_open, 2},
    {"R_swig_bdl_search_set_workers", (DL_FUNC) &R_swig_bdl_search_set_workers, 3},
    {"R_swig_bdl_metric_nll", (DL_FUNC) &R_swig_bdl_metric_nll, 3},
+   {"R_swig_bdl_optimizer_get_prior_coefficients", (DL_FUNC) &R_swig_bdl_optimizer_get_prior_coefficients, 4},
+   {"R_swig_bdl_predictor_log_likelihood", (DL_FUNC) &R_swig_bdl_predictor_log_likelihood, 5},
    {"R_swig_bdl_metric_log_predictive_density", (DL_FUNC) &R_swig_bdl_metric_log_predictive_density, 2},
    {"R_swig_bdl_metric_ece", (DL_FUNC) &R_swig_bdl_metric_ece, 4},
    {"R_swig_bdl_predictor_draws", (DL_FUNC) &R_swig_bdl_predictor_draws, 4},

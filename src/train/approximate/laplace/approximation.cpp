@@ -79,6 +79,9 @@ void LaplaceApproximation<T>::check_search(const LaplaceTerms<T>& terms, const E
         Status::ERROR_UNSUPPORTED,
         "the prior is fixed, by its precisions or to a posterior: only priors by groups have precisions that "
         "the evidence could choose");
+  if (search.prior && prior_ && !prior_->is_diagonal())
+    fail(Status::ERROR_UNSUPPORTED,
+         "the prior of the intercept joins parameters: beside it the evidence chooses no precisions");
   if (search.noise && prior_ && !prior_->is_diagonal())
     fail(Status::ERROR_UNSUPPORTED,
          "under a prior that is a posterior the evidence does not choose the noise");

@@ -24,7 +24,8 @@ class NewtonSearch {
     for (const double value : prior_.values) x_.push_back(std::log(value));
     x_.push_back(std::log(noise_factor));
     for (std::size_t i = 0; i < x_.size(); ++i) {
-      const bool moves = i + 1 < x_.size() ? search.prior : search.noise;
+      const bool moves =
+          i + 1 < x_.size() ? search.prior && static_cast<Index>(i) != prior_.given : search.noise;
       low_.push_back(moves ? std::max(-largest_log, x_[i] - search.furthest) : x_[i]);
       high_.push_back(moves ? std::min(largest_log, x_[i] + search.furthest) : x_[i]);
     }

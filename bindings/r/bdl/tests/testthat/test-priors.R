@@ -73,3 +73,62 @@ test_that("posteriors are their tensors", {
   expect_error(bdl_set_tensors(q, list(block0.precision = -diag(2))), "not positive definite")
   expect_identical(mean(q), c(1, 2, 3))
 })
+
+line <- function(n = 30) {
+  i <- seq_len(n)
+  d <- data.frame(a = 100 + 3 * sin(1.7 * i), b = 0.01 * cos(2.3 * i))
+  d$y <- 40 + 2 * d$a - 30 * d$b + 2 * cos(5.1 * i)
+  d
+}
+
+test_that("normal priors are in the units of the data", {
+  d <- line()
+  prior <- list("(Intercept)" = normal(20, 10), a = normal(1.5, 0.2), b = normal(0, 5))
+  fit <- bdl_glm(y ~ a + b, d, prior = prior, seed = 1, verbose = FALSE, control = list(learn_noise = 0))
+  tau <- 1 / drop(summary(fit)$noise)^2
+  z <- cbind(1, d$a, d$b)
+  precision <- diag(c(10, 0.2, 5)^-2) + tau * crossprod(z)
+  expected <- solve(precision, tau * crossprod(z, d$y) + c(20, 1.5, 0) / c(10, 0.2, 5)^2)
+  sd <- sqrt(diag(solve(precision)))
+  expect_lt(max(abs(coef(fit) - expected) / sd), 1e-7)
+  expect_equal(unname(sqrt(diag(vcov(fit)))), sd, tolerance = 1e-8)
+  frame <- data.frame(term = names(prior), location = c(20, 1.5, 0), scale = c(10, 0.2, 5))
+  same <- bdl_glm(y ~ a + b, d, prior = frame, seed = 1, verbose = FALSE, control = list(learn_noise = 0))
+  expect_identical(coef(same), coef(fit))
+  expect_equal(summary(fit)$coefficient_priors$scale, c(10, 0.2, 5))
+  expect_output(print(summary(fit)), "(Intercept) normal(20, 10), a normal(1.5, 0.2), b normal(0, 5)", fixed = TRUE)
+  expect_identical(coef(unserialize(serialize(fit, NULL))), coef(fit))
+})
+
+test_that("flat priors give lm, and one prior is that of slopes", {
+  d <- line()
+  flat <- normal(0, Inf)
+  fit <- bdl_glm(y ~ a + b, d, prior = list("(Intercept)" = flat, a = flat, b = flat), seed = 1, verbose = FALSE)
+  expect_equal(coef(fit), coef(lm(y ~ a + b, d)), tolerance = 1e-8)
+  slopes <- bdl_glm(y ~ a + b, d, prior = normal(0, c(0.5, 3)), seed = 1, verbose = FALSE)
+  priors <- summary(slopes)$coefficient_priors
+  expect_equal(priors$scale[2:3], c(0.5, 3))
+  expect_equal(priors$location[1], mean(d$y))
+})
+
+test_that("networks have priors by layer and predictor", {
+  d <- line()
+  fit <- bdl(y ~ a + b, d, hidden = 3, noise = "gaussian", epochs = 5, seed = 1, verbose = FALSE,
+             prior = list(layer1.weight = normal(0, 0.25), b = normal(0, 0.001))) |> suppressWarnings()
+  precision <- drop(bdl_optimizer_get_prior(bdl_handles(fit)$optimizer, c(1, 13)))
+  expect_equal(precision[c(2, 4, 6)], rep(1e6, 3))
+  expect_equal(precision[10:12], rep(16, 3))
+})
+
+test_that("mistakes in priors are explained", {
+  d <- line()
+  refused <- function(prior, text) {
+    expect_error(bdl_glm(y ~ a + b, d, prior = prior, seed = 1, verbose = FALSE), text, fixed = TRUE, class = "bdl_error")
+  }
+  refused(list(Intercept = normal(0, 1)), "did you mean \"(Intercept)\"?")
+  refused(list(weight = normal(0, 1)), "expected one of (Intercept), a, b")
+  refused(list(a = 3), "prior a is not normal(location, scale)")
+  refused(list(normal(0, 1)), "prior is a list without names")
+  refused(normal(0, 1:3), "prior has 3 numbers, expected 1 or 2")
+  expect_error(normal(0, -1), "scale must be positive numbers", class = "bdl_error")
+})
