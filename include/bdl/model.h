@@ -368,7 +368,8 @@ BDL_API bdl_status bdl_model_set_noise_precision(bdl_model* model, bdl_matrix pr
 
 /**
  * Reads the noise precision in units of 1 / y^2, into 1 x targets, or into 1 x 1 if all targets share it.
- * Returns BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
+ * Returns BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(); of a learned covariance it reads 1 /
+ * R_cc. Since 0.1.
  */
 BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix_out precision);
 
@@ -449,7 +450,10 @@ BDL_API bdl_status bdl_model_get_cut_points(const bdl_model* model, bdl_matrix_o
 /**
  * Gives Gaussian noise a full covariance R, with correlations between the outputs: y ~ N(f, R). Densities,
  * gradients, curvature, predictions and draws follow R. Training never changes R, whatever option
- * "learn_noise" is; bdl_model_set_noise_precision() removes it. Since 0.1.
+ * "learn_noise" is; bdl_model_set_noise_precision() removes it. Since 0.1. Without a noise that is set, the
+ * method exact-full learns R (since 0.4) if no target is missing and the data suffice: N is larger than the
+ * number of parameters of an output by 2 C or more, C is at most 32, the prior is not learned, and no output
+ * is a combination of others.
  * @param model      a model with BDL_GAUSSIAN; others return BDL_ERROR_UNSUPPORTED
  * @param covariance C x C in units of y^2, symmetric to rounding and positive definite
  * @return BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT
@@ -459,7 +463,7 @@ BDL_API bdl_status bdl_model_set_noise_covariance(bdl_model* model, bdl_matrix c
 
 /**
  * Reads the covariance of Gaussian noise, which is diagonal unless bdl_model_set_noise_covariance() has set
- * it. Since 0.1.
+ * it or exact-full has learned it. Since 0.1.
  * @param model      a model with BDL_GAUSSIAN; others return BDL_ERROR_UNSUPPORTED
  * @param covariance receives C x C
  */

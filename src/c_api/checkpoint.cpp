@@ -90,7 +90,7 @@ void load(const TensorArchive& archive, bdl_model* user_model, bdl_model** model
   if (o) o->model = user_model ? user_model->claim : claim_of(m);
   // A custom model changes last, as a failed load must leave it untouched.
   if (parts.noise.covariance.given())
-    parts.model->likelihood.set_noise_covariance(std::move(parts.noise.covariance));
+    parts.model->likelihood.set_noise_covariance(std::move(parts.noise.covariance), parts.noise.origin);
   else if (parts.model)
     parts.model->likelihood.set_noise_precision(parts.noise.precision, parts.noise.origin);
   if (parts.model) parts.model->likelihood.set_noise_degrees(parts.noise.precision_degrees);

@@ -248,7 +248,7 @@ Noise read_noise(const RecordReader& record, const Likelihood& likelihood) {
   noise.shape = std::move(of_shape.shape);
   noise.shape_origin = of_shape.shape_origin;
   if (record.has(covariance_name)) {
-    if (likelihood.kind() != BDL_GAUSSIAN || origin != NoiseOrigin::caller)
+    if (likelihood.kind() != BDL_GAUSSIAN || origin == NoiseOrigin::none)
       fail(Status::ERROR_FORMAT, "tensor %s does not fit the model", covariance_name);
     noise.covariance = read_covariance(record, targets);
   }

@@ -108,12 +108,12 @@ void Likelihood::set_noise_precision(ConstSpan<double> values, NoiseOrigin origi
   noise_covariance_ = {};
 }
 
-void Likelihood::set_noise_covariance(NoiseCovariance covariance) {
+void Likelihood::set_noise_covariance(NoiseCovariance covariance, NoiseOrigin origin) {
   std::vector<double> precision;
   for (Index c = 0; c < outputs_; ++c) precision.push_back(1 / covariance.covariance()(c, c));
   noise_precision_ = std::move(precision);
   noise_degrees_.clear();
-  noise_origin_ = NoiseOrigin::caller;
+  noise_origin_ = origin;
   noise_covariance_ = std::move(covariance);
 }
 
@@ -123,8 +123,13 @@ double Likelihood::noise_variance(Index target) const {
 }
 
 void Likelihood::learn_noise_precision(ConstSpan<double> values) {
-  if (noise_covariance_.given()) return;
+  if (keeps_noise_covariance()) return;
   set_noise_precision(values, noise_is_set() ? noise_origin_ : NoiseOrigin::training);
+}
+
+void Likelihood::learn_noise_covariance(NoiseCovariance covariance) {
+  if (keeps_noise_covariance()) return;
+  set_noise_covariance(std::move(covariance), noise_is_set() ? noise_origin_ : NoiseOrigin::training);
 }
 
 void Likelihood::forget_learned_noise() {

@@ -160,9 +160,10 @@ class Likelihood {
   /// Returns the Gaussian noise precision: one value, or one per target.
   ConstSpan<double> noise_precision() const { return noise_precision_; }
   void set_noise_precision(ConstSpan<double> values, NoiseOrigin origin = NoiseOrigin::caller);
-  /// Sets the precision that training has learned. Its origin stays the caller or the targets; a full
-  /// covariance is not changed.
+  /// Set what training has learned. The origin stays the caller or the targets; a covariance that the caller
+  /// has set is not changed.
   void learn_noise_precision(ConstSpan<double> values);
+  void learn_noise_covariance(NoiseCovariance covariance);
   /// Returns the degrees of freedom of the estimate of Gaussian noise: infinity if the noise is known, or if
   /// nobody has counted them. With them, y - f has Student's t distribution, scaled
   /// (docs/theory/likelihoods.md, "Noise that is estimated").
@@ -177,8 +178,14 @@ class Likelihood {
   void forget_learned_noise();
   /// Sets Gaussian noise with a full covariance, until set_noise_precision() replaces it. noise_precision()
   /// is then 1 / R_cc, the precision of each output's marginal.
-  void set_noise_covariance(NoiseCovariance covariance);
+  void set_noise_covariance(NoiseCovariance covariance, NoiseOrigin origin = NoiseOrigin::caller);
   const NoiseCovariance& noise_covariance() const { return noise_covariance_; }
+  /// True if the caller has set a covariance, which training keeps.
+  bool keeps_noise_covariance() const {
+    return noise_covariance_.given() && noise_origin_ == NoiseOrigin::caller;
+  }
+  /// True if training may learn the noise.
+  bool learns_gaussian_noise() const { return kind_ == BDL_GAUSSIAN && !keeps_noise_covariance(); }
   double noise_variance(Index target) const;
   NoiseOrigin noise_origin() const { return noise_origin_; }
   /// False if training may choose the initial noise.

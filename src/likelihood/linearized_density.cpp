@@ -27,10 +27,10 @@ Index leave_out_missing(MatrixView<double> covariance, std::span<double> residua
   return observed;
 }
 
-/// Returns log N(residual; 0, S + R), or -infinity if S + R is not positive definite. Overwrites residual and
-/// `sum`.
-double log_normal_density(const Likelihood& likelihood, ConstMatrixView<double> s, MatrixView<double> sum,
-                          MatrixView<double> residual) {
+/// Returns the log density of residuals with scale S + R: normal, or Student's t if the noise was estimated.
+/// It is -infinity if S + R is not positive definite. Overwrites residual and `sum`.
+double log_joint_density(const Likelihood& likelihood, ConstMatrixView<double> s, MatrixView<double> sum,
+                         MatrixView<double> residual) {
   for (Index c = 0; c < s.cols; ++c) std::ranges::copy(s.column(c), sum.column_data(c));
   add_noise_covariance(likelihood, sum);
   const Index observed = leave_out_missing(sum, residual.column(0));
@@ -38,11 +38,12 @@ double log_normal_density(const Likelihood& likelihood, ConstMatrixView<double> 
   solve_lower_left(Op::none, sum, residual);
   double squares = 0;
   for (const double value : residual.column(0)) squares += value * value;
-  const double size = static_cast<double>(observed);
-  return -(size * std::log(2 * std::numbers::pi) + log_det_from_cholesky(sum) + squares) / 2;
+  double degrees = HUGE_VAL;
+  for (const double value : likelihood.noise_degrees()) degrees = std::min(degrees, value);
+  return student_t::log_density_at(squares, degrees, observed) - log_det_from_cholesky(sum) / 2;
 }
 
-/// Returns the log density of targets whose noise was estimated; each has noise of its own, so they are
+/// Returns the log density of targets whose noise was estimated, if each has noise of its own: they are
 /// independent given x.
 double log_student_density(const Likelihood& likelihood, ConstSpan<double> mean, ConstMatrixView<double> s,
                            const double* y) {
@@ -104,11 +105,12 @@ double log_density_once(const Likelihood& likelihood, ConstSpan<double> mean,
     return heteroscedastic::log_predictive_density(likelihood, mean, covariance, target);
   if (likelihood.kind() == BDL_STUDENT_T)
     return student_t::log_predictive_density(likelihood, mean, covariance, target);
-  if (likelihood.kind() == BDL_GAUSSIAN && !likelihood.noise_degrees().empty())
+  if (likelihood.kind() == BDL_GAUSSIAN && !likelihood.noise_degrees().empty() &&
+      !likelihood.noise_covariance().given())
     return log_student_density(likelihood, mean, covariance, target);
   if (likelihood.kind() == BDL_GAUSSIAN) {
     for (Index c = 0; c < outputs; ++c) target[c] -= mean[static_cast<std::size_t>(c)];
-    return log_normal_density(likelihood, covariance, {other, outputs, outputs}, {target, outputs, 1});
+    return log_joint_density(likelihood, covariance, {other, outputs, outputs}, {target, outputs, 1});
   }
   double sum = 0;
   for (Index c = 0; c < outputs; ++c) {

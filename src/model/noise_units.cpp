@@ -63,7 +63,8 @@ void set_standardization(Model<T>& model, Standardization standardization) {
   if (likelihood.noise_covariance().given()) {
     const auto values = caller_noise_covariance(likelihood, model.standardization);
     likelihood.set_noise_covariance(
-        standardized_noise_covariance({values.data(), outputs, outputs}, standardization));
+        standardized_noise_covariance({values.data(), outputs, outputs}, standardization),
+        likelihood.noise_origin());
   } else if (likelihood.noise_is_set()) {
     const auto values = caller_noise_precision(likelihood, model.standardization);
     likelihood.set_noise_precision(

@@ -74,7 +74,7 @@ void Scales::learn_prior(ConstSpan<double> groups, ConstSpan<double> mean_square
 
 void Scales::learn_noise(const Likelihood& likelihood, ConstSpan<double> squared_errors, double examples,
                          double weight) {
-  if (likelihood.noise_covariance().given()) return;  // fixed by the caller
+  if (likelihood.keeps_noise_covariance()) return;
   noise.assign(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
   if (noise.size() == 1) {
     const double sum = std::accumulate(squared_errors.begin(), squared_errors.end(), 0.0);

@@ -19,6 +19,13 @@ double log_normaliser(double nu) {
   return log_gamma((nu + 1) / 2) - log_gamma(nu / 2) - std::log(nu * std::numbers::pi) / 2;
 }
 
+double log_density_at(double square, double nu, Index size) {
+  const double d = static_cast<double>(size);
+  if (std::isinf(nu)) return -(d * std::log(2 * std::numbers::pi) + square) / 2;
+  return log_gamma((nu + d) / 2) - log_gamma(nu / 2) - d * std::log(nu * std::numbers::pi) / 2 -
+         (nu + d) / 2 * std::log1p(square / nu);
+}
+
 double score(double nu, double q) {
   const double slope = (nu * (digamma((nu + 1) / 2) - digamma(nu / 2)) - 1) / 2;
   return slope - nu / 2 * std::log1p(q / nu) + (nu + 1) / 2 * q / (nu + q);

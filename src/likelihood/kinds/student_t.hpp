@@ -39,6 +39,9 @@ double log_predictive_density(const Likelihood& likelihood, ConstSpan<double> m,
 
 /// Returns the log density of Student's t where it is sqrt(square).
 double log_density_at(double square, double degrees);
+/// Returns the log density of Student's t of so many variables, normal if the degrees are infinite, where the
+/// sum of their squares is `square`.
+double log_density_at(double square, double degrees, Index size);
 
 /// Returns the density of Student's t.
 double density(double z, double degrees);

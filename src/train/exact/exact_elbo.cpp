@@ -100,6 +100,17 @@ void ExactElbo::best_noise_precision(const Value& value, std::span<double> out) 
   out[0] = std::clamp(n * precision / squares, 1e-30, 1e30);
 }
 
+void ExactElbo::best_noise_covariance(MatrixView<double> out) const {
+  for (Index c = 0; c < out.cols; ++c)
+    for (Index b = c; b < out.rows; ++b) out(b, c) = out(c, b) = sums_.products(b, c) / sums_.targets_of(0);
+}
+
+void ExactElbo::write_residual_products(MatrixView<double> out) const {
+  for (Index c = 0; c < out.cols; ++c)
+    for (Index b = c; b < out.rows; ++b)
+      out(b, c) = sums_.products(b, c) - (b == c ? sums_.variances(c) : 0);
+}
+
 std::vector<double> ExactElbo::noise_degrees(bool learns_prior) const {
   constexpr double least = 1;
   std::vector<double> degrees;

@@ -57,6 +57,10 @@ class ExactElbo {
   /// returned `value`: N / E[sum of squared errors], of all outputs together or of each; N is the sum of
   /// weights.
   void best_noise_precision(const Value& value, std::span<double> out) const;
+  /// Writes the noise covariance that maximises the ELBO for that posterior: the mean of E[(y - f)(y - f)^T].
+  void best_noise_covariance(MatrixView<double> out) const;
+  /// Writes the sums of products of residuals to the lower triangle, for independent noises.
+  void write_residual_products(MatrixView<double> out) const;
   /// Returns the number of targets that have this noise.
   double targets_of(Index noise) const { return sums_.targets_of(noise); }
   /// Returns the degrees of freedom of each noise for that posterior: its number of targets N less the

@@ -63,7 +63,7 @@ void ExactSums::read_from(DataSet& data, const Standardization& units) {
 void ExactSums::begin(HessianSum of_h, Index vectors, Index numbers) {
   of_h_ = of_h;
   vectors_ = vectors;
-  const Index of_noise = 1 + 3 * noises();
+  const Index of_noise = 1 + 3 * noises() + pairs();
   sums_.reserve(shares_.rank, shares_.ranks, shares_.shards, count_sums(of_h, dimension(), vectors),
                 std::max(numbers, of_noise));
 }
@@ -159,8 +159,7 @@ void ExactSums::add_block(const Posterior<double>& q, const ShardRange& rows, Co
 
 Index ExactSums::noises() const {
   const Likelihood& likelihood = model_.likelihood;
-  const bool has_noise = likelihood.kind() == BDL_GAUSSIAN && !likelihood.noise_covariance().given();
-  return has_noise ? std::ssize(likelihood.noise_precision()) : 0;
+  return likelihood.learns_gaussian_noise() ? std::ssize(likelihood.noise_precision()) : 0;
 }
 
 void ExactSums::add_variances(Index count, std::span<double> numbers) const {
@@ -181,6 +180,7 @@ void ExactSums::add_several(const ShardRange& rows, ConstMatrixView<double> y, b
   out.numbers[0] +=
       several_->evaluate(std::as_const(x_).matrix(model_.inputs(), count), targets, rows.first, loss_);
   if (noises() > 0) several_->add_errors(targets, noises(), out.numbers.subspan(1));
+  if (pairs() > 0) several_->add_products(targets, out.numbers.subspan(number_of(3, 0)));
   const std::span<double> to = is_first ? out.values : part_.first(std::ssize(out.values));
   const auto size = static_cast<std::size_t>(dimension());
   several_->write_slope(to.first(size));

@@ -50,6 +50,10 @@ class ExactSums {
   double squares(Index noise) const { return sums_.numbers()[number_of(0, noise)]; }
   double targets_of(Index noise) const { return sums_.numbers()[number_of(1, noise)]; }
   double variances(Index noise) const { return sums_.numbers()[number_of(2, noise)] + spread_; }
+  /// Returns sum_i w_i E[(y_b - f_b)(y_c - f_c)], b >= c, of outputs that have a noise each.
+  double products(Index b, Index c) const {
+    return sums_.numbers()[number_of(3, 0) + static_cast<std::size_t>(c * noises() - c * (c + 1) / 2 + b)];
+  }
   /// Returns sum_i E[l'_i] x_i. The caller may change these views, which live until the next sum.
   std::span<double> slope() { return part(0, 1); }
   std::span<double> diagonal() { return part(1, 1); }
@@ -62,6 +66,8 @@ class ExactSums {
  private:
   Index dimension() const { return model_.parameters(); }
   Index columns() const { return model_.likelihood.columns(); }
+  /// Number of products of outputs that are summed: their noises may have covariances.
+  Index pairs() const { return several_ && noises() > 1 ? noises() * (noises() + 1) / 2 : 0; }
   std::size_t number_of(Index kind, Index noise) const {
     return static_cast<std::size_t>(1 + kind * noises() + noise);
   }

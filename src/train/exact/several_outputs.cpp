@@ -16,6 +16,11 @@ namespace {
 
 constexpr Index jacobian_numbers = Index{1} << 18;  // in rows of Jacobians at a time
 
+double gaussian_curvature(const Likelihood& likelihood, Index c) {
+  const NoiseCovariance& noise = likelihood.noise_covariance();
+  return noise.given() ? noise.precision()(c, c) : likelihood.noise_precision(c);
+}
+
 /// Returns the Cholesky factor of the whole precision, if the posterior has one.
 std::optional<ConstMatrixView<double>> whole_factor(const Posterior<double>& q) {
   if (const auto* const full = dynamic_cast<const FullPosterior<double>*>(&q)) return full->factor();
@@ -292,7 +297,7 @@ void SeveralOutputs::add_errors(ConstMatrixView<double> y, Index noises, std::sp
       if (std::isnan(y(c, i))) continue;
       const auto noise = static_cast<std::size_t>(noises == 1 ? 0 : c);
       const double error = y(c, i) - f_.data()[i * outputs_ + c],
-                   variance = covariances_.data()[i * outputs_ + c];
+                   variance = covariance(i, c, c);
       const double weight = model_.likelihood.weight(y.column_data(i));
       sums[noise] += weight * (error * error + variance);
       sums[kinds + noise] += weight;
@@ -300,12 +305,23 @@ void SeveralOutputs::add_errors(ConstMatrixView<double> y, Index noises, std::sp
     }
 }
 
+void SeveralOutputs::add_products(ConstMatrixView<double> y, std::span<double> sums) const {
+  for (Index i = 0; i < rows_; ++i) {
+    const double weight = model_.likelihood.weight(y.column_data(i));
+    const auto error = [&](Index c) { return y(c, i) - f_.data()[i * outputs_ + c]; };
+    std::size_t k = 0;
+    for (Index c = 0; c < outputs_; ++c)
+      for (Index b = c; b < outputs_; ++b)
+        sums[k++] += weight * (error(b) * error(c) + covariance(i, b, c));
+  }
+}
+
 void SeveralOutputs::add_typical(ConstMatrixView<double> x, ConstMatrixView<double> y,
                                  std::span<double> out) const {
   const Likelihood& likelihood = model_.likelihood;
   for (Index i = 0; i < x.cols; ++i)
     for (Index c = 0; c < outputs_; ++c) {
-      const double once = likelihood.kind() == BDL_GAUSSIAN ? likelihood.noise_precision(c)
+      const double once = likelihood.kind() == BDL_GAUSSIAN ? gaussian_curvature(likelihood, c)
                           : has_classes()                   ? 0.25
                                                             : typical_curvature(likelihood, y(c, i)),
                    b = likelihood.weight(y.column_data(i)) * once;

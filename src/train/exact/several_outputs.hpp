@@ -31,6 +31,8 @@ class SeveralOutputs {
   /// Adds sums over the last block to `sums`: for each noise E[squared error], then the numbers of targets,
   /// then the variances of outputs. Either each output has its noise, or all have one.
   void add_errors(ConstMatrixView<double> y, Index noises, std::span<double> sums) const;
+  /// Adds E[(y_b - f_b)(y_c - f_c)], b >= c, column by column; their covariances only if the noises have some.
+  void add_products(ConstMatrixView<double> y, std::span<double> sums) const;
   /// Adds diag(sum_i b_i x_i x_i^T), with b_i about the largest possible E[l''_i].
   void add_typical(ConstMatrixView<double> x, ConstMatrixView<double> y, std::span<double> out) const;
   /// Number of doubles that it holds for so many rows and parameters.
@@ -63,6 +65,11 @@ class SeveralOutputs {
                         : hessians_.data()[i * outputs_ + c];
   }
   bool couples(Index c, Index k) const { return c == k || is_coupled(); }
+  /// Covariance of outputs b >= c of an example, without classes.
+  double covariance(Index i, Index b, Index c) const {
+    if (is_coupled()) return covariances_.data()[(i * outputs_ + c) * outputs_ + b];
+    return b == c ? covariances_.data()[i * outputs_ + c] : 0;
+  }
 
   const Network<double>& model_;
   const DenseShape& layer_;

@@ -1,4 +1,4 @@
-#include "train/exact/low_rank_coordinates.hpp"
+#include "train/exact/low_rank/coordinates.hpp"
 
 #include <algorithm>
 #include <cmath>

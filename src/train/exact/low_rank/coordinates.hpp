@@ -2,8 +2,8 @@
 #pragma once
 
 #include "train/exact/coordinates.hpp"
-#include "train/exact/low_rank_chart.hpp"
-#include "train/exact/low_rank_gradient.hpp"
+#include "train/exact/low_rank/chart.hpp"
+#include "train/exact/low_rank/gradient.hpp"
 
 namespace bdl {
 

@@ -1,4 +1,4 @@
-#include "train/exact/low_rank_chart.hpp"
+#include "train/exact/low_rank/chart.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "train/exact/evidence_search.hpp"
+#include "train/exact/scales/evidence_search.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -191,7 +191,7 @@ bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_matrix_out 
   return guard(__func__, model, "model", [&](const auto& m) {
     check_has_precision(m.likelihood);
     const Index targets = m.likelihood.targets();
-    if (m.likelihood.noise_covariance().given())
+    if (m.likelihood.keeps_noise_covariance())
       fail(Status::ERROR_UNSUPPORTED,
            "the noise has a full covariance: read the noise covariance instead of the noise precision");
     std::vector<double> values = caller_noise_precision(m.likelihood, m.standardization);

@@ -1,4 +1,4 @@
-#include "train/exact/low_rank_gradient.hpp"
+#include "train/exact/low_rank/gradient.hpp"
 
 #include <algorithm>
 

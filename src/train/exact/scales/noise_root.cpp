@@ -1,4 +1,4 @@
-#include "train/exact/noise_root.hpp"
+#include "train/exact/scales/noise_root.hpp"
 
 #include <algorithm>
 
