@@ -127,8 +127,9 @@ typedef enum bdl_quantity {
 
 /**
  * Computes the mean of y and the two kinds of variance, whose sum is Var[y | x]. A row that overflows is
- * infinite. For BDL_CATEGORICAL and BDL_ORDINAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
- * implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
+ * infinite. For BDL_CATEGORICAL and BDL_ORDINAL y means the one-hot vector. The probit approximation p of
+ * BDL_LINEARIZED implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean
+ * of f. Since 0.1.
  * @param model              see above
  * @param posterior          see above
  * @param x                  n x inputs
@@ -148,8 +149,8 @@ BDL_API bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* post
 /**
  * Computes quantiles of y, noise included; infinite if a row overflows. For BDL_GAUSSIAN,
  * BDL_HETEROSCEDASTIC and BDL_STUDENT_T they are those of the predictive mixture, to 1e-10 of its scale.
- * For BDL_POISSON and BDL_NEGATIVE_BINOMIAL a quantile is the smallest count with at least that probability.
- * Likelihoods of classes return BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * For BDL_POISSON and BDL_NEGATIVE_BINOMIAL a quantile is the smallest count with at least that
+ * probability. Likelihoods of classes return BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param model     as for bdl_predict()
  * @param posterior as for bdl_predict()
  * @param x         n x inputs
@@ -183,8 +184,9 @@ BDL_API bdl_status bdl_predict_interval(const bdl_model* model, const bdl_poster
 /**
  * Computes class probabilities and their uncertainty, in nats. Likelihoods of numbers and counts return
  * BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities of BDL_BERNOULLI and BDL_CATEGORICAL and their
- * entropy are those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
- * x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
+ * entropy are those of the probit approximation. The mutual information of BDL_BERNOULLI is then
+ * integrated over q(f | x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted.
+ * Since 0.1.
  * @param model              as for bdl_predict()
  * @param posterior          as for bdl_predict()
  * @param x                  n x inputs
@@ -234,8 +236,8 @@ BDL_API bdl_status bdl_predict_draws(const bdl_model* model, const bdl_posterior
 /**
  * Draws samples of y as bdl_predict_draws() does, by a method. BDL_LINEARIZED_MONTE_CARLO takes sample k of
  * y from sample k of the outputs. BDL_LINEARIZED gives the same samples, except that those of BDL_BERNOULLI
- * and BDL_CATEGORICAL have the probabilities of the probit approximation. Methods other than these two and BDL_MONTE_CARLO
- * return BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * and BDL_CATEGORICAL have the probabilities of the probit approximation. Methods other than these two
+ * and BDL_MONTE_CARLO return BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param model     as for bdl_predict()
  * @param posterior as for bdl_predict()
  * @param x         n x inputs
@@ -345,8 +347,9 @@ BDL_API bdl_status bdl_predict_leverage(const bdl_model* model, const bdl_poster
 /**
  * Predicts with one model and posterior by one method, any number of times. A predictor is a snapshot:
  * bdl_predictor_create() copies model and posterior, which you may change or free afterwards without an
- * effect on its predictions. After more training, create another predictor. (For a custom model the handle is
- * copied: the predictor calls the same callbacks, and `destroy` runs when the predictor is freed as well.)
+ * effect on its predictions. After more training, create another predictor. (For a custom model the
+ * handle is copied: the predictor calls the same callbacks, and `destroy` runs when the predictor is
+ * freed as well.)
  *
  * A predictor samples once, at its creation, whatever does not depend on x, and owns the memory that
  * predictions need. A call with no more rows than an earlier call of the same function allocates nothing,

@@ -42,6 +42,7 @@ void Predictor<T>::reserve_rules() {
       (spec_.method == BDL_QUADRATURE || spec_.method == BDL_LINEARIZED)) {
     memory_.rule.reserve(most_nodes);
     memory_.mixture.reserve(static_cast<Index>(most_nodes) * model_->outputs());
+    memory_.numbers.reserve(static_cast<Index>(most_nodes + 1) * model_->likelihood.moment_count());
     memory_.components.list.reserve(most_nodes);
   }
   if (kind == BDL_HETEROSCEDASTIC && spec_.method == BDL_LINEARIZED)

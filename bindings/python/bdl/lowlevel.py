@@ -552,9 +552,9 @@ def bdl_model_get_degrees_of_freedom(model):
 def bdl_model_set_shape(model, shape):
     r"""
     Sets the shape of BDL_NEGATIVE_BINOMIAL, where y has the variance mu + mu^2 / shape (theta of R's
-    MASS::glm.nb), or of BDL_GAMMA, where it has mu^2 / shape (1 / dispersion of R's glm). Training starts from it
-    and learns it, unless option "learn_shape" is 0; if it is not set, training starts from the moments of y.
-    Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+    MASS::glm.nb), or of BDL_GAMMA, where it has mu^2 / shape (1 / dispersion of R's glm). Training starts
+    from it and learns it, unless option "learn_shape" is 0; if it is not set, training starts from the
+    moments of y. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
 
     :type shape: float
     :param shape: 1e-6 to 1e6
@@ -573,8 +573,8 @@ def bdl_model_get_shape(model):
 
 def bdl_model_set_levels(model, levels):
     r"""
-    Sets the number of levels of BDL_ORDINAL, 2 in a new model, and forgets its cut points and the names of its
-    levels if the number changes. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+    Sets the number of levels of BDL_ORDINAL, 2 in a new model, and forgets its cut points and the names of
+    its levels if the number changes. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
 
     :type levels: int64_t
     :param levels: 2 to 1000
@@ -587,10 +587,10 @@ def bdl_model_levels(model):
 
 def bdl_model_set_cut_points(model, cut_points):
     r"""
-    Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of levels
-    (McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns them, unless
-    option "learn_shape" is 0. If the model has biases it keeps the mean of the cut points, as that is the place of
-    the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+    Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of
+    levels (McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns
+    them, unless option "learn_shape" is 0. If the model has biases it keeps the mean of the cut points, as
+    that is the place of the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
 
     :type cut_points: bdl_matrix
     :param cut_points: 1 x (levels - 1), ascending
@@ -2610,8 +2610,9 @@ r"""
 def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance):
     r"""
     Computes the mean of y and the two kinds of variance, whose sum is Var[y | x]. A row that overflows is
-    infinite. For BDL_CATEGORICAL and BDL_ORDINAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
-    implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
+    infinite. For BDL_CATEGORICAL and BDL_ORDINAL y means the one-hot vector. The probit approximation p of
+    BDL_LINEARIZED implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean
+    of f. Since 0.1.
     :type model: bdl_model
     :param model:              see above
     :type posterior: bdl_posterior
@@ -2639,8 +2640,8 @@ def bdl_predict_quantiles(model, posterior, x, method, samples, seed, levels, qu
     r"""
     Computes quantiles of y, noise included; infinite if a row overflows. For BDL_GAUSSIAN,
     BDL_HETEROSCEDASTIC and BDL_STUDENT_T they are those of the predictive mixture, to 1e-10 of its scale.
-    For BDL_POISSON and BDL_NEGATIVE_BINOMIAL a quantile is the smallest count with at least that probability.
-    Likelihoods of classes return BDL_ERROR_UNSUPPORTED. Since 0.1.
+    For BDL_POISSON and BDL_NEGATIVE_BINOMIAL a quantile is the smallest count with at least that
+    probability. Likelihoods of classes return BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type model: bdl_model
     :param model:     as for bdl_predict()
     :type posterior: bdl_posterior
@@ -2689,8 +2690,9 @@ def bdl_predict_classes(model, posterior, x, method, samples, seed, probabilitie
     r"""
     Computes class probabilities and their uncertainty, in nats. Likelihoods of numbers and counts return
     BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities of BDL_BERNOULLI and BDL_CATEGORICAL and their
-    entropy are those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
-    x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
+    entropy are those of the probit approximation. The mutual information of BDL_BERNOULLI is then
+    integrated over q(f | x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted.
+    Since 0.1.
     :type model: bdl_model
     :param model:              as for bdl_predict()
     :type posterior: bdl_posterior
@@ -2760,8 +2762,8 @@ def bdl_predict_draws_by(model, posterior, x, method, samples, seed, draws):
     r"""
     Draws samples of y as bdl_predict_draws() does, by a method. BDL_LINEARIZED_MONTE_CARLO takes sample k of
     y from sample k of the outputs. BDL_LINEARIZED gives the same samples, except that those of BDL_BERNOULLI
-    and BDL_CATEGORICAL have the probabilities of the probit approximation. Methods other than these two and BDL_MONTE_CARLO
-    return BDL_ERROR_UNSUPPORTED. Since 0.1.
+    and BDL_CATEGORICAL have the probabilities of the probit approximation. Methods other than these two
+    and BDL_MONTE_CARLO return BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type model: bdl_model
     :param model:     as for bdl_predict()
     :type posterior: bdl_posterior

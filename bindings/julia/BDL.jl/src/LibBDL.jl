@@ -873,9 +873,9 @@ end
 
 """
 Sets the shape of BDL_NEGATIVE_BINOMIAL, where y has the variance mu + mu^2 / shape (theta of R's
-MASS::glm.nb), or of BDL_GAMMA, where it has mu^2 / shape (1 / dispersion of R's glm). Training starts from it
-and learns it, unless option "learn_shape" is 0; if it is not set, training starts from the moments of y.
-Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+MASS::glm.nb), or of BDL_GAMMA, where it has mu^2 / shape (1 / dispersion of R's glm). Training starts
+from it and learns it, unless option "learn_shape" is 0; if it is not set, training starts from the
+moments of y. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
 
 # Arguments
 - `shape`: 1e-6 to 1e6
@@ -896,8 +896,8 @@ function bdl_model_get_shape(model::Union{bdl_model,Ptr{bdl_model}}, shape::Unio
 end
 
 """
-Sets the number of levels of BDL_ORDINAL, 2 in a new model, and forgets its cut points and the names of its
-levels if the number changes. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+Sets the number of levels of BDL_ORDINAL, 2 in a new model, and forgets its cut points and the names of
+its levels if the number changes. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
 
 # Arguments
 - `levels`: 2 to 1000
@@ -914,10 +914,10 @@ function bdl_model_levels(model::Union{bdl_model,Ptr{bdl_model}})
 end
 
 """
-Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of levels
-(McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns them, unless
-option "learn_shape" is 0. If the model has biases it keeps the mean of the cut points, as that is the place of
-the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of
+levels (McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns
+them, unless option "learn_shape" is 0. If the model has biases it keeps the mean of the cut points, as
+that is the place of the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
 
 # Arguments
 - `cut_points`: 1 x (levels - 1), ascending
@@ -3147,8 +3147,9 @@ const bdl_quantity_names = Dict{Cint,String}(
 
 """
 Computes the mean of y and the two kinds of variance, whose sum is Var[y | x]. A row that overflows is
-infinite. For BDL_CATEGORICAL and BDL_ORDINAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
-implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
+infinite. For BDL_CATEGORICAL and BDL_ORDINAL y means the one-hot vector. The probit approximation p of
+BDL_LINEARIZED implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean
+of f. Since 0.1.
 
 # Arguments
 - `model`: see above
@@ -3170,8 +3171,8 @@ end
 """
 Computes quantiles of y, noise included; infinite if a row overflows. For BDL_GAUSSIAN,
 BDL_HETEROSCEDASTIC and BDL_STUDENT_T they are those of the predictive mixture, to 1e-10 of its scale.
-For BDL_POISSON and BDL_NEGATIVE_BINOMIAL a quantile is the smallest count with at least that probability.
-Likelihoods of classes return BDL_ERROR_UNSUPPORTED. Since 0.1.
+For BDL_POISSON and BDL_NEGATIVE_BINOMIAL a quantile is the smallest count with at least that
+probability. Likelihoods of classes return BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `model`: as for bdl_predict()
@@ -3209,8 +3210,9 @@ end
 """
 Computes class probabilities and their uncertainty, in nats. Likelihoods of numbers and counts return
 BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities of BDL_BERNOULLI and BDL_CATEGORICAL and their
-entropy are those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
-x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
+entropy are those of the probit approximation. The mutual information of BDL_BERNOULLI is then
+integrated over q(f | x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted.
+Since 0.1.
 
 # Arguments
 - `model`: as for bdl_predict()
@@ -3266,8 +3268,8 @@ end
 """
 Draws samples of y as bdl_predict_draws() does, by a method. BDL_LINEARIZED_MONTE_CARLO takes sample k of
 y from sample k of the outputs. BDL_LINEARIZED gives the same samples, except that those of BDL_BERNOULLI
-and BDL_CATEGORICAL have the probabilities of the probit approximation. Methods other than these two and BDL_MONTE_CARLO
-return BDL_ERROR_UNSUPPORTED. Since 0.1.
+and BDL_CATEGORICAL have the probabilities of the probit approximation. Methods other than these two
+and BDL_MONTE_CARLO return BDL_ERROR_UNSUPPORTED. Since 0.1.
 
 # Arguments
 - `model`: as for bdl_predict()
