@@ -405,7 +405,7 @@ BDL_API bdl_status bdl_model_get_degrees_of_freedom(const bdl_model* model, doub
  * Sets the shape of BDL_NEGATIVE_BINOMIAL, where y has the variance mu + mu^2 / shape (theta of R's
  * MASS::glm.nb), or of BDL_GAMMA, where it has mu^2 / shape (1 / dispersion of R's glm). Training starts
  * from it and learns it, unless option "learn_shape" is 0; if it is not set, training starts from the
- * moments of y. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+ * moments of y. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.
  *
  * @param shape 1e-6 to 1e6
  */
@@ -413,7 +413,7 @@ BDL_API bdl_status bdl_model_set_shape(bdl_model* model, double shape);
 
 /**
  * Returns the present shape of BDL_NEGATIVE_BINOMIAL or BDL_GAMMA: 1 in a new model, then set or learned.
- * Since 0.3.
+ * Since 0.4.
  *
  * @param shape receives the number
  */
@@ -421,27 +421,27 @@ BDL_API bdl_status bdl_model_get_shape(const bdl_model* model, double* shape);
 
 /**
  * Sets the number of levels of BDL_ORDINAL, 2 in a new model, and forgets its cut points and the names of
- * its levels if the number changes. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+ * its levels if the number changes. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.
  *
  * @param levels 2 to 1000
  */
 BDL_API bdl_status bdl_model_set_levels(bdl_model* model, int64_t levels);
 
-/** Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.3. */
+/** Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.4. */
 BDL_API int64_t bdl_model_levels(const bdl_model* model);
 
 /**
  * Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of
  * levels (McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns
  * them, unless option "learn_shape" is 0. If the model has biases it keeps the mean of the cut points, as
- * that is the place of the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+ * that is the place of the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.
  *
  * @param cut_points 1 x (levels - 1), ascending
  */
 BDL_API bdl_status bdl_model_set_cut_points(bdl_model* model, bdl_matrix cut_points);
 
 /**
- * Returns the present cut points of BDL_ORDINAL. Since 0.3.
+ * Returns the present cut points of BDL_ORDINAL. Since 0.4.
  *
  * @param cut_points receives 1 x (levels - 1)
  */

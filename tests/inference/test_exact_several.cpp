@@ -1,5 +1,7 @@
 // The methods exact-* for several outputs and for classes: closed forms, fits of each output by itself, and
 // the conditions of the optimum by dense quadrature.
+#include <limits>
+
 #include "posterior/full/full.hpp"
 #include "support/exact_reference.hpp"
 #include "support/training.hpp"
@@ -132,10 +134,114 @@ void numbers_have_the_closed_form(void**) {
   }
 }
 
+/// Returns sum_i (y_i - f_i)(y_i - f_i)^T for these parameters.
+Dense residual_products(const Data& data, const Dense& mean) {
+  const Index outputs = data.y.rows;
+  Dense sum(outputs, outputs);
+  for (Index i = 0; i < data.x.cols; ++i) {
+    const Dense x = row_of(data, i);
+    Dense error(outputs, 1);
+    for (Index c = 0; c < outputs; ++c) {
+      error(c, 0) = data.y(c, i);
+      for (Index j = 0; j <= features; ++j) error(c, 0) -= mean(place(outputs, c, j), 0) * x(j, 0);
+    }
+    sum = sum + error * transposed(error);
+  }
+  return sum;
+}
+
+Dense noise_of(const Likelihood& likelihood) {
+  const auto r = likelihood.noise_covariance().covariance();
+  Dense out(r.rows, r.cols);
+  for (Index c = 0; c < r.cols; ++c)
+    for (Index b = 0; b < r.rows; ++b) out(b, c) = r(b, c);
+  return out;
+}
+
+/// Noise with correlations, which numbers_have_the_closed_form() has not.
+Data correlated_data(Index outputs = 3) {
+  Data data = make_data(Likelihood(BDL_GAUSSIAN, outputs));
+  Random random(5);
+  for (Index i = 0; i < data.y.cols; ++i) {
+    const double shared = random.normal();
+    for (Index c = 0; c < outputs; ++c) data.y(c, i) += 0.5 * static_cast<double>(c + 1) * shared;
+  }
+  return data;
+}
+
+/// Under a flat prior Sigma is R (x) (X^T X)^-1 with R = S / (N - p), as in multivariate linear regression.
+void noise_covariance_is_that_of_multivariate_regression(void**) {
+  const Index outputs = 3;
+  const double degrees = examples - (features + 1);
+  const Data data = correlated_data();
+  const auto learner = make_learner(Likelihood(BDL_GAUSSIAN, outputs), -1, 1e-11, 1e-11, true);
+  fit(*learner, data);
+  const Dense mean = column_of(std::as_const(*learner->posterior()).mean()),
+              covariance = inverse_of(dense_precision(*learner->posterior())),
+              r = (1 / degrees) * residual_products(data, mean);
+  assert_close("R", noise_of(learner->model()->likelihood), r, 1e-8);
+  Dense gram(features + 1, features + 1);
+  for (Index i = 0; i < examples; ++i) gram = gram + row_of(data, i) * transposed(row_of(data, i));
+  const Dense inverse = inverse_of(gram);
+  for (Index b = 0; b < outputs; ++b)
+    for (Index c = 0; c < outputs; ++c)
+      for (Index j = 0; j <= features; ++j)
+        for (Index k = 0; k <= features; ++k)
+          assert_near("covariance", covariance(place(outputs, b, j), place(outputs, c, k)),
+                      r(b, c) * inverse(j, k), 1e-8);
+  for (Index c = 0; c < outputs; ++c)
+    assert_near("degrees", learner->model()->likelihood.noise_degrees(c), degrees, 1e-6);
+}
+
+/// The precision is R^-1 (x) X^T X + Lambda_0, and R the mean of E[(y - f)(y - f)^T].
+void noise_covariance_meets_its_conditions(void**) {
+  const Index outputs = 3;
+  const Data data = correlated_data();
+  const auto learner = make_learner(Likelihood(BDL_GAUSSIAN, outputs), -1, of_weights, of_biases, true);
+  fit(*learner, data);
+  const Dense mean = column_of(std::as_const(*learner->posterior()).mean()),
+              precision = dense_precision(*learner->posterior()), covariance = inverse_of(precision),
+              r = noise_of(learner->model()->likelihood), inverse = inverse_of(r);
+  Dense expected = diagonal_matrix(prior_of(outputs)), products = residual_products(data, mean);
+  for (Index i = 0; i < examples; ++i) {
+    const Dense x = row_of(data, i);
+    for (Index b = 0; b < outputs; ++b)
+      for (Index c = 0; c < outputs; ++c)
+        for (Index j = 0; j <= features; ++j)
+          for (Index k = 0; k <= features; ++k) {
+            expected(place(outputs, b, j), place(outputs, c, k)) += inverse(b, c) * x(j, 0) * x(k, 0);
+            products(b, c) += x(j, 0) * covariance(place(outputs, b, j), place(outputs, c, k)) * x(k, 0);
+          }
+  }
+  assert_close("precision", precision, expected, 1e-8);
+  assert_close("R", r, (1.0 / examples) * products, 1e-8);
+  fit(*learner, data);  // from the optimum
+  assert_close("R again", noise_of(learner->model()->likelihood), r, 1e-8);
+}
+
+/// Without enough data, with missing targets, with outputs that repeat each other, or with a noise that the
+/// caller has set, each output keeps its own noise.
+void noises_stay_independent_where_a_covariance_is_not_known(void**) {
+  const Likelihood all(BDL_GAUSSIAN, 3);
+  Data missing = correlated_data(), repeated = correlated_data();
+  missing.y(1, 4) = std::numeric_limits<double>::quiet_NaN();
+  for (Index i = 0; i < examples; ++i) repeated.y(2, i) = 2 * repeated.y(0, i) - 1;
+  const Data few = make_data(all, 9);
+  for (const auto& [likelihood, data] : {std::pair(all, missing), std::pair(all, repeated), std::pair(all, few),
+                                         std::pair(gaussian(3, {1, 2, 3}), correlated_data())}) {
+    const auto learner =
+        make_learner(likelihood, -1, of_weights, of_biases, true, static_cast<Index>(data.x.cols));
+    fit(*learner, data);
+    assert_false(learner->model()->likelihood.noise_covariance().given());
+    assert_int_equal(learner->model()->likelihood.noise_precision().size(), 3);
+  }
+}
+
 /// Outputs that are independent given x are fitted as they are one by one, with noise of their own.
 void independent_outputs_are_fits_of_each(void**) {
   for (const bdl_likelihood kind : {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_POISSON})
     for (const Index rank : {-1, 0}) {
+      if (kind == BDL_GAUSSIAN && rank < 0) continue;  // they share a noise covariance
       const Index outputs = 3;
       const Likelihood all(kind, outputs), one(kind, 1);
       const Data data = make_data(all);
@@ -306,6 +412,9 @@ void many_classes_are_fitted(void**) {
 int test_exact_several() {
   const CMUnitTest tests[] = {
       cmocka_unit_test(numbers_have_the_closed_form),
+      cmocka_unit_test(noise_covariance_is_that_of_multivariate_regression),
+      cmocka_unit_test(noise_covariance_meets_its_conditions),
+      cmocka_unit_test(noises_stay_independent_where_a_covariance_is_not_known),
       cmocka_unit_test(independent_outputs_are_fits_of_each),
       cmocka_unit_test(two_classes_are_a_logit),
       cmocka_unit_test(classes_meet_the_conditions_of_the_optimum),
