@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "methods/schedule.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
 #include "train/exact/scales/scale_search.hpp"

@@ -1,5 +1,6 @@
 #include "train/exact/posterior_search.hpp"
 
+#include "methods/schedule.hpp"
 #include "train/exact/accelerated.hpp"
 #include "train/exact/descent_search.hpp"
 #include "train/exact/full_coordinates.hpp"

@@ -31,7 +31,7 @@ ScaleSearch<T>::ScaleSearch(ExactElbo& elbo, Posterior<double>& q, Optimizer<T>&
   if (options.learn_shape && has_shape(fit_.likelihood.kind())) shape_.emplace(fit_);
   if (learns_noise) most_noise_precision_ = 1 / (least_noise * variance_of_targets(optimizer, data));
   if (options.learn_prior && !optimizer.prior().is_fixed())
-    evidence_.emplace(optimizer, elbo, q, learns_noise, most_noise_precision_);
+    prior_.emplace(optimizer, elbo, q, learns_noise, most_noise_precision_);
   else if (learns_noise)
     noise_.emplace(fit_, most_noise_precision_);
 }
@@ -41,7 +41,7 @@ SearchEnd ScaleSearch<T>::run(const Iterated& iterated) {
   const auto inner = [&](const Iterated& each) {
     return shape_ ? shape_->run(each) : noise_ ? run_with_noise(each) : fit_.find_posterior(each);
   };
-  return evidence_ ? evidence_->run(inner, iterated) : inner(iterated);
+  return prior_ ? prior_->run(inner, iterated) : inner(iterated);
 }
 
 /// True if R may be learned: the caller has said nothing of the noise, and q can hold what it does.
@@ -67,7 +67,7 @@ template <class T>
 double ScaleSearch<T>::distance() {
   double largest = distance_of_posterior(fit_.elbo, fit_.q);
   if (shape_) largest = std::max(largest, shape_->distance());
-  if (evidence_) largest = std::max(largest, evidence_->distance());
+  if (prior_) largest = std::max(largest, prior_->distance());
   if (covariance_)
     largest = std::max(largest, covariance_->distance());
   else if (noise_)
@@ -77,9 +77,9 @@ double ScaleSearch<T>::distance() {
 
 template <class T>
 void ScaleSearch<T>::count_degrees() {
-  if (!noise_ && !(evidence_ && fit_.likelihood.learns_gaussian_noise() && fit_.options.learn_noise)) return;
-  if (evidence_) fit_.elbo.evaluate(fit_.q);
-  fit_.likelihood.set_noise_degrees(fit_.elbo.noise_degrees(evidence_.has_value()));
+  if (!noise_ && !(prior_ && fit_.likelihood.learns_gaussian_noise() && fit_.options.learn_noise)) return;
+  if (prior_) fit_.elbo.evaluate(fit_.q);
+  fit_.likelihood.set_noise_degrees(fit_.elbo.noise_degrees(prior_.has_value()));
 }
 
 template class ScaleSearch<float>;

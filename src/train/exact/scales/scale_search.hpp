@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "train/exact/scales/covariance_search.hpp"
-#include "train/exact/scales/evidence_search.hpp"
+#include "train/exact/scales/prior_search.hpp"
 #include "train/exact/scales/noise_search.hpp"
 #include "train/exact/scales/shape_search.hpp"
 
@@ -30,7 +30,7 @@ class ScaleSearch {
   Optimizer<T>& optimizer_;
   LearnedFit fit_;
   double most_noise_precision_ = 1;
-  std::optional<EvidenceSearch<T>> evidence_;  // if the prior is learned
+  std::optional<PriorSearch<T>> prior_;  // if the prior is learned
   std::optional<ShapeSearch> shape_;
   std::optional<NoiseSearch> noise_;
   std::optional<CovarianceSearch> covariance_;

@@ -1,4 +1,4 @@
-#include "train/exact/scales/evidence_search.hpp"
+#include "train/exact/scales/prior_search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ constexpr Index evidence_pairs = 20;
 }  // namespace
 
 template <class T>
-EvidenceSearch<T>::EvidenceSearch(Optimizer<T>& optimizer, ExactElbo& elbo, Posterior<double>& q,
+PriorSearch<T>::PriorSearch(Optimizer<T>& optimizer, ExactElbo& elbo, Posterior<double>& q,
                                   bool learns_noise, double most_noise_precision)
     : optimizer_(optimizer), elbo_(elbo), q_(q), most_(std::log(most_noise_precision)) {
   if (learns_noise) noises_ = optimizer.model()->likelihood.noise_precision().size();
@@ -37,7 +37,7 @@ EvidenceSearch<T>::EvidenceSearch(Optimizer<T>& optimizer, ExactElbo& elbo, Post
 }
 
 template <class T>
-void EvidenceSearch<T>::read(std::span<double> logs) const {
+void PriorSearch<T>::read(std::span<double> logs) const {
   const Likelihood& likelihood = optimizer_.model()->likelihood;
   for (std::size_t k = 0; k < learned_.size(); ++k)
     logs[k] = std::log(optimizer_.prior().groups()[learned_[k]]);
@@ -46,7 +46,7 @@ void EvidenceSearch<T>::read(std::span<double> logs) const {
 }
 
 template <class T>
-void EvidenceSearch<T>::write(ConstSpan<double> logs) {
+void PriorSearch<T>::write(ConstSpan<double> logs) {
   for (std::size_t k = 0; k < learned_.size(); ++k) prior_.values[learned_[k]] = std::exp(logs[k]);
   if (!learned_.empty()) {
     optimizer_.prior().set_groups(prior_.values);
@@ -61,7 +61,7 @@ void EvidenceSearch<T>::write(ConstSpan<double> logs) {
 
 /// Writes the derivatives of the loss at the posterior that was evaluated last.
 template <class T>
-void EvidenceSearch<T>::differentiate(const ExactElbo::Value& value, std::span<double> gradient) {
+void PriorSearch<T>::differentiate(const ExactElbo::Value& value, std::span<double> gradient) {
   const auto variances = variances_.first(q_.dimension());
   q_.marginal_variance(variances, scratch_);
   std::vector<double> squares(sizes_.size()), best(noises_);
@@ -85,7 +85,7 @@ void EvidenceSearch<T>::differentiate(const ExactElbo::Value& value, std::span<d
 /// Returns the largest derivative in units of its own size for one standard deviation: sqrt(D_g / 2) or
 /// sqrt(N_c / 2).
 template <class T>
-double EvidenceSearch<T>::measure(ConstSpan<double> gradient) const {
+double PriorSearch<T>::measure(ConstSpan<double> gradient) const {
   double largest = 0;
   for (std::size_t k = 0; k < gradient.size(); ++k) {
     const double count =
@@ -96,7 +96,7 @@ double EvidenceSearch<T>::measure(ConstSpan<double> gradient) const {
 }
 
 template <class T>
-double EvidenceSearch<T>::evaluate(ConstSpan<double> logs, std::span<double> gradient,
+double PriorSearch<T>::evaluate(ConstSpan<double> logs, std::span<double> gradient,
                                    const InnerSearch& inner) {
   for (std::size_t k = 0; k < logs.size(); ++k)
     if (!(std::abs(logs[k]) <= largest_log) || (k >= learned_.size() && logs[k] > most_)) return HUGE_VAL;
@@ -109,7 +109,7 @@ double EvidenceSearch<T>::evaluate(ConstSpan<double> logs, std::span<double> gra
 }
 
 template <class T>
-SearchEnd EvidenceSearch<T>::run(const InnerSearch& inner, const Iterated& iterated) {
+SearchEnd PriorSearch<T>::run(const InnerSearch& inner, const Iterated& iterated) {
   std::vector<double> logs(size());
   read(logs);
   bool stopped = false;
@@ -128,7 +128,7 @@ SearchEnd EvidenceSearch<T>::run(const InnerSearch& inner, const Iterated& itera
   return has_failed_ ? SearchEnd::stuck : end_of_search(distance_);
 }
 
-template class EvidenceSearch<float>;
-template class EvidenceSearch<double>;
+template class PriorSearch<float>;
+template class PriorSearch<double>;
 
 }  // namespace bdl
