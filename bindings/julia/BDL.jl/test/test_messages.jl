@@ -44,7 +44,7 @@ end
 # Values are named in a line, however large they are.
 let big = ones(10^5), q = Posterior(3)
     for (call, parts) in (
-        (() -> fit(BayesianGLM, X, y; weights = big), ("BayesianGLM", "weights")),
+        (() -> fit(BayesianGLM, X, y; weights = big), ("weights", "expected")),
         (() -> BayesianMLP(; weights = big), ("weights",)),
         (() -> BayesianConv(; weigths = big), ("weigths",)),
         (() -> BayesianMLP(; hiden = big), ("did you mean \"hidden\"",)),
