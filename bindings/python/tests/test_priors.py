@@ -240,8 +240,8 @@ def test_precisions_of_inputs_find_the_useful_ones():
     train, test = slice(0, 150), slice(150, None)
     errors = {}
     for groups in "layers", "inputs":
-        m = bdl.BayesianMLPRegressor(hidden=[20], options={"prior_groups": groups}).fit(X[train], y[train])
+        m = bdl.BayesianMLPRegressor(options={"prior_groups": groups}).fit(X[train], y[train])
         errors[groups] = np.sqrt(np.mean((m.predict(X[test]) - y[test]) ** 2))
     precision = m.optimizer_.prior_precision[:10]
-    assert precision[5:].min() > 2 * precision[:5].max(), precision
-    assert errors["inputs"] < 1.05 * errors["layers"], errors
+    assert np.median(precision[5:]) > 3 * np.median(precision[:5]), precision
+    assert errors["inputs"] < errors["layers"], errors
