@@ -41,7 +41,7 @@ topics = [
     Topic("networks", "Published networks", "Use networks that libbdl knows by name.", ["networks"]),
     Topic(
         "model", "Models", "Create a network, a linear model or a custom model, and compute with it.",
-        ["model", "units", "model_names", "derivatives", "user_model"], ["data", "parts"],
+        ["model", "rows", "units", "model_names", "derivatives", "user_model"], ["data", "parts"],
     ),
     Topic("posterior", "Posteriors", "Create and read the distribution of the parameters.", ["posterior", "density"], ["data", "parts"]),
     Topic("optimizer", "Optimizers", "Choose a training method and its options, and train.", ["optimizer", "options", "training"], ["data", "parts"]),

@@ -25,6 +25,7 @@ others = {
     "batch norm": ("input 6; dense 8; batchnorm; relu; dense 3", "categorical"),
     "heteroscedastic": ("input 6; dense 50; relu; dense 2", "heteroscedastic"),
     "Student t": ("input 6; dense 50; relu; dense 1", "student_t"),
+    "negative binomial": ("input 6; dense 1", "negative_binomial"),
 }
 needed = {"evidence": "laplace=1 ", "evidence_every": "laplace=1 ", "evidence_from": "laplace=1 ", "evidence_step": "laplace=1 "}
 needed |= {"antithetic": "samples=2 ", "swag": "", "kl_start": "kl_warmup=0.1 "}

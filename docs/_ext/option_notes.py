@@ -23,7 +23,7 @@ topics = {
         "prior_precision", "bias_prior_precision", "prior_groups", "prior_scaling", "learn_prior", "kl_weight", "kl_warmup", "kl_start",
     ],
     "Noise and learned scales": [
-        "learn_noise", "initial_noise_precision", "learn_degrees_of_freedom", "heteroscedastic_from", "scales", "learn_from", "scale_rate",
+        "learn_noise", "initial_noise_precision", "learn_degrees_of_freedom", "learn_shape", "heteroscedastic_from", "scales", "learn_from", "scale_rate",
     ],
     "Start and form of the posterior": [
         "initialization", "initial_precision", "diagonal_part", "tied_rank", "low_rank_scale", "low_rank_start", "eigen_method",
@@ -137,6 +137,7 @@ notes = {
     "of two hidden layers or more that learn by the evidence, the data size; for methods for streams, the prior's precision. If the prior is a posterior of the same kind, natural gradients add half of its precision.",
     "learn_noise": "Rule map learns it at the mean (of networks at the ends of epochs, by effective degrees of freedom); other rules from posterior "
     "samples or the evidence; observe from one-step-ahead residuals; methods exact-* exactly.",
+    "learn_shape": "Streams take the shape of their first rows and keep it.",
     "learn_prior": "2 makes classifying networks learn the prior only if, after two thirds of the steps, their evidence is below that of the class frequencies. "
     "Rule map does not learn the prior: use option evidence.",
     "kl_weight": "In a tempered posterior the prior counts less, and the posterior is narrower. Keep 1 if posteriors become priors of later data.",

@@ -93,7 +93,7 @@ BDL_API bdl_status bdl_method_prediction(const char* name, const bdl_model* mode
 
 /**
  * Suggests a method. Since 0.1.
- * @param model     the network; for generalised linear models of one output "exact-full" is better
+ * @param model     the network; for generalised linear models "exact-full" is better
  * @param posterior the posterior to learn
  * @param is_stream 0: "slang" for networks (its curvature costs one row for each example, however many
  *                  outputs there are), "slang-ggn" for counts, for numbers predicted from images and for
@@ -111,8 +111,9 @@ BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterio
  * static. Since 0.2.
  *
  * - Networks get a low-rank posterior of rank 5, and the method of bdl_method_suggest().
- * - Generalised linear models with one output, up to 1000 parameters and up to 2^25 numbers in x get
- *   "exact-full".
+ * - Generalised linear models (Bernoulli, categorical, Gaussian, Poisson) with up to 1000 parameters and up
+ *   to 2^25 numbers in x get "exact-full". With one output and fewer examples than parameters, up to 1000,
+ *   they get "exact-low-rank" of as many columns, which is as exact.
  * - Other linear models get "slang-exact-hess" with one output, else "slang-ggn", and a full posterior for
  *   up to 200 parameters or rank 10 for more.
  *
@@ -129,7 +130,8 @@ BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterio
  * @param options          receives options to set by bdl_optimizer_set_text() before your own. Networks
  *                         with convolutions get other initial values, other networks "". Linear models get
  *                         a fixed prior N(0, 1) of the (standardised) coefficients and an almost flat one
- *                         of intercepts, and learn their noise
+ *                         of intercepts, and learn their noise; with fewer than two examples for each
+ *                         input, methods "exact-*" learn the prior of the coefficients
  */
 BDL_API bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples, int32_t in_blocks,
                                         const char* method, const char* family, const char** suggested_method,
@@ -488,7 +490,7 @@ typedef int32_t (*bdl_progress_fn)(void* user_data, const bdl_optimizer* optimiz
  * this call unless option "total_steps" plans a longer training run. Steps after the plan keep its final
  * rates. Since 0.1.
  *
- * Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than you
+ * Methods "exact-*" iterate over all data, an epoch each (200 iterations of L-BFGS are one), until they have converged: fewer epochs than you
  * asked for (bdl_optimizer_progress()) mean convergence. After an interruption or a limit of epochs,
  * another fit continues from the posterior to the same optimum, up to rounding.
  *

@@ -15,6 +15,7 @@
  * The handles are only read, so calls may run concurrently. Outputs that are not wanted may be
  * bdl_none_out(). With BDL_HETEROSCEDASTIC, C below is the number of targets wherever it counts columns of
  * y: means, variances, quantiles, intervals. The outputs of bdl_predict_output_distribution() are all 2 T.
+ * With BDL_ORDINAL, means, variances and probabilities have a column for each of the K levels.
  *
  * ## Methods
  *
@@ -52,6 +53,8 @@
  * - BDL_HETEROSCEDASTIC: close to rounding for each target, by a one-dimensional integral over its log
  *   noise precision, with the targets taken as independent given x.
  * - BDL_STUDENT_T: close to rounding for each target, as a mixture of normal distributions.
+ * - BDL_PROBIT, BDL_CLOGLOG, BDL_NEGATIVE_BINOMIAL, BDL_GAMMA, BDL_ORDINAL: to about 1e-11 for each output, by
+ *   the trapezoidal rule, with the outputs taken as independent given x.
  *
  * `BDL_LOCAL_MONTE_CARLO` is for low-rank-moment posteriors of networks. Instead of sampling parameters,
  * each layer adds noise to its outputs, separately for each example (Kingma et al. 2015; Tomczak et al.
@@ -124,7 +127,7 @@ typedef enum bdl_quantity {
 
 /**
  * Computes the mean of y and the two kinds of variance, whose sum is Var[y | x]. A row that overflows is
- * infinite. For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
+ * infinite. For BDL_CATEGORICAL and BDL_ORDINAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
  * implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
  * @param model              see above
  * @param posterior          see above
@@ -145,8 +148,8 @@ BDL_API bdl_status bdl_predict(const bdl_model* model, const bdl_posterior* post
 /**
  * Computes quantiles of y, noise included; infinite if a row overflows. For BDL_GAUSSIAN,
  * BDL_HETEROSCEDASTIC and BDL_STUDENT_T they are those of the predictive mixture, to 1e-10 of its scale.
- * For BDL_POISSON a quantile is the smallest count with at least that probability. Other likelihoods return
- * BDL_ERROR_UNSUPPORTED. Since 0.1.
+ * For BDL_POISSON and BDL_NEGATIVE_BINOMIAL a quantile is the smallest count with at least that probability.
+ * Likelihoods of classes return BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param model     as for bdl_predict()
  * @param posterior as for bdl_predict()
  * @param x         n x inputs
@@ -178,9 +181,9 @@ BDL_API bdl_status bdl_predict_interval(const bdl_model* model, const bdl_poster
                                         double probability, bdl_matrix_out lower, bdl_matrix_out upper);
 
 /**
- * Computes class probabilities and their uncertainty, in nats. Likelihoods other than BDL_BERNOULLI and
- * BDL_CATEGORICAL return BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are
- * those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
+ * Computes class probabilities and their uncertainty, in nats. Likelihoods of numbers and counts return
+ * BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities of BDL_BERNOULLI and BDL_CATEGORICAL and their
+ * entropy are those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
  * x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
  * @param model              as for bdl_predict()
  * @param posterior          as for bdl_predict()
@@ -188,8 +191,9 @@ BDL_API bdl_status bdl_predict_interval(const bdl_model* model, const bdl_poster
  * @param method             as for bdl_predict()
  * @param samples            as for bdl_predict()
  * @param seed               as for bdl_predict()
- * @param probabilities      receives n x C: P(class) (BDL_CATEGORICAL) or P(y = 1) (BDL_BERNOULLI)
- * @param entropy            receives the predictive entropy: n x 1 (categorical) or n x C (Bernoulli)
+ * @param probabilities      receives n x C: P(class) (BDL_CATEGORICAL), or P(y = 1) for labels 0 and 1; n x K:
+ *                           P(level) (BDL_ORDINAL)
+ * @param entropy            receives the predictive entropy: n x 1 (categorical, ordinal) or n x C
  * @param mutual_information receives the part of the entropy that comes from the uncertainty of theta
  *                           (Houlsby et al. 2011), in the shape of entropy
  */
@@ -216,7 +220,7 @@ BDL_API bdl_status bdl_predict_log_density(const bdl_model* model, const bdl_pos
 
 /**
  * Draws samples of y by BDL_MONTE_CARLO: for each example, sample k of y comes from sample k of the
- * parameters. For BDL_CATEGORICAL the samples are class numbers. Since 0.1.
+ * parameters. For BDL_CATEGORICAL and BDL_ORDINAL the samples are class numbers. Since 0.1.
  * @param model     as for bdl_predict()
  * @param posterior as for bdl_predict()
  * @param x         n x inputs
@@ -229,9 +233,8 @@ BDL_API bdl_status bdl_predict_draws(const bdl_model* model, const bdl_posterior
 
 /**
  * Draws samples of y as bdl_predict_draws() does, by a method. BDL_LINEARIZED_MONTE_CARLO takes sample k of
- * y from sample k of the outputs. BDL_LINEARIZED gives the same samples for BDL_GAUSSIAN,
- * BDL_HETEROSCEDASTIC, BDL_STUDENT_T and BDL_POISSON, and samples with the probabilities of the probit
- * approximation for BDL_BERNOULLI and BDL_CATEGORICAL. Methods other than these two and BDL_MONTE_CARLO
+ * y from sample k of the outputs. BDL_LINEARIZED gives the same samples, except that those of BDL_BERNOULLI
+ * and BDL_CATEGORICAL have the probabilities of the probit approximation. Methods other than these two and BDL_MONTE_CARLO
  * return BDL_ERROR_UNSUPPORTED. Since 0.1.
  * @param model     as for bdl_predict()
  * @param posterior as for bdl_predict()

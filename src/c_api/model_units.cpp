@@ -231,7 +231,7 @@ bdl_status bdl_model_get_noise_degrees_of_freedom(const bdl_model* model, bdl_ma
     check_output(degrees, 1, targets, "degrees");
     std::vector<double> values;
     for (Index c = 0; c < targets; ++c) values.push_back(m.likelihood.noise_degrees(c));
-    write_result<double>({values.data(), 1, targets}, degrees, "degrees");
+    write_result<double>({values.data(), targets, 1}, degrees, "degrees", NonFinite::documented);
   });
 }
 

@@ -193,7 +193,7 @@ bdl_status bdl_noise_suggest(const bdl_optimizer* optimizer, int32_t in_blocks, 
       fail(Status::ERROR_UNSUPPORTED, "the model's targets have no noise: it is for real numbers");
     if (given(y)) likelihood.check_targets(y, y.rows, "y", true);
     const bool learns = prior_parameters == 0 && !in_blocks && learns_by_evidence(o);
-    const double outlier = learns ? outlier_of(y, likelihood.is_weighted()) : 0;
+    const double outlier = learns && given(y) ? outlier_of(y, likelihood.is_weighted()) : 0;
     if (prior_parameters > 0)
       *noise = prior_parameters == model.parameters() ? likelihood.kind() : BDL_HETEROSCEDASTIC;
     else

@@ -14,9 +14,10 @@ struct RowBlock {
 
 class RowBlockReader {
  public:
-  /// The data must outlive it. Without `of_inputs` or `of_targets`, x or y of blocks is empty.
+  /// Data and units must outlive it. Without `of_inputs` or `of_targets`, x or y of blocks is empty.
   RowBlockReader(DataSet& data, const Standardization& units, const RowExtras& extras, bool of_inputs,
                  bool of_targets);
+  RowBlockReader(DataSet&, Standardization&&, const RowExtras&, bool, bool) = delete;
   /// Returns the largest number of rows of a block.
   Index most() const { return most_; }
   /// Reads consecutive rows; the block is valid until the next call.

@@ -15,8 +15,8 @@ template <class T>
 const DenseShape& exact_layer(const Model<T>& model) {
   if (!model.has_exact_expectations())
     fail(Status::ERROR_UNSUPPORTED,
-         "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, and a "
-         "likelihood of one output other than Student t");
+         "exact expectations (curvature \"exact-hess\") need a network with one layer and one output, not "
+         "categorical, heteroscedastic or Student t");
   return model.graph()->dense().front();
 }
 
@@ -38,7 +38,10 @@ Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T
   for (Buffer<double>* buffer : {&variances_, &losses_}) buffer->reserve(examples);
   model_.forward(q.mean(), x, f_.matrix(1, examples), scratch_);
   check_outputs_finite<T>(std::as_const(f_).matrix(1, examples));
-  find_variances(q, x);
+  if (loss == ExampleLoss::at_mean)
+    std::fill_n(variances_.data(), examples, 0.0);
+  else
+    find_variances(q, x);
   integrate(y, weight, first, loss);
   const double* losses = losses_.data();
   return estimate_of(x, -std::accumulate(losses, losses + examples, 0.0));
@@ -69,13 +72,16 @@ void ExactEstimator<T>::find_variances(const Posterior<T>& q, ConstMatrixView<T>
 template <class T>
 void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight, Index first, ExampleLoss loss) {
   constexpr Index grain = 16;  // a task of some microseconds
-  const bool exact = loss == ExampleLoss::exact;
+  const auto expectations = [&](double m, double v, double target) {
+    if (loss == ExampleLoss::quadratic) return expected_quadratic_loss(model_.likelihood, m, v, target);
+    return loss == ExampleLoss::of_many ? expected_loss_of_many(model_.likelihood, m, v, target)
+                                        : expected_loss(model_.likelihood, m, v, target);
+  };
   parallel_blocks(y.cols, grain, [&](Index begin, Index count) noexcept {
     for (Index i = begin; i < begin + count; ++i) {
       const auto m = static_cast<double>(f_.data()[i]), target = static_cast<double>(y(0, i));
       const double v = variances_.data()[i];
-      const ExpectedLoss expected = exact ? expected_loss(model_.likelihood, m, v, target)
-                                          : expected_quadratic_loss(model_.likelihood, m, v, target);
+      const ExpectedLoss expected = expectations(m, v, target);
       const T* const row = y.column_data(i);
       const double times = model_.likelihood.weight(row);
       losses_.data()[i] = times * expected.loss - model_.likelihood.log_orders(row);

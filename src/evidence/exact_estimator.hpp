@@ -13,9 +13,10 @@ namespace bdl {
 template <class T>
 const DenseShape& exact_layer(const Model<T>& model);
 
-/// Function of an output whose expectation is computed: the loss, or (for log means only) a quadratic near
-/// it, whose optimum is a start for searches (expected_quadratic_loss()).
-enum class ExampleLoss { exact, quadratic };
+/// Function of an output whose expectation is computed: the loss, with fewer nodes where there are many
+/// examples; or (for log means only) a quadratic near it, whose optimum is a start for searches
+/// (expected_quadratic_loss()); or the loss at the mean, as if outputs had no variance.
+enum class ExampleLoss { exact, of_many, quadratic, at_mean };
 
 /// Number of elements of the rows x_i that are written at a time, so that they stay in the cache.
 inline constexpr Index exact_numbers_together = Index{1} << 16;

@@ -12,9 +12,13 @@ struct ExpectedLoss {
 };
 
 /// Returns the expectations for an output of a likelihood that has exact integrals (Likelihood::is_exact())
-/// and independent outputs, with errors near rounding. They are zero if y is missing (NaN), and not finite if a
-/// rate overflows. Allocates nothing.
+/// and independent outputs, with errors near rounding. They are zero if y is missing (NaN), and not finite if
+/// a rate overflows. Allocates nothing.
 ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, double y, Index output = 0);
+
+/// As expected_loss() for one output, with fewer nodes where v is small, as it is if the examples are many.
+/// The results are the same but for rounding.
+ExpectedLoss expected_loss_of_many(const Likelihood& likelihood, double m, double v, double y);
 
 /// A quadratic of an output: curvature and mode.
 struct QuadraticLoss {

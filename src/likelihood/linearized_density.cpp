@@ -92,8 +92,8 @@ double log_density_once(const Likelihood& likelihood, ConstSpan<double> mean,
     double sum = 0;
     for (Index c = 0; c < outputs; ++c)
       if (!std::isnan(target[c]))
-        sum += log_density_of_normal(likelihood, mean[static_cast<std::size_t>(c)], covariance(c, c), target[c],
-                                     likelihood.has_trials() ? likelihood.weight(y) : 1);
+        sum += log_density_of_normal(likelihood, mean[static_cast<std::size_t>(c)], covariance(c, c),
+                                     target[c], likelihood.has_trials() ? likelihood.weight(y) : 1);
     return sum;
   }
   if (likelihood.kind() == BDL_BERNOULLI || likelihood.kind() == BDL_CATEGORICAL) {

@@ -21,5 +21,7 @@ inline double logistic(double z) {
 
 /// Returns the expectations of softplus(z) and of its first two derivatives over z ~ N(m, v).
 ExpectedLoss expected_softplus(double m, double v);
+/// Returns the same but for rounding, by fewer nodes if v is small.
+ExpectedLoss expected_softplus_of_many(double m, double v);
 
 }  // namespace bdl

@@ -16,7 +16,7 @@ template <class Act>
 void with_shape(const Likelihood& likelihood, Act&& act) {
   with_formulas(likelihood, [&](auto formulas) {
     if constexpr (requires(ShapeTerms & terms) {
-                    formulas.add_shape_terms(likelihood, 0.0, 0.0, 1.0, terms);
+                    formulas.add_shape_information(likelihood, 0.0, 1.0, terms);
                   })
       act(formulas);
   });
@@ -68,17 +68,19 @@ ShapeStep cut_step(const Likelihood& likelihood, ShapeTerms terms, double part, 
     largest = std::max(largest, std::abs(step[k]));
     square += step[k] * gradient[k];
   }
-  if (largest > longest_step) part *= longest_step / largest;
+  if (part * largest > longest_step) part = longest_step / largest;
   return {moved_cuts(likelihood.shape(), step, part), std::sqrt(std::max(0.0, square))};
 }
 
 ShapeStep log_step(const Likelihood& likelihood, const ShapeTerms& terms, double part) {
   const double gradient = terms.gradient[0], now = std::log(likelihood.shape(0));
   const double information = std::max(terms.information[0], 1e-12 + 1e-3 * std::abs(gradient));
-  const double whole = std::clamp(gradient / information, -longest_step, longest_step);
-  const double next = std::clamp(now + part * whole, std::log(least_shape), std::log(most_shape));
+  const double whole = gradient / information;
+  const double next = std::clamp(now + std::clamp(part * whole, -longest_step, longest_step),
+                                 std::log(least_shape), std::log(most_shape));
   const bool is_at_limit = next == now;
-  return {{std::exp(next)}, is_at_limit ? 0 : std::abs(whole) * std::sqrt(information)};
+  return {{std::exp(next)},
+          is_at_limit ? 0 : std::min(std::abs(whole), longest_step) * std::sqrt(information)};
 }
 
 double logit_of_share(double below, double all) {
@@ -99,10 +101,12 @@ void add_shape_terms(const Likelihood& likelihood, const T* f, const T* y, doubl
                      std::span<double> sums) {
   ShapeTerms terms = shape_terms(likelihood, sums);
   with_shape(likelihood, [&](auto formulas) {
-    for (Index c = 0; c < likelihood.targets(); ++c)
-      if (!std::isnan(y[c]))
-        formulas.add_shape_terms(likelihood, static_cast<double>(f[c]), static_cast<double>(y[c]), weight,
-                                 terms);
+    for (Index c = 0; c < likelihood.targets(); ++c) {
+      if (std::isnan(y[c])) continue;
+      const auto output = static_cast<double>(f[c]);
+      formulas.add_shape_gradient(likelihood, output, static_cast<double>(y[c]), weight, terms);
+      formulas.add_shape_information(likelihood, output, weight, terms);
+    }
   });
 }
 
@@ -115,7 +119,8 @@ void add_expected_shape_terms(const Likelihood& likelihood, double m, double v, 
     double total = 0;
     visit_output_nodes(m, v, width, [&](double, double mass) { total += mass; });
     visit_output_nodes(m, v, width, [&](double f, double mass) {
-      formulas.add_shape_terms(likelihood, f, y, weight * mass / total, terms);
+      formulas.add_shape_gradient(likelihood, f, y, weight * mass / total, terms);
+      formulas.add_shape_curvature(likelihood, f, y, weight * mass / total, terms);
     });
   });
 }

@@ -1,9 +1,10 @@
 // Learning the shape of a density: numbers that are the same for every row (Likelihood::shape()), such as the
 // dispersion of negative binomial counts or the cut points of ordered levels. Like the noise, they maximise
 // the expected log likelihood under the posterior, by Newton steps (docs/theory/scales.md, "Shapes and cut
-// points"). A likelihood with a shape has one more formula, add_shape_terms(l, f, y, weight, terms), that
-// adds the gradient and the information (minus the Hessian) of log p(y | f) by the learned numbers: log
-// shape, or cut points.
+// points"). A likelihood with a shape has three more formulas, which add to ShapeTerms the derivatives of log
+// p(y | f) by the learned numbers, log shape or cut points: add_shape_gradient(l, f, y, weight, terms),
+// add_shape_curvature() (minus the second derivatives) and add_shape_information(l, f, weight, terms), about
+// their expectation over y given f.
 #pragma once
 
 #include <vector>
@@ -22,12 +23,13 @@ inline Index shape_sum_count(const Likelihood& likelihood) {
 /// Views of such a row.
 ShapeTerms shape_terms(const Likelihood& likelihood, std::span<double> sums);
 
-/// Adds the terms of one row for outputs f; missing targets add nothing.
+/// Adds the gradient of one row for outputs f, and the information, which does not depend on y: the steps of
+/// minibatches would be biased by a curvature that varies with the gradient. Missing targets add nothing.
 template <class T>
 void add_shape_terms(const Likelihood& likelihood, const T* f, const T* y, double weight,
                      std::span<double> sums);
 
-/// Adds their expectations for one output f ~ N(m, v).
+/// Adds the expectations of gradient and curvature for one output f ~ N(m, v).
 void add_expected_shape_terms(const Likelihood& likelihood, double m, double v, double y, double weight,
                               std::span<double> sums);
 
@@ -48,8 +50,8 @@ std::vector<double> shape_of(const Likelihood& likelihood, ConstSpan<double> num
 /// True if they are the numbers of a shape within its limits.
 bool are_learned_numbers(const Likelihood& likelihood, ConstSpan<double> numbers);
 
-/// Statistics of the targets, by their weights, from which the first shape follows: for each level its number of
-/// rows; else the number of targets, their sum, and the sum of their squares.
+/// Statistics of the targets, by their weights, from which the first shape follows: for each level its number
+/// of rows; else the number of targets, their sum, and the sum of their squares.
 Index target_sum_count(const Likelihood& likelihood);
 template <class T>
 void add_target(const Likelihood& likelihood, ConstSpan<T> y, double weight, std::span<double> sums);

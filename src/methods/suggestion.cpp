@@ -13,7 +13,7 @@ constexpr Index most_copied_numbers = Index{1} << 25, most_full_parameters = 100
                 most_stepped_parameters = 200;
 
 // Linear models have no hidden units, through which a few columns say something about many parameters.
-constexpr Index linear_rank = 10;
+constexpr Index linear_rank = 10, most_row_columns = 1000;
 
 /// Families parametrised by their moments have no filter with a name; "bong" is for them.
 const char* stream_method(Families family) {
@@ -28,6 +28,19 @@ const char* stream_method(Families family) {
     default:
       return "bong";
   }
+}
+
+/// True for models of fewer examples than parameters: the precision of their posterior is that of the prior
+/// and one column for each example, which is far smaller than a full covariance.
+bool has_rank_of_rows(const MethodContext& model, const TrainingWish& wish) {
+  return model.is_exact && !wish.in_blocks && wish.examples < wish.parameters &&
+         wish.examples <= most_row_columns && wish.examples <= most_copied_numbers / wish.parameters;
+}
+
+/// True if there are fewer than two examples for each coefficient of an output: the scale of the prior then
+/// decides on the fit, so it is learned.
+bool learns_prior(const MethodContext& model, const Method& method, const TrainingWish& wish) {
+  return model.is_linear && method.kind == MethodKind::exact && wish.examples < 2 * wish.inputs;
 }
 
 /// Returns the method for a generalised linear model: in blocks a filter, with a full covariance if it can
@@ -47,6 +60,7 @@ const Method& linear_method(const MethodContext& model, const TrainingWish& wish
   const bool is_small =
       wish.parameters <= most_full_parameters && wish.examples <= most_copied_numbers / wish.inputs;
   const bool full = !wish.has_family || contains(Families::dense, wish.family);
+  if (!wish.has_family && has_rank_of_rows(model, wish)) return find_method("exact-low-rank");
   return find_method(is_small && full ? "exact-full" : model.is_exact ? "slang-exact-hess" : "slang-ggn");
 }
 
@@ -77,7 +91,7 @@ Families family_for(const MethodContext& model, const TrainingWish& wish, const 
 /// wherever the data say nothing. Streams learn the scales of models that have none. Convolutions have few
 /// inputs a filter: draws by an initial precision that suits wide layers would be nothing but noise. VOGN and
 /// IVON start with a higher precision anyway.
-const char* options_for(const MethodContext& model, const Method& method) {
+const char* options_for(const MethodContext& model, const Method& method, const TrainingWish& wish) {
   Options options;
   method.set_defaults(options, model);
   if (model.has_maps && options.descent == DescentOption::vogn) return "initialization=he";
@@ -86,6 +100,7 @@ const char* options_for(const MethodContext& model, const Method& method) {
     return model.is_linear ? "bias_prior_precision=1e-4 initialization=zero stream_scales=learned"
                            : "stream_scales=learned";
   if (model.has_maps) return "initialization=he start_share=0";
+  if (learns_prior(model, method, wish)) return "bias_prior_precision=1e-4 learn_prior=1 learn_noise=1";
   return model.is_linear ? "bias_prior_precision=1e-4 learn_prior=0 learn_noise=1" : "";
 }
 
@@ -124,8 +139,11 @@ Training suggested_training(const MethodContext& model, const TrainingWish& wish
   const Method& method = method_for(model, wish);
   const Families family = family_for(model, wish, method);
   const bool has_rank = family == Families::low_rank || contains(Families::low_rank_moments, family);
-  const Index rank = model.is_linear && family == Families::low_rank ? linear_rank : method.usual_rank;
-  return {&method, family, has_rank ? std::min(rank, wish.parameters) : 0, options_for(model, method)};
+  const bool of_rows = method.kind == MethodKind::exact && has_rank_of_rows(model, wish);
+  const Index rank = !(model.is_linear && family == Families::low_rank) ? method.usual_rank
+                     : of_rows                                          ? wish.examples
+                                                                        : linear_rank;
+  return {&method, family, has_rank ? std::min(rank, wish.parameters) : 0, options_for(model, method, wish)};
 }
 
 bdl_predict_method suggested_prediction(const MethodContext& model, const Method& method) {

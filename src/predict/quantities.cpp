@@ -186,7 +186,8 @@ void predict_draws_of(const Query<T>& asked, bdl_quantity quantity, const OutArr
   const Index samples = query.spec.samples, outputs = quantity_count(likelihood, quantity);
   const MemoryOf<T> memory(query);
   Result result(memory->results[0], draws, query.x.rows, outputs * samples, "draws");
-  Quantity value(likelihood, quantity, memory->numbers.first(2 * std::max(likelihood.outputs(), likelihood.moment_count())));
+  Quantity value(likelihood, quantity,
+                 memory->numbers.first(2 * std::max(likelihood.outputs(), likelihood.moment_count())));
   visit_mixtures(query, [&](Index i, const Mixture& mixture) {
     const MatrixView<double> out(result.row(i).data(), samples, outputs);
     for (Index k = 0; k < samples; ++k) {

@@ -69,6 +69,8 @@ class Prior {
   Prior<double> widened(const PosteriorKind& learned) const;
 
   bool is_fixed() const { return fixed_; }
+  /// True if parameters are independent.
+  bool is_diagonal() const { return !posterior_ || posterior_->is_diagonal(); }
   /// True if parameters have priors by give(). Training then starts as without them.
   bool has_normals() const { return normals_ != nullptr; }
   /// Returns the posterior that the prior is, or null.

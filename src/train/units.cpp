@@ -285,9 +285,10 @@ double variance_of_targets(Optimizer<T>& optimizer, DataSet& data) {
 template <class T>
 void start_weights(Optimizer<T>& optimizer, DataSet& data, Index shards) {
   if (!optimizer.model()->likelihood.is_weighted()) return;
+  const Standardization as_given;  // which the readers refer to
   const ConstSpan<double> sums = sum_over_shards(
       optimizer.team, optimizer.memory.shard_numbers, shards, 1, [&](Index shard, std::span<double> out) {
-        RowBlockReader reader(data, {}, optimizer.model()->extras(), false, false);
+        RowBlockReader reader(data, as_given, optimizer.model()->extras(), false, false);
         const ShardRange rows = part_of(shard, shards, data.rows());
         for (Index first = rows.first; first < rows.end; first += reader.most()) {
           if (first > rows.first) check_interrupt();

@@ -63,6 +63,8 @@ inline std::vector<Subject> subjects(bdl_dtype dtype = BDL_F64) {
   add("layers that normalise", network("input 2; dense 1; batchnorm; tanh; dense 1; dense 1", dtype));
   add("convolution", network("input 1 1 2; conv 2 1 nobias; tanh; dense 1", dtype));
   add("linear with Student-t noise", make_mlp(dtype, {inputs, 1}, BDL_STUDENT_T));
+  add("linear negative binomial", make_mlp(dtype, {inputs, 1}, BDL_NEGATIVE_BINOMIAL));
+  add("ordinal network", make_mlp(dtype, {inputs, 2, 1}, BDL_ORDINAL));
   if (dtype == BDL_F64)
     for (Subject& subject : user_subjects()) all.push_back(std::move(subject));
   return all;

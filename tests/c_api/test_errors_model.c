@@ -41,7 +41,7 @@ static void test_create_mlp(void** state) {
   MLP(INVALID, "bias is 2, expected 0 or 1", BDL_F64, good, 3, BDL_RELU, 2, BDL_GAUSSIAN);
   MLP(INVALID, "bias is -1", BDL_F64, good, 3, BDL_RELU, -1, BDL_GAUSSIAN);
   MLP(INVALID, "likelihood is 0", BDL_F64, good, 3, BDL_RELU, 1, 0);
-  MLP(INVALID, "likelihood is 7", BDL_F64, good, 3, BDL_RELU, 1, 7);
+  MLP(INVALID, "likelihood is 12", BDL_F64, good, 3, BDL_RELU, 1, 12);
   MLP(INVALID, "1 outputs, expected two per target", BDL_F64, good, 3, BDL_RELU, 1, BDL_HETEROSCEDASTIC);
   MLP(INVALID, "1 outputs, expected at least 2", BDL_F64, good, 3, BDL_RELU, 1, BDL_CATEGORICAL);
   REFUSED(INVALID, "model is NULL", bdl_model_create_mlp(BDL_F64, good, 3, BDL_RELU, 1, BDL_GAUSSIAN, NULL));

@@ -11,6 +11,25 @@ namespace {
 
 constexpr int64_t rows = 24, inputs = 2;
 
+double target(bdl_likelihood likelihood, double signal) {
+  switch (likelihood) {
+    case BDL_BERNOULLI:
+    case BDL_PROBIT:
+    case BDL_CLOGLOG:
+      return signal > 0 ? 1 : 0;
+    case BDL_CATEGORICAL:
+    case BDL_ORDINAL:
+      return signal > 0.4 ? 2 : signal > -0.4 ? 1 : 0;
+    case BDL_POISSON:
+    case BDL_NEGATIVE_BINOMIAL:
+      return std::floor(2 * std::exp(2 * signal));
+    case BDL_GAMMA:
+      return std::exp(2 * signal);
+    default:
+      return 3 + 2 * signal;
+  }
+}
+
 /// Rows with weights 0, 1, 2 or 3, and the same rows written out.
 struct Weighed {
   Table x = table(rows, inputs), y, long_x{inputs, {}}, long_y;
@@ -25,12 +44,7 @@ struct Weighed {
       for (int64_t j = 0; j < inputs; ++j) x(i, j) = 2 * uniform() - 1;
       for (int64_t c = 0; c < targets; ++c) {
         const double signal = x(i, 0) - static_cast<double>(c) * x(i, 1) + 0.5 * (uniform() - 0.5);
-        y(i, c) = likelihood == BDL_BERNOULLI     ? (signal > 0 ? 1 : 0)
-                  : likelihood == BDL_CATEGORICAL ? (signal > 0.4    ? 2
-                                                     : signal > -0.4 ? 1
-                                                                     : 0)
-                  : likelihood == BDL_POISSON     ? std::floor(2 * std::exp(signal))
-                                                  : 3 + 2 * signal;
+        y(i, c) = target(likelihood, signal);
       }
       const auto weight = i % 4;
       y(i, targets) = static_cast<double>(weight);
@@ -60,6 +74,7 @@ bool create(const char* method, int family, bdl_likelihood likelihood, bool hidd
   const int64_t outputs = outputs_of(likelihood), deep[] = {inputs, 4, outputs}, flat[] = {inputs, outputs};
   OK(bdl_model_create_mlp(BDL_F64, hidden ? deep : flat, hidden ? 3 : 2, BDL_TANH, 1, likelihood, &l->model));
   OK(bdl_model_set_row_weights(l->model, weighted ? 1 : 0));
+  if (likelihood == BDL_ORDINAL) OK(bdl_model_set_levels(l->model, 3));
   if (family_create(l->model, BDL_F64, family, 2, &l->posterior) != BDL_OK ||
       bdl_optimizer_create(l->model, l->posterior, method, count, &l->optimizer) != BDL_OK) {
     learner_free(l);
@@ -113,9 +128,26 @@ void weighted_rows_are_repeated_rows(void**) {
     const char* const method = bdl_method_name(m);
     if (draws_for_examples(method)) continue;
     for (const bdl_likelihood likelihood :
-         {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_CATEGORICAL, BDL_POISSON, BDL_HETEROSCEDASTIC, BDL_STUDENT_T})
+         {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_CATEGORICAL, BDL_POISSON, BDL_HETEROSCEDASTIC, BDL_STUDENT_T,
+          BDL_PROBIT, BDL_CLOGLOG, BDL_NEGATIVE_BINOMIAL, BDL_GAMMA, BDL_ORDINAL})
       for (int family = 0; family <= FAMILIES; ++family)
         for (const bool hidden : {false, true}) compare(method, family, likelihood, hidden);
+  }
+}
+
+void exact_fits_of_two_outputs_take_weights(void**) {
+  for (const bdl_likelihood likelihood : {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_POISSON}) {
+    const Weighed data(likelihood, 2);
+    Vector states[2];
+    for (const int weighted : {0, 1}) {
+      Model model = make_mlp(BDL_F64, {inputs, 2}, likelihood);
+      OK(bdl_model_set_row_weights(model.get(), weighted));
+      const Table &x = weighted ? data.x : data.long_x, &y = weighted ? data.y : data.long_y;
+      Learner l(std::move(model), BDL_F64, FULL, x.rows(), "exact-full");
+      l.fit(x.view(), y.view(), 500);
+      states[weighted] = moments_of(l.posterior);
+    }
+    assert_true(distance(states[1], states[0]) <= 1e-9);
   }
 }
 
@@ -159,29 +191,32 @@ double sum_of_log_densities(const learner& l, const Table& x, const Table& y) {
 /// densities.
 void trials_are_their_single_results(void**) {
   const Trials data;
-  for (const char* method : {"exact-full", "slang-ggn", "laplace", "cm-ekf"}) {
-    const int64_t sizes[] = {1, 1};
-    learner l[2];
-    for (const int weighted : {0, 1}) {
-      OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 1, BDL_BERNOULLI, &l[weighted].model));
-      OK(bdl_model_set_row_weights(l[weighted].model, weighted));
-      OK(bdl_posterior_create_full(BDL_F64, 2, &l[weighted].posterior));
-      const Table &x = weighted ? data.x : data.long_x, &y = weighted ? data.y : data.long_y;
-      if (bdl_optimizer_create(l[weighted].model, l[weighted].posterior, method, x.rows(),
-                               &l[weighted].optimizer) != BDL_OK)
-        fail_msg("%s", bdl_last_error());
-      const std::string all = std::to_string(x.rows());
-      for (const std::string& option : {"minibatch=" + all, "block=" + all})
-        (void)bdl_optimizer_set_text(l[weighted].optimizer, option.c_str());
-      OK(learn(&l[weighted], method, x.view(), y.view(), 5));
+  for (const bdl_likelihood likelihood : {BDL_BERNOULLI, BDL_PROBIT, BDL_CLOGLOG})
+    for (const char* method : {"exact-full", "slang-ggn", "laplace", "cm-ekf"}) {
+      const int64_t sizes[] = {1, 1};
+      learner l[2];
+      for (const int weighted : {0, 1}) {
+        OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 1, likelihood, &l[weighted].model));
+        OK(bdl_model_set_row_weights(l[weighted].model, weighted));
+        OK(bdl_posterior_create_full(BDL_F64, 2, &l[weighted].posterior));
+        const Table &x = weighted ? data.x : data.long_x, &y = weighted ? data.y : data.long_y;
+        if (bdl_optimizer_create(l[weighted].model, l[weighted].posterior, method, x.rows(),
+                                 &l[weighted].optimizer) != BDL_OK)
+          fail_msg("%s", bdl_last_error());
+        const std::string all = std::to_string(x.rows());
+        for (const std::string& option : {"minibatch=" + all, "block=" + all})
+          (void)bdl_optimizer_set_text(l[weighted].optimizer, option.c_str());
+        OK(learn(&l[weighted], method, x.view(), y.view(), 5));
+      }
+      assert_true(distance(state_of(l[1]), state_of(l[0])) <= 1e-9);
+      assert_close(log_likelihood_of(l[1], data.x, data.y),
+                   log_likelihood_of(l[0], data.long_x, data.long_y) + data.log_orders, 1e-8,
+                   "log likelihood");
+      assert_close(sum_of_log_densities(l[1], data.x, data.y),
+                   sum_of_log_densities(l[0], data.long_x, data.long_y) + data.log_orders, 1e-8,
+                   "log density");
+      for (learner& each : l) learner_free(&each);
     }
-    assert_true(distance(state_of(l[1]), state_of(l[0])) <= 1e-9);
-    assert_close(log_likelihood_of(l[1], data.x, data.y),
-                 log_likelihood_of(l[0], data.long_x, data.long_y) + data.log_orders, 1e-8, "log likelihood");
-    assert_close(sum_of_log_densities(l[1], data.x, data.y),
-                 sum_of_log_densities(l[0], data.long_x, data.long_y) + data.log_orders, 1e-8, "log density");
-    for (learner& each : l) learner_free(&each);
-  }
 }
 
 /// Returns x with one more column.
@@ -233,8 +268,8 @@ void offsets_are_taken_from_targets(void**) {
 /// An offset that is the same in all rows is the same as that much more bias, whatever the likelihood.
 void constant_offsets_are_biases(void**) {
   constexpr double more = 0.7;
-  for (const bdl_likelihood likelihood :
-       {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_POISSON, BDL_HETEROSCEDASTIC, BDL_STUDENT_T}) {
+  for (const bdl_likelihood likelihood : {BDL_GAUSSIAN, BDL_BERNOULLI, BDL_POISSON, BDL_HETEROSCEDASTIC,
+                                          BDL_STUDENT_T, BDL_PROBIT, BDL_GAMMA}) {
     const Weighed data(likelihood, 1);
     Table y = table(rows, 1);
     for (int64_t i = 0; i < rows; ++i) y(i, 0) = data.y(i, 0);
@@ -321,6 +356,26 @@ void sources_are_the_same(void**) {
   bdl_dataset_free(dataset);
 }
 
+/// More rows than are read together; weights of 1 are none.
+void many_rows_have_weights(void**) {
+  constexpr int64_t many = 600;
+  Table x = table(many, 1), y = table(many, 1);
+  for (int64_t i = 0; i < many; ++i) {
+    x(i, 0) = static_cast<double>(i % 7);
+    y(i, 0) = static_cast<double>(i % 5) + 2 * x(i, 0);
+  }
+  const Table weighted = with_column(y, [](int64_t) { return 1.0; });
+  Vector states[2];
+  for (const int given : {0, 1}) {
+    Model model = make_mlp(BDL_F64, {1, 1}, BDL_GAUSSIAN);
+    OK(bdl_model_set_row_weights(model.get(), given));
+    Learner l(std::move(model), BDL_F64, FULL, many, "exact-full");
+    l.fit(x.view(), given ? weighted.view() : y.view(), 100);
+    states[given] = moments_of(l.posterior);
+  }
+  assert_true(distance(states[1], states[0]) <= 1e-12);
+}
+
 void wrong_weights_are_refused(void**) {
   const Weighed data(BDL_BERNOULLI, 1);
   Model model = make_mlp(BDL_F64, {inputs, 1}, BDL_BERNOULLI);
@@ -357,10 +412,12 @@ void wrong_weights_are_refused(void**) {
 
 int test_row_weights() {
   const CMUnitTest tests[] = {cmocka_unit_test(weighted_rows_are_repeated_rows),
+                              cmocka_unit_test(exact_fits_of_two_outputs_take_weights),
                               cmocka_unit_test(trials_are_their_single_results),
                               cmocka_unit_test(offsets_are_taken_from_targets),
                               cmocka_unit_test(constant_offsets_are_biases),
                               cmocka_unit_test(sources_are_the_same),
+                              cmocka_unit_test(many_rows_have_weights),
                               cmocka_unit_test(wrong_weights_are_refused)};
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -218,7 +218,7 @@ void scales_are_fixed(void**) {
                  [&] { fit(*optimizer, data.inputs_array(), data.targets_array(), 10, silent); });
     optimizer->set_options(options);
   };
-  refuse("\"learn_prior\"", [](Options& o) { o.learn_prior = 1; });
+  refuse("\"learn_prior\"", [](Options& o) { o.learn_prior = 2; });
   refuse("\"laplace\"", [](Options& o) { o.laplace = 1; });
 }
 

@@ -44,7 +44,7 @@ const std::string mask = "layer \"dropout 0.1\" (line 3)", norm = "layer \"batch
 const std::vector<MethodContext>& models() {
   static const std::vector<MethodContext> all = {
       MethodContext(),
-      model([](MethodContext& m) { m.is_network = m.is_linear = m.is_exact = true; }),
+      model([](MethodContext& m) { m.is_network = m.is_linear = m.is_exact = m.has_optimum = true; }),
       model([](MethodContext& m) {
         m.is_network = m.has_hidden = true, m.input = {3, 4, 5};
       }),

@@ -123,7 +123,7 @@ void values_left_out_are_predicted_from_the_others(void**) {
         (1 / rows.precisions[static_cast<std::size_t>(g)]) * (transposed(rows.scaled(g)) * rows.scaled(g));
   auto z = Random(13).normal(6, 1).values;
   const double wanted = left_out_by_definition(a, z);
-  assert_near("log density", evidence.left_out_log_density(z), wanted, 1e-12);
+  assert_near("log density", evidence.left_out_log_density(z, std::vector<double>(6, 1)), wanted, 1e-12);
 }
 
 /// P = (H + lambda)^-1 H of a group alone.

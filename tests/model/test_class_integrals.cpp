@@ -95,8 +95,6 @@ void errors_are_as_stated(void**) {
       const double error = largest_error(classes, s, 7, 100000);
       const double stated = classes <= 4 ? (s <= 1 ? 1e-6 : 1e-4) : std::min(0.3 * s * s, 1.0);
       const double of_reference = 0.01 * std::min(1.0, s * s) * std::max(1.0, s);
-      if (getenv("BDL_SHOW"))
-        print_message("%ld classes, s = %g: %g\n", static_cast<long>(classes), s, error);
       if (error > stated + of_reference)
         fail_msg("%ld classes, s = %g: %g", static_cast<long>(classes), s, error);
     }

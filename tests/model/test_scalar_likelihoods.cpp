@@ -226,7 +226,7 @@ void shape_terms_are_finite_differences(void**) {
     for (const double f : {-1.0, 0.4, 2.0})
       for (const double y : c.targets) {
         std::vector<double> sums(static_cast<std::size_t>(shape_sum_count(c.likelihood)));
-        add_shape_terms(c.likelihood, &f, &y, 1, sums);
+        add_expected_shape_terms(c.likelihood, f, 0, y, 1, sums);
         for (std::size_t k = 0; k < shape.size(); ++k) {
           const double h = cuts ? 1e-5 : 1e-4;
           const auto at_shift = [&](double step) {

@@ -24,11 +24,13 @@ Law law(const Query<T>& query) {
 
 inline Table targets(TableRandom& random, const Likelihood& likelihood, Index rows) {
   Table y = normal_table(random, rows, likelihood.targets());
-  const Index values = likelihood.kind() == BDL_BERNOULLI     ? 2
-                       : likelihood.kind() == BDL_CATEGORICAL ? likelihood.outputs()
-                                                              : 6;
+  const Index values = likelihood.target_kind() == TargetKind::label ? 2
+                       : likelihood.kind() == BDL_CATEGORICAL        ? likelihood.outputs()
+                                                                     : 6;
   if (likelihood.kind() != BDL_GAUSSIAN)
-    for (double& value : y.values) value = static_cast<double>(random.below(values));
+    for (double& value : y.values)
+      value = static_cast<double>(random.below(values)) +
+              (likelihood.target_kind() == TargetKind::positive ? 0.5 : 0);
   return y;
 }
 

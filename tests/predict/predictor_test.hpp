@@ -6,8 +6,9 @@
 
 namespace bdl::testing {
 
-inline constexpr bdl_likelihood all_likelihoods[] = {BDL_GAUSSIAN,  BDL_HETEROSCEDASTIC, BDL_STUDENT_T,
-                                                     BDL_BERNOULLI, BDL_CATEGORICAL,     BDL_POISSON};
+inline constexpr bdl_likelihood all_likelihoods[] = {
+    BDL_GAUSSIAN, BDL_HETEROSCEDASTIC, BDL_STUDENT_T, BDL_BERNOULLI,         BDL_CATEGORICAL,
+    BDL_POISSON,  BDL_PROBIT,          BDL_CLOGLOG,   BDL_NEGATIVE_BINOMIAL, BDL_GAMMA};
 inline constexpr bdl_predict_method all_methods[] = {BDL_MONTE_CARLO, BDL_PLUG_IN, BDL_QUADRATURE,
                                                      BDL_LINEARIZED_MONTE_CARLO, BDL_LINEARIZED};
 
@@ -48,7 +49,8 @@ class Everything {
     const Index rows = x.rows, means = likelihood.means(), outputs = likelihood.outputs();
     for (const Index cols :
          {means, means, means, 3 * means, means, means, outputs, likelihood.targets(), likelihood.targets(),
-          Index{1}, likelihood.targets() * s.spec.samples, outputs, outputs * outputs, Index{1}, Index{1}})
+          Index{1}, likelihood.targets() * s.spec.samples, outputs, outputs * outputs, Index{1}, Index{1},
+          3 * means, means * s.spec.samples, s.spec.samples})
       tables_.push_back(output(rows, cols));
   }
   const Table& x() const { return x_; }
@@ -61,7 +63,7 @@ class Everything {
     const auto to = [&](std::size_t k) { return tables_[k].out(); };
     predict_moments(query, to(0), to(1), to(2));
     if (has_classes(likelihood)) {
-      const bool informative = method != BDL_LINEARIZED || likelihood.kind() == BDL_BERNOULLI;
+      const bool informative = method != BDL_LINEARIZED || likelihood.kind() != BDL_CATEGORICAL;
       predict_classes(query, to(6), to(7), informative ? to(8) : bdl_none_out());
     } else {
       predict_quantiles(query, levels_.array(), to(3));
@@ -71,6 +73,10 @@ class Everything {
     if (method != BDL_PLUG_IN && method != BDL_QUADRATURE) predict_draws(query, to(10));
     predict_output_distribution(query, to(11), to(12));
     predict_leverage(query, to(13), to(14));
+    predict_quantiles_of(query, BDL_QUANTITY_MEAN, levels_.array(), to(15));
+    predict_draws_of(query, BDL_QUANTITY_LINK, to(16));
+    if (method != BDL_PLUG_IN && method != BDL_QUADRATURE)
+      predict_log_likelihood(query, y_.array(), transposed(to(17)));
   }
   void assert_same(const Everything& other) const {
     for (std::size_t k = 0; k < tables_.size(); ++k) assert_same_bits(tables_[k], other.tables_[k]);

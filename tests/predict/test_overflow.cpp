@@ -43,7 +43,7 @@ void check_answers(bdl_likelihood kind, bdl_predict_method method, double size) 
   const Everything expected = s.ask(s.x), got = s.ask(s.far);
   got.assert_same_but(bad, expected);
   const auto at = [&](std::size_t k, Index c = 0) { return got.answer(k)(bad, c); };
-  const bool classes = kind == BDL_BERNOULLI || kind == BDL_CATEGORICAL;
+  const bool classes = has_classes(kind);
   for (std::size_t k = 0; k < 13; ++k)
     for (Index c = 0; c < got.answer(k).cols; ++c) {
       const bool asked = !std::isnan(expected.answer(k)(bad, c));
@@ -54,7 +54,8 @@ void check_answers(bdl_likelihood kind, bdl_predict_method method, double size) 
     fail_msg("method %d: the log density is %g", static_cast<int>(method), at(Everything::log_density));
   if (classes) return assert_true(at(Everything::probabilities) >= 0 && at(Everything::probabilities) <= 1);
   assert_true(at(Everything::mean) >= size && (size < 1e307 || at(Everything::mean) == infinity));
-  const double quantile = at(Everything::quantiles, 1), least = kind == BDL_POISSON ? 0 : -infinity;
+  const double quantile = at(Everything::quantiles, 1),
+               least = has_classes(kind) || has_noise_precision(kind) ? -infinity : 0;
   const bool nothing_is_known = size < 1e307 && quantile == least;  // a finite mean, and an infinite variance
   assert_true(quantile >= std::min(size, 1e300) || nothing_is_known || sizeof(T) == 4);
 }
@@ -135,7 +136,7 @@ void ensembles_keep_the_other_rows(void**) {
         });
         check(1, [](auto& e, const Table& x, const OutArray& out) { e.leverage(x.array(), out, {}); });
         check(1, [](auto& e, const Table& x, const OutArray& out) { e.leverage(x.array(), {}, out); });
-        if (kind == BDL_BERNOULLI || kind == BDL_CATEGORICAL) {
+        if (has_classes(kind)) {
           check(2, [](auto& e, const Table& x, const OutArray& out) { e.classes(x.array(), out, {}, {}); });
           continue;
         }
@@ -143,7 +144,9 @@ void ensembles_keep_the_other_rows(void**) {
           e.quantiles(x.array(), levels.array(), out);
         });
         check(1, [&](auto& e, const Table& x, const OutArray& out) {
-          e.log_density(x.array(), Table(rows, means).array(), out);
+          Table y(rows, means);
+          std::ranges::fill(y.values, kind == BDL_GAMMA ? 1 : 0);
+          e.log_density(x.array(), y.array(), out);
         });
         check(means * 7 * 3, [](auto& e, const Table& x, const OutArray& out) { e.draws(x.array(), out); });
       }

@@ -24,6 +24,10 @@ class Dataset(Handle):
         minibatch.
     y : array of shape (n, targets), default=None
         Targets likewise. None: the data set has inputs only, for :meth:`read`.
+    row_weights : bool, default=False
+        True: the last column of y is the weight of each row, for the estimators. A :class:`Model` says this itself.
+    offsets : int, default=0
+        Number of offsets, the last columns of x, for the estimators likewise.
 
     Examples
     --------
@@ -39,8 +43,15 @@ class Dataset(Handle):
     array([2., 1.])
     """
 
-    def __init__(self, x: Any, y: Any = None):
+    row_weights: bool = False
+    offsets: int = 0
+
+    def __init__(self, x: Any, y: Any = None, *, row_weights: bool = False, offsets: int = 0):
         """Creates a data set of arrays; the class describes the arguments."""
+        self._read_arrays(x, y)
+        self._has(row_weights, offsets)
+
+    def _read_arrays(self, x: Any, y: Any) -> None:
         if _is_kept(x) and (y is None or _is_kept(y)):
             kept = arrays.matrix(x, "x"), None if y is None else arrays.matrix(y, "y")
             self._capsule = lowlevel.bdl_dataset_from_arrays(*kept)
@@ -51,7 +62,14 @@ class Dataset(Handle):
         self._capsule = _from_callable(lambda rows: (_rows_of(x, rows), None if y is None else _rows_of(y, rows)), len(x))
 
     @classmethod
-    def from_callable(cls, read: Callable[[np.ndarray], tuple[Any, Any]], rows: int) -> Dataset:
+    def from_callable(
+        cls,
+        read: Callable[[np.ndarray], tuple[Any, Any]],
+        rows: int,
+        *,
+        row_weights: bool = False,
+        offsets: int = 0,
+    ) -> Dataset:
         """Returns a data set whose rows a function reads or computes.
 
         Parameters
@@ -62,6 +80,8 @@ class Dataset(Handle):
             once for row 0, to learn the number of columns. An exception stops the fit and reaches you.
         rows : int
             Number of rows.
+        row_weights, offsets : bool and int
+            Whether y ends with weights, and how many offsets x ends with, as for the class.
 
         Examples
         --------
@@ -71,10 +91,10 @@ class Dataset(Handle):
         """
         if not callable(read):
             raise TypeError(f"read is a {type(read).__name__}, expected a callable")
-        return cls._of(_from_callable(read, rows))
+        return cls._of(_from_callable(read, rows))._has(row_weights, offsets)
 
     @classmethod
-    def from_npy(cls, x_path: Any, y_path: Any = None) -> Dataset:
+    def from_npy(cls, x_path: Any, y_path: Any = None, *, row_weights: bool = False, offsets: int = 0) -> Dataset:
         """Returns a data set of NumPy's files (.npy), which libbdl maps instead of reading them.
 
         Parameters
@@ -82,6 +102,8 @@ class Dataset(Handle):
         x_path, y_path : path
             Files of x and y; y_path may be None. Elements are real numbers, integers or truth values of any
             width up to eight bytes. All but the first dimension are columns.
+        row_weights, offsets : bool and int
+            Whether y ends with weights, and how many offsets x ends with, as for the class.
 
         Examples
         --------
@@ -91,10 +113,18 @@ class Dataset(Handle):
         >>> bdl.Dataset.from_npy(path).read([2])[0]
         array([[4., 5.]])
         """
-        return cls._of(lowlevel.bdl_dataset_from_npy(x_path, y_path))
+        return cls._of(lowlevel.bdl_dataset_from_npy(x_path, y_path))._has(row_weights, offsets)
 
     @classmethod
-    def from_safetensors(cls, path: Any, x_name: str = "x", y_name: str | None = "y") -> Dataset:
+    def from_safetensors(
+        cls,
+        path: Any,
+        x_name: str = "x",
+        y_name: str | None = "y",
+        *,
+        row_weights: bool = False,
+        offsets: int = 0,
+    ) -> Dataset:
         """Returns a data set of two tensors of a safetensors file, which libbdl maps.
 
         Parameters
@@ -104,6 +134,8 @@ class Dataset(Handle):
         x_name, y_name : str, default="x", "y"
             Names of the tensors of x and y; y_name may be None. Elements are of type F64, F32, F16, BF16,
             I64, I32, I16, I8, U64, U32, U16, U8 or BOOL.
+        row_weights, offsets : bool and int
+            Whether y ends with weights, and how many offsets x ends with, as for the class.
 
         Examples
         --------
@@ -113,7 +145,16 @@ class Dataset(Handle):
         >>> bdl.Dataset.from_safetensors(path, "posterior.precision", None)
         <Dataset of 3 rows: 3 inputs, 0 targets>
         """
-        return cls._of(lowlevel.bdl_dataset_from_safetensors(path, x_name, y_name))
+        return cls._of(lowlevel.bdl_dataset_from_safetensors(path, x_name, y_name))._has(row_weights, offsets)
+
+    def _has(self, row_weights: bool, offsets: int) -> Dataset:
+        """Sets which columns are weights and offsets, and returns the data set."""
+        if not 0 <= offsets < self.inputs:
+            raise ValueError(f"offsets is {offsets}, expected 0 or more, and fewer than the {self.inputs} columns of x")
+        if row_weights and self.targets < 2:
+            raise ValueError(f"row_weights is True, but y has {self.targets} columns: the last one holds weights, others targets")
+        self.row_weights, self.offsets = bool(row_weights), int(offsets)
+        return self
 
     @property
     def rows(self) -> int:
@@ -122,12 +163,12 @@ class Dataset(Handle):
 
     @property
     def inputs(self) -> int:
-        """Number of columns of x."""
+        """Number of columns of x, offsets among them."""
         return lowlevel.bdl_dataset_inputs(self._handle)
 
     @property
     def targets(self) -> int:
-        """Number of columns of y; 0 if there is no y."""
+        """Number of columns of y, weights among them; 0 if there is no y."""
         return lowlevel.bdl_dataset_targets(self._handle)
 
     def __len__(self) -> int:

@@ -1576,7 +1576,7 @@ def bdl_method_suggest(model, posterior, is_stream):
     r"""
     Suggests a method. Since 0.1.
     :type model: bdl_model
-    :param model:     the network; for generalised linear models of one output "exact-full" is better
+    :param model:     the network; for generalised linear models "exact-full" is better
     :type posterior: bdl_posterior
     :param posterior: the posterior to learn
     :type is_stream: int32_t
@@ -1597,8 +1597,9 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     static. Since 0.2.
 
     - Networks get a low-rank posterior of rank 5, and the method of bdl_method_suggest().
-    - Generalised linear models with one output, up to 1000 parameters and up to 2^25 numbers in x get
-      "exact-full".
+    - Generalised linear models (Bernoulli, categorical, Gaussian, Poisson) with up to 1000 parameters and up
+      to 2^25 numbers in x get "exact-full". With one output and fewer examples than parameters, up to 1000,
+      they get "exact-low-rank" of as many columns, which is as exact.
     - Other linear models get "slang-exact-hess" with one output, else "slang-ggn", and a full posterior for
       up to 200 parameters or rank 10 for more.
 
@@ -1624,7 +1625,8 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     :param options:          receives options to set by bdl_optimizer_set_text() before your own. Networks
                                 with convolutions get other initial values, other networks "". Linear models get
                                 a fixed prior N(0, 1) of the (standardised) coefficients and an almost flat one
-                                of intercepts, and learn their noise
+                                of intercepts, and learn their noise; with fewer than two examples for each
+                                input, methods "exact-*" learn the prior of the coefficients
     """
     return _lowlevel.bdl_training_suggest(model, examples, in_blocks, method, family)
 
@@ -2062,7 +2064,7 @@ def bdl_optimizer_fit(optimizer, x, y, epochs, progress):
     this call unless option "total_steps" plans a longer training run. Steps after the plan keep its final
     rates. Since 0.1.
 
-    Methods "exact-*" iterate over all data, an epoch each, until they have converged: fewer epochs than you
+    Methods "exact-*" iterate over all data, an epoch each (200 iterations of L-BFGS are one), until they have converged: fewer epochs than you
     asked for (bdl_optimizer_progress()) mean convergence. After an interruption or a limit of epochs,
     another fit continues from the posterior to the same optimum, up to rounding.
 
@@ -2608,7 +2610,7 @@ r"""
 def bdl_predict(model, posterior, x, method, samples, seed, mean, epistemic_variance, noise_variance):
     r"""
     Computes the mean of y and the two kinds of variance, whose sum is Var[y | x]. A row that overflows is
-    infinite. For BDL_CATEGORICAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
+    infinite. For BDL_CATEGORICAL and BDL_ORDINAL y means the one-hot vector. The probit approximation p of BDL_LINEARIZED
     implies E_q[Var[y | x, theta]] = kappa p (1 - p): the derivative of E_q[p] by the mean of f. Since 0.1.
     :type model: bdl_model
     :param model:              see above
@@ -2637,8 +2639,8 @@ def bdl_predict_quantiles(model, posterior, x, method, samples, seed, levels, qu
     r"""
     Computes quantiles of y, noise included; infinite if a row overflows. For BDL_GAUSSIAN,
     BDL_HETEROSCEDASTIC and BDL_STUDENT_T they are those of the predictive mixture, to 1e-10 of its scale.
-    For BDL_POISSON a quantile is the smallest count with at least that probability. Other likelihoods return
-    BDL_ERROR_UNSUPPORTED. Since 0.1.
+    For BDL_POISSON and BDL_NEGATIVE_BINOMIAL a quantile is the smallest count with at least that probability.
+    Likelihoods of classes return BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type model: bdl_model
     :param model:     as for bdl_predict()
     :type posterior: bdl_posterior
@@ -2685,9 +2687,9 @@ def bdl_predict_interval(model, posterior, x, method, samples, seed, probability
 
 def bdl_predict_classes(model, posterior, x, method, samples, seed, probabilities, entropy, mutual_information):
     r"""
-    Computes class probabilities and their uncertainty, in nats. Likelihoods other than BDL_BERNOULLI and
-    BDL_CATEGORICAL return BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities and their entropy are
-    those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
+    Computes class probabilities and their uncertainty, in nats. Likelihoods of numbers and counts return
+    BDL_ERROR_UNSUPPORTED. With BDL_LINEARIZED, probabilities of BDL_BERNOULLI and BDL_CATEGORICAL and their
+    entropy are those of the probit approximation. The mutual information of BDL_BERNOULLI is then integrated over q(f |
     x) exactly, and that of BDL_CATEGORICAL returns BDL_ERROR_UNSUPPORTED if wanted. Since 0.1.
     :type model: bdl_model
     :param model:              as for bdl_predict()
@@ -2702,9 +2704,10 @@ def bdl_predict_classes(model, posterior, x, method, samples, seed, probabilitie
     :type seed: uint64_t
     :param seed:               as for bdl_predict()
     :type probabilities: bdl_matrix_out
-    :param probabilities:      receives n x C: P(class) (BDL_CATEGORICAL) or P(y = 1) (BDL_BERNOULLI)
+    :param probabilities:      receives n x C: P(class) (BDL_CATEGORICAL), or P(y = 1) for labels 0 and 1; n x K:
+                                  P(level) (BDL_ORDINAL)
     :type entropy: bdl_matrix_out
-    :param entropy:            receives the predictive entropy: n x 1 (categorical) or n x C (Bernoulli)
+    :param entropy:            receives the predictive entropy: n x 1 (categorical, ordinal) or n x C
     :type mutual_information: bdl_matrix_out
     :param mutual_information: receives the part of the entropy that comes from the uncertainty of theta
                                   (Houlsby et al. 2011), in the shape of entropy
@@ -2737,7 +2740,7 @@ def bdl_predict_log_density(model, posterior, x, y, method, samples, seed, log_d
 def bdl_predict_draws(model, posterior, x, samples, seed, draws):
     r"""
     Draws samples of y by BDL_MONTE_CARLO: for each example, sample k of y comes from sample k of the
-    parameters. For BDL_CATEGORICAL the samples are class numbers. Since 0.1.
+    parameters. For BDL_CATEGORICAL and BDL_ORDINAL the samples are class numbers. Since 0.1.
     :type model: bdl_model
     :param model:     as for bdl_predict()
     :type posterior: bdl_posterior
@@ -2756,9 +2759,8 @@ def bdl_predict_draws(model, posterior, x, samples, seed, draws):
 def bdl_predict_draws_by(model, posterior, x, method, samples, seed, draws):
     r"""
     Draws samples of y as bdl_predict_draws() does, by a method. BDL_LINEARIZED_MONTE_CARLO takes sample k of
-    y from sample k of the outputs. BDL_LINEARIZED gives the same samples for BDL_GAUSSIAN,
-    BDL_HETEROSCEDASTIC, BDL_STUDENT_T and BDL_POISSON, and samples with the probabilities of the probit
-    approximation for BDL_BERNOULLI and BDL_CATEGORICAL. Methods other than these two and BDL_MONTE_CARLO
+    y from sample k of the outputs. BDL_LINEARIZED gives the same samples, except that those of BDL_BERNOULLI
+    and BDL_CATEGORICAL have the probabilities of the probit approximation. Methods other than these two and BDL_MONTE_CARLO
     return BDL_ERROR_UNSUPPORTED. Since 0.1.
     :type model: bdl_model
     :param model:     as for bdl_predict()

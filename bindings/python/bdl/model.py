@@ -202,7 +202,7 @@ class Model(Handle):
 
     @property
     def inputs(self) -> int:
-        """Number of columns of x."""
+        """Number of columns of x, without offsets."""
         return lowlevel.bdl_model_inputs(self._handle)
 
     @property
@@ -212,8 +212,50 @@ class Model(Handle):
 
     @property
     def targets(self) -> int:
-        """Number of columns of y, which is 1 for a categorical likelihood, C / 2 for a heteroscedastic one, else C."""
+        """Number of columns of y without the weight, which is 1 for a categorical likelihood, C / 2 for a heteroscedastic one, else C."""
         return lowlevel.bdl_model_targets(self._handle)
+
+    @property
+    def row_weights(self) -> bool:
+        """True if rows have weights: then y has one more column, the last one, wherever it is passed.
+
+        A row of weight 2 counts as if it stood there twice, and a row of weight 0 as if it did not. With a Bernoulli
+        likelihood the weight is a number of trials, and the target the share of successes, from 0 to 1. Set it before
+        the model has an optimizer.
+
+        >>> import bdl
+        >>> model, q = bdl.Model.mlp([1, 1], likelihood="bernoulli"), bdl.Posterior.full(2)
+        >>> model.row_weights = True
+        >>> optimizer = bdl.Optimizer(model, q, "exact-full", data_size=3)
+        >>> optimizer.fit([0.0, 1.0, 2.0], [[0.1, 59], [0.2, 60], [0.3, 62]], epochs=100)
+        True
+        """
+        return bool(lowlevel.bdl_model_row_weights(self._handle))
+
+    @row_weights.setter
+    def row_weights(self, given: bool) -> None:
+        lowlevel.bdl_model_set_row_weights(self._handle, bool(given))
+
+    @property
+    def offsets(self) -> int:
+        """Number of offsets of a row, which are the last columns of x wherever it is passed; 0 if there are none.
+
+        There is one for each output (for each target of a heteroscedastic model), which is added to it: in units of
+        y for real numbers, the log of the exposure for counts. Set True or False before the model has an optimizer.
+
+        >>> import bdl
+        >>> model = bdl.Model.mlp([1, 1], likelihood="poisson")
+        >>> model.offsets = True
+        >>> model.offsets, model.inputs
+        (1, 1)
+        >>> model.evaluate([0.0, 3.0], [[5.0, 0.25]])
+        array([[3.25]])
+        """
+        return lowlevel.bdl_model_offsets(self._handle)
+
+    @offsets.setter
+    def offsets(self, given: bool) -> None:
+        lowlevel.bdl_model_set_offsets(self._handle, bool(given))
 
     @property
     def dtype(self) -> str:

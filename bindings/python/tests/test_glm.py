@@ -129,7 +129,7 @@ def test_what_families_have():
     assert not hasattr(bdl.BayesianGLM(), "predict_proba")
     assert hasattr(bdl.BayesianGLM("bernoulli"), "predict_proba")
     with pytest.raises(bdl.InvalidArgumentError, match="family"):
-        bdl.BayesianGLM("gamma").fit([[1.0], [2.0]], [1, 2])
+        bdl.BayesianGLM("tweedie").fit([[1.0], [2.0]], [1, 2])
     with pytest.raises(ValueError, match="categorical"):
         bdl.BayesianGLM("bernoulli").fit(np.eye(3), [0, 1, 2])
     with pytest.raises(bdl.LabelError, match="count"):
@@ -251,3 +251,33 @@ def test_every_method_has_a_table(family, outputs):
         assert str(table).count("\n") == len(table.names) == len(set(table.names)) == glm.model_.parameters
         assert np.allclose(np.diag(glm.coef_covariance()), table.std**2, equal_nan=True) and table.to_frame().shape[1] == 5
     assert fits > 30
+
+
+def test_several_outputs_are_fits_of_each_with_degrees_of_freedom():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(30, 2))
+    y = np.c_[x @ [1.0, -2.0] + 0.3 * rng.normal(size=30), x @ [0.5, 0.5] + 2 * rng.normal(size=30)]
+    flat = {"prior_precision": 1e-10, "bias_prior_precision": 1e-10}
+    both = bdl.BayesianGLM(options=flat).fit(x, y)
+    assert both.optimizer_.method == "exact-full"
+    assert np.allclose(both.model_.noise_degrees_of_freedom, 27, atol=1e-4)
+    for c in range(2):
+        one = bdl.BayesianGLM(options=flat).fit(x, y[:, c])
+        assert np.allclose(both.coef_[c], one.coef_, atol=1e-7) and np.allclose(both.coef_std_[c], one.coef_std_, rtol=1e-6)
+    design = np.c_[np.ones(30), x]
+    residuals = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+    assert np.allclose(1 / np.sqrt(both.model_.noise_precision), np.sqrt((residuals**2).sum(0) / 27), rtol=1e-5)
+    lower, upper = both.predict(x[:1], interval=0.95)
+    leverage = design[0] @ np.linalg.inv(design.T @ design) @ design[0]
+    half = 2.0518305164802837 * np.sqrt((residuals**2).sum(0) / 27 * (1 + leverage))  # t of 27 degrees
+    assert np.allclose(upper - lower, 2 * half, rtol=1e-5)
+
+
+def test_few_rows_learn_their_prior():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(20, 200))
+    y = 3 * x[:, 0] + rng.normal(size=20)
+    model = bdl.BayesianGLM().fit(x, y)
+    assert model.optimizer_.method == "exact-low-rank" and model.posterior_.rank == 20
+    _, deviation = model.predict(rng.normal(size=(50, 200)), return_std=True)
+    assert deviation.mean() < 1.5 * y.std()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.base import clone
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
@@ -62,9 +63,10 @@ def test_sparse_is_refused(estimator):
         estimator.fit(np.eye(4), scipy.sparse.csr_matrix(np.array([[0], [1], [0], [1]])))
 
 
-def test_sample_weights_are_not_taken(curve):
-    with pytest.raises(TypeError, match="sample_weight"):
-        bdl.BayesianMLPRegressor().fit(*curve, sample_weight=np.ones(240))
+def test_boosting_gives_weights(rng):
+    X = rng.normal(size=(80, 2))
+    boosted = AdaBoostClassifier(bdl.BayesianGLM("bernoulli"), n_estimators=3, random_state=1).fit(X, X[:, 0] > 0)
+    assert boosted.score(X, X[:, 0] > 0) > 0.9
 
 
 def through_joblib(estimator, folder):

@@ -37,8 +37,16 @@ struct Bernoulli : IndependentOutputs<Bernoulli> {
   static double curvature_bound(const Likelihood&) { return 0.25; }
   static double typical_curvature(const Likelihood&, double) { return 0.25; }
   static ExpectedLoss expected_loss(const Likelihood&, Index, double m, double v, double y) {
+    return of_softplus(expected_softplus, m, v, y);
+  }
+  static ExpectedLoss expected_loss_of_many(double m, double v, double y) {
+    return of_softplus(expected_softplus_of_many, m, v, y);
+  }
+
+ private:
+  static ExpectedLoss of_softplus(ExpectedLoss (*softplus_of)(double, double), double m, double v, double y) {
     const double sign = y == 1 ? -1 : 1;
-    const ExpectedLoss of = expected_softplus(sign * m, v);
+    const ExpectedLoss of = softplus_of(sign * m, v);
     if (y > 0 && y < 1) return {of.loss - y * m, of.slope - y, of.curvature};  // a share of successes
     return {of.loss, sign * of.slope, of.curvature};
   }

@@ -45,10 +45,15 @@ struct Gamma : IndependentOutputs<Gamma> {
   }
 
   /// d log p / d alpha = log alpha + 1 - psi(alpha) + d - e^d for d = log y - f.
-  static void add_shape_terms(const Likelihood& l, double f, double y, double weight, ShapeTerms& out) {
+  static void add_shape_gradient(const Likelihood& l, double f, double y, double weight, ShapeTerms& out) {
     const double a = alpha(l), d = std::log(y) - f;
     out.gradient[0] += weight * a * (std::log(a) - digamma(a) - (std::expm1(d) - d));
-    out.information[0] += weight * a * (a * trigamma(a) - 1);
+  }
+  static void add_shape_curvature(const Likelihood& l, double f, double, double weight, ShapeTerms& out) {
+    add_shape_information(l, f, weight, out);
+  }
+  static void add_shape_information(const Likelihood& l, double, double weight, ShapeTerms& out) {
+    out.information[0] += weight * alpha(l) * (alpha(l) * trigamma(alpha(l)) - 1);
   }
 
  private:

@@ -61,12 +61,20 @@ struct NegativeBinomial : IndependentOutputs<NegativeBinomial> {
   }
 
   /// d log p / d theta = psi(y + theta) - psi(theta) - softplus(g) + (mu - y) / (theta + mu).
-  static void add_shape_terms(const Likelihood& l, double f, double y, double weight, ShapeTerms& out) {
+  static void add_shape_gradient(const Likelihood& l, double f, double y, double weight, ShapeTerms& out) {
     const double t = theta(l), g = f - std::log(t), share = logistic(-g) / t;  // share = 1 / (theta + mu)
-    const double slope = digamma(y + t) - digamma(t) - softplus(g) + logistic(g) - y * share;
-    const double curvature = trigamma(t) - trigamma(y + t) - 1 / t + 2 * share - (y + t) * share * share;
-    out.gradient[0] += weight * t * slope;
-    out.information[0] += weight * t * t * curvature;
+    out.gradient[0] += weight * t * (digamma(y + t) - digamma(t) - softplus(g) + logistic(g) - y * share);
+  }
+  static void add_shape_curvature(const Likelihood& l, double f, double y, double weight, ShapeTerms& out) {
+    const double t = theta(l), share = logistic(std::log(t) - f) / t;
+    out.information[0] +=
+        weight * t * t * (trigamma(t) - trigamma(y + t) - 1 / t + 2 * share - (y + t) * share * share);
+  }
+  /// Takes E[psi'(y + theta)] by the second-order expansion about y = mu.
+  static void add_shape_information(const Likelihood& l, double f, double weight, ShapeTerms& out) {
+    const double t = theta(l), mean = std::exp(std::min(f, 300.0)), sum = t + mean;
+    const double at_mean = t * t * (trigamma(t) - trigamma(sum) - 1 / t + 1 / sum);
+    out.information[0] += weight * std::max(at_mean - t * mean / (sum * sum), at_mean / 10);
   }
 
  private:

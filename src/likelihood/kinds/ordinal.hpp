@@ -68,21 +68,19 @@ struct Ordinal : IndependentOutputs<Ordinal> {
     return sum;
   }
 
-  /// Adds derivatives by the cut points: log(1 - e^-g) has the derivatives r = 1 / (e^g - 1) and -r (1 + r).
-  static void add_shape_terms(const Likelihood& l, double f, double y, double weight, ShapeTerms& out) {
+  /// log(1 - e^-g) of the gap g has the derivatives r = 1 / (e^g - 1) and -r (1 + r).
+  static void add_shape_gradient(const Likelihood& l, double f, double y, double weight, ShapeTerms& out) {
     const auto k = static_cast<Index>(y);
-    const double r = has_both(l, k) ? 1 / std::expm1(upper(l, k) - lower(l, k)) : 0, bend = r * (1 + r);
-    if (has_upper(l, k)) {
-      const double p = logistic(f - upper(l, k));
-      out.add(k, weight * (p + r));
-      out.add(k, k, weight * (p * (1 - p) + bend));
-    }
-    if (has_lower(k)) {
-      const double p = logistic(lower(l, k) - f);
-      out.add(k - 1, -weight * (p + r));
-      out.add(k - 1, k - 1, weight * (p * (1 - p) + bend));
-    }
-    if (has_both(l, k)) out.add(k, k - 1, -weight * bend);
+    const double r = gap_ratio(l, k);
+    if (has_upper(l, k)) out.add(k, weight * (logistic(f - upper(l, k)) + r));
+    if (has_lower(k)) out.add(k - 1, -weight * (logistic(lower(l, k) - f) + r));
+  }
+  static void add_shape_curvature(const Likelihood& l, double f, double y, double weight, ShapeTerms& out) {
+    add_curvature(l, f, static_cast<Index>(y), weight, out);
+  }
+  static void add_shape_information(const Likelihood& l, double f, double weight, ShapeTerms& out) {
+    for (Index k = 0; k < l.levels(); ++k)
+      add_curvature(l, f, k, weight * std::exp(log_probability(l, f, k)), out);
   }
 
  private:
@@ -91,6 +89,21 @@ struct Ordinal : IndependentOutputs<Ordinal> {
   static bool has_both(const Likelihood& l, Index k) { return has_upper(l, k) && has_lower(k); }
   static double upper(const Likelihood& l, Index k) { return l.shape(k); }
   static double lower(const Likelihood& l, Index k) { return l.shape(k - 1); }
+  static double gap_ratio(const Likelihood& l, Index k) {
+    return has_both(l, k) ? 1 / std::expm1(upper(l, k) - lower(l, k)) : 0;
+  }
+  static void add_curvature(const Likelihood& l, double f, Index k, double weight, ShapeTerms& out) {
+    const double r = gap_ratio(l, k), bend = r * (1 + r);
+    if (has_upper(l, k)) {
+      const double p = logistic(f - upper(l, k));
+      out.add(k, k, weight * (p * (1 - p) + bend));
+    }
+    if (has_lower(k)) {
+      const double p = logistic(lower(l, k) - f);
+      out.add(k - 1, k - 1, weight * (p * (1 - p) + bend));
+    }
+    if (has_both(l, k)) out.add(k, k - 1, -weight * bend);
+  }
   static double log_gap(const Likelihood& l, Index k) {
     return has_both(l, k) ? std::log(-std::expm1(lower(l, k) - upper(l, k))) : 0;
   }

@@ -18,9 +18,8 @@ struct Probit : IndependentOutputs<Probit> {
     return {normal_cdf(f), normal_cdf(f) * normal_cdf(-f)};
   }
   static double slope(const Likelihood&, Index, double f, double y) {
-    return of_share(y, [=](double label) {
-      return label > 0 ? -normal_mills(f).ratio : normal_mills(-f).ratio;
-    });
+    return of_share(
+        y, [=](double label) { return label > 0 ? -normal_mills(f).ratio : normal_mills(-f).ratio; });
   }
   template <class Target>
   static double curvature(const Likelihood&, Index, double f, const Target& y) {

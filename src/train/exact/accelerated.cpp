@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/error.hpp"
-#include "linalg/dense/cholesky.hpp"
 #include "posterior/blocks/blocks.hpp"
 
 namespace bdl {
 namespace {
 
-constexpr std::size_t most_changes = 10;
+constexpr std::size_t most_points = 11;
 constexpr int accelerated_patience = 60;  // steps without one half as long as the shortest before them
 constexpr double least_share = 1.0 / 64, most_growth = 4;
 
@@ -21,12 +19,6 @@ FullPosterior<double>* whole(Posterior<double>& q) {
   return parts && parts->block_count() == 1 ? whole(parts->member(0)) : nullptr;
 }
 
-double weighted_product(ConstSpan<double> a, ConstSpan<double> b, ConstSpan<double> scales) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i] * scales[i] * scales[i];
-  return sum;
-}
-
 }  // namespace
 
 bool has_whole_covariance(const Posterior<double>& q) {
@@ -34,7 +26,7 @@ bool has_whole_covariance(const Posterior<double>& q) {
 }
 
 Accelerated::Accelerated(ExactElbo& elbo, Posterior<double>& q)
-    : elbo_(elbo), q_(q), full_(*whole(q)), natural_(elbo, q, {}) {}
+    : elbo_(elbo), q_(q), full_(*whole(q)), natural_(elbo, q, {}), steps_(most_points) {}
 
 Accelerated::Point Accelerated::point(const FullPosterior<double>& at) const {
   Point x(at.mean().begin(), at.mean().end());
@@ -91,51 +83,10 @@ bool Accelerated::find_step(const Point& x, Point& step) {
   return true;
 }
 
-void Accelerated::remember(const Point& x, const Point& step) {
-  if (!last_x_.empty()) {
-    Change change{x, step};
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      change.of_x[i] -= last_x_[i];
-      change.of_step[i] -= last_step_[i];
-    }
-    changes_.push_back(std::move(change));
-    if (changes_.size() > most_changes) changes_.pop_front();
-  }
-  last_x_ = x;
-  last_step_ = step;
-}
-
-/// Returns x + b s - sum_k g_k (dx_k + b ds_k), with the g that make s - sum_k g_k ds_k shortest.
-Accelerated::Point Accelerated::combined(const Point& x, const Point& step) const {
-  Point out = x;
-  for (std::size_t i = 0; i < x.size(); ++i) out[i] += part_ * step[i];
-  const Index count = std::ssize(changes_);
-  if (count == 0) return out;
-  const Point weights = scales(x);
-  std::vector<double> square(changes_.size() * changes_.size()), g(changes_.size());
-  const MatrixView<double> gram(square.data(), count, count), solution(g.data(), count, 1);
-  for (Index k = 0; k < count; ++k) {
-    const Point& of_step = changes_[static_cast<std::size_t>(k)].of_step;
-    solution(k, 0) = weighted_product(of_step, step, weights);
-    for (Index l = k; l < count; ++l)
-      gram(l, k) = weighted_product(of_step, changes_[static_cast<std::size_t>(l)].of_step, weights);
-  }
-  double trace = 0;
-  for (Index k = 0; k < count; ++k) trace += gram(k, k);
-  for (Index k = 0; k < count; ++k) gram(k, k) += 1e-14 * trace;
-  if (!cholesky(gram)) return out;
-  cholesky_solve(gram, solution);
-  for (std::size_t k = 0; k < changes_.size(); ++k)
-    for (std::size_t i = 0; i < x.size(); ++i)
-      out[i] -= g[k] * (changes_[k].of_x[i] + part_ * changes_[k].of_step[i]);
-  return out;
-}
-
 /// Goes on from x without what it has learned, by half the fraction of steps. False if that is too small, or
 /// if there is no step.
 bool Accelerated::restart(const Point& x, Point& step) {
-  changes_.clear();
-  last_x_.clear();
+  steps_.forget();
   part_ /= 2;
   return part_ >= least_share && move_to(x) && find_step(x, step);
 }
@@ -156,8 +107,7 @@ SearchEnd Accelerated::run(double tolerance, const Iterated& iterated) {
     if (length > most_growth * shortest) {
       if (!restart(x = best, step)) break;
     }
-    remember(x, step);
-    Point next = combined(x, step), next_step;
+    Point next = steps_.next(x, step, scales(x), part_), next_step;
     if (!move_to(next) || !find_step(next, next_step)) {  // the combination is too long
       if (!restart(x, step)) break;
       continue;

@@ -4,10 +4,10 @@
 // Walker and Ni 2011, "Anderson acceleration for fixed-point iterations".
 #pragma once
 
-#include <deque>
 #include <vector>
 
 #include "posterior/full/full.hpp"
+#include "train/exact/accelerated_steps.hpp"
 #include "train/exact/fixed_point.hpp"
 
 namespace bdl {
@@ -25,25 +25,19 @@ class Accelerated {
  private:
   /// The mean, and the lower triangle of the precision, as one vector, with the scales of its elements.
   using Point = std::vector<double>;
-  struct Change {
-    Point of_x, of_step;
-  };
   Index size() const { return full_.dimension(); }
   Point point(const FullPosterior<double>& at) const;
   Point scales(const Point& x) const;
   bool move_to(const Point& x);
   bool find_step(const Point& x, Point& step);
-  Point combined(const Point& x, const Point& step) const;
   bool restart(const Point& x, Point& step);
-  void remember(const Point& x, const Point& step);
 
   ExactElbo& elbo_;
   Posterior<double>& q_;
   FullPosterior<double>& full_;
   NaturalStep natural_;
   ExactElbo::Value value_;
-  std::deque<Change> changes_;
-  Point last_x_, last_step_;
+  AcceleratedSteps steps_;
   double part_ = 1;
 };
 

@@ -17,7 +17,7 @@ template <class T>
 std::unique_ptr<Network<double>> in_double(const Model<T>& model) {
   if (!model.has_exact_optimum())
     fail(Status::ERROR_UNSUPPORTED,
-         "the methods exact-* need a network with one layer, and no heteroscedastic or Student-t noise");
+         "the methods exact-* need a network with one layer, not heteroscedastic or Student t");
   auto network = std::make_unique<Network<double>>(
       std::make_shared<Graph<double>>(model.graph()->description()), model.likelihood);
   network->set_offsets(model.offsets() > 0);
@@ -100,12 +100,13 @@ void ExactElbo::best_noise_precision(const Value& value, std::span<double> out) 
   out[0] = std::clamp(n * precision / squares, 1e-30, 1e30);
 }
 
-std::vector<double> ExactElbo::noise_degrees() const {
+std::vector<double> ExactElbo::noise_degrees(bool learns_prior) const {
   constexpr double least = 1;
   std::vector<double> degrees;
   for (Index c = 0; c < sums_.noises(); ++c) {
     const double effective = model_->likelihood.noise_precision(c) * sums_.variances(c);
-    degrees.push_back(std::max(least, sums_.targets_of(c) - effective));
+    const double left = std::max(least, sums_.targets_of(c) - effective);
+    degrees.push_back(learns_prior ? std::max(left, effective) : left);
   }
   return degrees;
 }

@@ -30,6 +30,10 @@ class ExactElbo {
   Value evaluate(const Posterior<double>& q) { return evaluate_step(q, ExampleLoss::exact); }
   /// True if the likelihood has a quadratic near it whose optimum does not depend on where a search begins.
   bool has_quadratic() const { return has_quadratic_loss(model_->likelihood); }
+  /// True if a low-rank posterior of this rank holds Lambda_0 + H, as the rows are no more than that.
+  bool fits_rank(Index rank) const {
+    return sums_.has_rows() && sums_.rows() <= rank && prior_.is_diagonal();
+  }
   /// True if integrals have errors above rounding (likelihood/class_integrals.hpp).
   bool has_approximate_integrals() const { return model_->likelihood.kind() == BDL_CATEGORICAL; }
   /// Evaluates the ELBO at q with that quadratic in place of the likelihood.
@@ -50,11 +54,16 @@ class ExactElbo {
   ConstSpan<double> hessian_diagonal() { return sums_.diagonal(); }
   MatrixView<double> hessian_products() { return sums_.products(); }
   /// Writes the noise precisions that maximise the ELBO for the posterior of the last evaluation, which
-  /// returned `value`: N / E[sum of squared errors], of all outputs together or of each; N is the sum of weights.
+  /// returned `value`: N / E[sum of squared errors], of all outputs together or of each; N is the sum of
+  /// weights.
   void best_noise_precision(const Value& value, std::span<double> out) const;
-  /// Returns the degrees of freedom of each noise for that posterior: its number of targets less the
-  /// effective number of parameters of its outputs, sum_i tau x_i^T Sigma x_i; at least 1.
-  std::vector<double> noise_degrees() const;
+  /// Returns the number of targets that have this noise.
+  double targets_of(Index noise) const { return sums_.targets_of(noise); }
+  /// Returns the degrees of freedom of each noise for that posterior: its number of targets N less the
+  /// effective number of parameters of its outputs, g = sum_i tau x_i^T Sigma x_i; at least 1. If the prior
+  /// is learned, parameters that the data leave open have a scale that is known by g degrees, so it is the
+  /// larger of N - g and g.
+  std::vector<double> noise_degrees(bool learns_prior) const;
   void set_noise_precision(ConstSpan<double> precision) { model_->likelihood.set_noise_precision(precision); }
   /// Returns the sums by which the shape of the density is learned at q; evaluate() must follow.
   ConstSpan<double> shape_sums(const Posterior<double>& q) { return sums_.shape_sums(q, team_); }

@@ -10,9 +10,10 @@
 #include "optimize/minimize.hpp"
 #include "parallel/parallel.hpp"
 #include "posterior/families.hpp"
-#include "train/exact/accelerated_steps.hpp"
 #include "train/exact/accelerated.hpp"
+#include "train/exact/accelerated_steps.hpp"
 #include "train/exact/descent_search.hpp"
+#include "train/exact/evidence_search.hpp"
 #include "train/exact/full_coordinates.hpp"
 #include "train/exact/low_rank_coordinates.hpp"
 #include "train/exact/noise_root.hpp"
@@ -104,7 +105,7 @@ SearchEnd step_naturally(ExactElbo& elbo, Posterior<double>& q, const Options& o
                          const Iterated& iterated) {
   FixedPoint point(elbo, q, projection_options(options));
   if (point.begin() && iterated(q, point.value())) return SearchEnd::stopped;
-  if (q.takes_matrix()) return converge(point, options.tolerance, q, iterated);
+  if (q.takes_matrix() || elbo.fits_rank(q.rank())) return converge(point, options.tolerance, q, iterated);
   for (double part = 1, steps = 0; steps < most_first_steps && part >= least_part;) {
     if (!point.step(part, worthwhile)) {
       part /= 2;
@@ -158,8 +159,15 @@ class NoiseSearch {
   }
 
   SearchEnd run(const Iterated& iterated) {
-    if (learns_shape_) return run_with_shape(iterated);
     const Options& options = optimizer_.options();
+    if (options.learn_prior && !optimizer_.prior().is_fixed()) {
+      evidence_.emplace(optimizer_, elbo_, q_, learns_, std::exp(most_));
+      const auto inner = [&](const Iterated& each) {
+        return learns_shape_ ? run_with_shape(each) : search(elbo_, q_, options, each);
+      };
+      return evidence_->run(inner, iterated);
+    }
+    if (learns_shape_) return run_with_shape(iterated);
     // A fit of few epochs may have ended before the noise was learned from its posterior.
     if (learns_ && optimizer_.state.step > 0) {
       find_best();
@@ -184,7 +192,9 @@ class NoiseSearch {
 
   /// Says how well the noise is known, after run() or distance().
   void count_degrees() {
-    if (learns_) optimizer_.model()->likelihood.set_noise_degrees(elbo_.noise_degrees());
+    if (!learns_) return;
+    if (evidence_) elbo_.evaluate(q_);
+    optimizer_.model()->likelihood.set_noise_degrees(elbo_.noise_degrees(evidence_.has_value()));
   }
 
   /// Returns the distance from the optimum: the length of the natural gradient in posterior standard
@@ -193,7 +203,9 @@ class NoiseSearch {
     const auto ignored = [](const auto&, const auto&) { return true; };
     const double of_q =
         by_descent(elbo_, q_, 0, ignored, [](DescentSearch& descent) { return descent.length(); });
-    if (learns_shape_) return std::max(of_q, next_shape().distance);
+    const double of_shape = learns_shape_ ? next_shape().distance : 0;
+    if (evidence_) return std::max({of_q, of_shape, evidence_->distance()});
+    if (learns_shape_) return std::max(of_q, of_shape);
     if (!learns_) return of_q;
     find_best();
     const double rows = optimizer_.data_weight();
@@ -207,11 +219,14 @@ class NoiseSearch {
   /// Alternates between the optimal q, at first roughly, and accelerated steps of the shape.
   SearchEnd run_with_shape(const Iterated& iterated) {
     constexpr int most_rounds = 1000;
+    constexpr std::size_t most_points = 6;
     constexpr double rough = 1e-3;  // of the distance to the best shape
     Options options = optimizer_.options();
     const double least = options.tolerance;
     options.tolerance = std::max(least, rough);
-    AcceleratedSteps steps;
+    AcceleratedSteps steps(most_points);
+    // A fit of few epochs may have ended before the shape was learned from its posterior.
+    if (optimizer_.state.step > 0) set_shape(next_shape().shape);
     for (int round = 0; round < most_rounds; ++round) {
       const SearchEnd end = search(elbo_, q_, options, iterated);
       if (end == SearchEnd::stopped) return end;
@@ -219,11 +234,7 @@ class NoiseSearch {
       const bool is_near = step.distance <= std::max(least, near_shape);
       if (is_near && options.tolerance == least) return end;
       options.tolerance = is_near ? least : std::max(least, std::min(rough, rough * step.distance));
-      Likelihood next = optimizer_.model()->likelihood;
-      next.learn_shape(accelerated(next, step, steps));
-      elbo_.set_likelihood(next);
-      optimizer_.team.vote();
-      optimizer_.model()->likelihood = std::move(next);
+      set_shape(accelerated(optimizer_.model()->likelihood, step, steps));
     }
     return SearchEnd::stuck;
   }
@@ -244,6 +255,13 @@ class NoiseSearch {
     if (length <= longest * size && are_learned_numbers(likelihood, next)) return shape_of(likelihood, next);
     steps.forget();
     return step.shape;
+  }
+  void set_shape(ConstSpan<double> shape) {
+    Likelihood next = optimizer_.model()->likelihood;
+    next.learn_shape(shape);
+    elbo_.set_likelihood(next);
+    optimizer_.team.vote();
+    optimizer_.model()->likelihood = std::move(next);
   }
   ShapeStep next_shape() {
     const Model<T>& model = *optimizer_.model();
@@ -277,6 +295,7 @@ class NoiseSearch {
   Optimizer<T>& optimizer_;
   bool learns_ = false, learns_shape_ = false;
   double most_ = 0;
+  std::optional<EvidenceSearch<T>> evidence_;  // if the prior is learned
   std::vector<NoiseRoot> roots_;
   std::vector<double> logs_, best_;  // of the noise precisions: the present ones, and the best for q
 };

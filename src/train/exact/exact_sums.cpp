@@ -6,6 +6,7 @@
 #include "base/interrupt.hpp"
 #include "likelihood/expected_loss.hpp"
 #include "likelihood/shape.hpp"
+#include "linalg/blas.hpp"
 #include "parallel/parallel.hpp"
 
 namespace bdl {
@@ -54,6 +55,7 @@ bool ExactSums::has_rows(const RowShares& shares, Index dimension) {
 void ExactSums::read_from(DataSet& data, const Standardization& units) {
   data_ = &data;
   units_ = &units;
+  has_gram_ = false;
   if (is_in_memory())
     data.fetch({0, rows()}, units, x_.matrix(model_.inputs(), rows()), y_.matrix(columns(), rows()));
 }
@@ -90,7 +92,11 @@ void ExactSums::for_each_block(Index shard, Visit&& visit) {
 void ExactSums::evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatrixView<double> y, Team& team,
                          ExampleLoss loss) {
   begin(of_h, y.cols);
-  loss_ = loss;
+  const bool uses_gram = has_gram_ && keeps_gram();
+  loss_ = uses_gram                                       ? ExampleLoss::at_mean
+          : loss == ExampleLoss::exact && !is_in_memory() ? ExampleLoss::of_many
+                                                          : loss;
+  spread_ = of_spread_ = 0;
   team.vote();
   team.attempt([&] {
     const Interruptible work;
@@ -103,6 +109,36 @@ void ExactSums::evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatri
     });
   });
   finish(team);
+  if (uses_gram)
+    use_gram(q);
+  else if (keeps_gram())
+    keep_gram();
+}
+
+/// True if H is a known multiple of a matrix that is worth keeping.
+bool ExactSums::keeps_gram() const {
+  return of_h_ == HessianSum::matrix && !several_ && !is_in_memory() && noises() > 0;
+}
+
+void ExactSums::keep_gram() {
+  const MatrixView<double> h = matrix(), gram = gram_.matrix(dimension(), dimension());
+  const double precision = model_.likelihood.noise_precision(0);
+  std::transform(h.data, h.data + h.size(), gram.data, [=](double value) { return value / precision; });
+  mirror_lower(gram);
+  has_gram_ = true;
+}
+
+void ExactSums::use_gram(const Posterior<double>& q) {
+  const Interruptible work;
+  const double precision = model_.likelihood.noise_precision(0);
+  const auto gram = gram_.matrix(dimension(), dimension()),
+             product = product_.matrix(dimension(), dimension());
+  const MatrixView<double> h = matrix();
+  std::copy_n(gram.data, gram.size(), product.data);
+  q.solve(product, scratch_);
+  for (Index j = 0; j < dimension(); ++j) spread_ += product(j, j);
+  of_spread_ = precision * spread_ / 2;
+  std::transform(gram.data, gram.data + gram.size(), h.data, [=](double value) { return precision * value; });
 }
 
 /// The first block writes the sums, the others add to them.
@@ -164,6 +200,7 @@ void ExactSums::write_hessian(ConstMatrixView<double> y, std::span<double> out) 
   const auto size = static_cast<std::size_t>(dimension());
   if (of_h_ == HessianSum::matrix) {
     std::ranges::fill(out, 0.0);
+    if (loss_ == ExampleLoss::at_mean) return;
     return rows.add_outer(estimate_.w, {out.data(), dimension(), dimension()});
   }
   if (of_h_ == HessianSum::none) return;
@@ -199,7 +236,7 @@ void ExactSums::add_shape(const Posterior<double>& q, const ShardRange& rows, st
   constexpr Index part_rows = 64;
   const Index count = rows.count(), parts = (count + part_rows - 1) / part_rows, size = std::ssize(out);
   estimate_ = estimator_->estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
-                                  std::as_const(y_).matrix(columns(), count), 1, rows.first);
+                                   std::as_const(y_).matrix(columns(), count), 1, rows.first);
   const auto y = std::as_const(y_).matrix(columns(), count);
   const ConstSpan<double> means = estimator_->means(count), variances = estimator_->variances(count);
   const auto sums = shape_parts_.matrix(size, parts);
@@ -238,7 +275,8 @@ void ExactSums::add_typical(const ShardRange& rows, std::span<double> out) const
   const ConstMatrixView<double> x = model_.graph()->features(x_.matrix(model_.inputs(), rows.count()));
   const auto y = y_.matrix(columns(), rows.count());
   for (Index i = 0; i < x.cols; ++i) {
-    const double b = model_.likelihood.weight(y.column_data(i)) * typical_curvature(model_.likelihood, y(0, i));
+    const double b =
+        model_.likelihood.weight(y.column_data(i)) * typical_curvature(model_.likelihood, y(0, i));
     for (Index j = 0; j < x.rows; ++j)
       out[static_cast<std::size_t>(layer.weight_offset + j)] += b * x(j, i) * x(j, i);
     if (layer.bias_offset >= 0) out[static_cast<std::size_t>(layer.bias_offset)] += b;

@@ -42,14 +42,14 @@ class ExactSums {
                 ExampleLoss loss = ExampleLoss::exact);
   /// Computes the expected gradient and information by the shape of the density at q (likelihood/shape.hpp).
   ConstSpan<double> shape_sums(const Posterior<double>& q, Team& team);
-  double log_likelihood() const { return sums_.numbers()[0]; }
+  double log_likelihood() const { return sums_.numbers()[0] - of_spread_; }
   bool has_several_outputs() const { return several_.has_value(); }
   /// Returns the number of noise precisions to learn: one for each output or for all; 0 if there is none.
   Index noises() const;
   /// Sums for a noise: E[squared error] (of several outputs only), number of targets, variances of outputs.
   double squares(Index noise) const { return sums_.numbers()[number_of(0, noise)]; }
   double targets_of(Index noise) const { return sums_.numbers()[number_of(1, noise)]; }
-  double variances(Index noise) const { return sums_.numbers()[number_of(2, noise)]; }
+  double variances(Index noise) const { return sums_.numbers()[number_of(2, noise)] + spread_; }
   /// Returns sum_i E[l'_i] x_i. The caller may change these views, which live until the next sum.
   std::span<double> slope() { return part(0, 1); }
   std::span<double> diagonal() { return part(1, 1); }
@@ -71,6 +71,9 @@ class ExactSums {
     return sums_.values().subspan(static_cast<std::size_t>(first) * size,
                                   static_cast<std::size_t>(count) * size);
   }
+  bool keeps_gram() const;
+  void keep_gram();
+  void use_gram(const Posterior<double>& q);
   void begin(HessianSum of_h, Index vectors, Index numbers = 1);
   void add_shape(const Posterior<double>& q, const ShardRange& rows, std::span<double> out);
   void finish(Team& team);
@@ -94,6 +97,13 @@ class ExactSums {
   std::optional<ExactEstimator<double>> estimator_;  // of one output
   Estimate<double> estimate_;
   std::optional<SeveralOutputs> several_;
+  // Of one output with Gaussian noise of precision tau, H / tau = sum_i x_i x_i^T is the same at all q: data
+  // that are not in memory are multiplied once. Sums are then those at the mean, and the variances of the
+  // outputs add tr(Sigma H / tau) = spread_, and a loss of of_spread_.
+  Buffer<double> gram_, product_;
+  bool has_gram_ = false;
+  double spread_ = 0, of_spread_ = 0;
+  Scratch scratch_;
   HessianSum of_h_ = HessianSum::none;
   ExampleLoss loss_ = ExampleLoss::exact;
   Index vectors_ = 0;

@@ -59,17 +59,21 @@ void pass_time(Optimizer<T>& optimizer) {
 
 namespace {
 
-/// Prepares the noise after the observation, from the residuals of its predictions.
+/// Prepares the noise after the observation, from the residuals of its predictions, with targets less their
+/// offsets.
 template <class T>
 void learn_noise(Optimizer<T>& optimizer, ConstMatrixView<T> y, ScoreKind predicted) {
-  const Likelihood& likelihood = optimizer.model()->likelihood;
+  const Model<T>& model = *optimizer.model();
+  const Likelihood& likelihood = model.likelihood;
+  const ConstMatrixView<T> x = optimizer.batch_x(y.cols);
   const Prequential<T>& of = *optimizer.memory.prequential;
   optimizer.noise.begin(likelihood);
   for (Index i = 0; i < y.cols; ++i)
     for (Index c = 0; c < likelihood.targets(); ++c) {
+      const double offset = model.offsets() > 0 ? static_cast<double>(x(model.features() + c, i)) : 0;
       const auto add = [&](double weight) {
-        optimizer.noise.add(likelihood, optimizer.options(), c, static_cast<double>(y(c, i)), of.mean(i, c),
-                            of.variance(i, c, predicted), weight);
+        optimizer.noise.add(likelihood, optimizer.options(), c, static_cast<double>(y(c, i)) - offset,
+                            of.mean(i, c) - offset, of.variance(i, c, predicted), weight);
       };
       double weight = likelihood.weight(y.column_data(i));
       for (int k = 0; k < most_repeats && weight >= 1; ++k, --weight) add(1);  // as if the row came so often

@@ -39,7 +39,7 @@ std::string some_network(Session& s) {
 
 /// One that suits the outputs, mostly.
 bdl_likelihood likelihood_for(Session& s) {
-  return s.choice<bdl_likelihood>(6);
+  return s.choice<bdl_likelihood>(11);
 }
 
 Slot<bdl_model>& any(Session& s) {
@@ -155,6 +155,30 @@ BDL_CALLS(bdl_model_set_degrees_of_freedom) {
 
 BDL_CALLS(bdl_model_get_degrees_of_freedom) {
   s.reads(bdl_model_get_degrees_of_freedom, With{any(s).handle, s.real()});
+}
+
+BDL_CALLS(bdl_model_set_shape) {
+  s.changes(bdl_model_set_shape, With{any(s).handle, s.number()});
+}
+
+BDL_CALLS(bdl_model_get_shape) {
+  s.reads(bdl_model_get_shape, With{any(s).handle, s.real()});
+}
+
+BDL_CALLS(bdl_model_set_levels) {
+  s.changes(bdl_model_set_levels, With{any(s).handle, s.index(4)});
+}
+
+BDL_CALLS(bdl_model_levels) {
+  s.asks(bdl_model_levels, With{any(s).handle});
+}
+
+BDL_CALLS(bdl_model_set_cut_points) {
+  s.changes(bdl_model_set_cut_points, With{any(s).handle, s.in(1, 2, Kind::label, 3)});
+}
+
+BDL_CALLS(bdl_model_get_cut_points) {
+  s.reads(bdl_model_get_cut_points, With{any(s).handle, s.out(1, 1 + s.bytes.below(3))});
 }
 
 BDL_CALLS(bdl_model_set_classes) {

@@ -49,6 +49,7 @@ export Dataset, set_block!, read_rows, target_range
 export Communicator, mpi_of, mpi_world, set_communicator!, traffic
 export save, load
 export networks, network_description
+export set_row_weights!, has_row_weights, set_offsets!, noffsets, weights
 export load_yacht
 export normal, coefficient_prior
 export BayesianMLP, BayesianConv, BayesianGLM, fit, cross_validate, tune!, score, novelty, novelty_limit, learn_novelty!, loglikelihood, coef, coefnames, sample_coefficients, vcov, stderror, confint, nobs, dof, classes
@@ -87,6 +88,7 @@ include("labels.jl")
 include("networks.jl")
 include("normals.jl")
 include("estimators.jl")
+include("rows.jl")
 include("keywords.jl")
 include("estimator_fit.jl")
 include("estimator_predict.jl")

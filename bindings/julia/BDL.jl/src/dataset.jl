@@ -22,6 +22,7 @@ end
     Dataset(read, n; inputs, targets = 1)
     Dataset(; npy = ("x.npy", "y.npy"))
     Dataset(; safetensors = "data.safetensors", x = "x", y = "y")
+    Dataset(...; row_weights = false, offsets = 0)
 
 Describes data that need not fit in memory. A data set takes the place of X and Y in [`fit`](@ref), [`fit!`](@ref),
 [`laplace!`](@ref), [`elbo`](@ref), [`start_noise!`](@ref) and [`standardize!`](@ref). Its rows come from matrices (also memory-mapped
@@ -30,6 +31,9 @@ ones), from a function, from NumPy files, or from two tensors of a safetensors f
 libbdl maps files and holds only minibatches in memory. It checks values when it reads them. Files contain floating-point numbers,
 integers or truth values of any width up to eight bytes. Vectors are copied, because they could be resized; give memory-mapped targets
 as a matrix with one column.
+
+For estimators, `row_weights = true` says that the last column of Y is the weight of a row, and `offsets` how many last columns of X are
+offsets. A [`Model`](@ref) says this itself ([`set_row_weights!`](@ref), [`set_offsets!`](@ref)).
 
 `read(rows)` returns the rows with these numbers (from 1 to n) as `(x, y)`, and the same values each time. An exception in it stops
 training and reaches you unchanged.
@@ -42,32 +46,42 @@ length(Dataset(rows -> (rows ./ 1e9, rows .% 2), 10^9; inputs = 1))  # 100000000
 """
 struct Dataset <: Owner
     handle::bdl_dataset
-    Dataset(handle::bdl_dataset) = new(handle)
+    row_weights::Bool
+    offsets::Int
+    function Dataset(handle::bdl_dataset, row_weights = false, offsets = 0)
+        data = new(handle, row_weights, offsets)
+        0 <= offsets < max(1, ninputs(data)) ||
+            throw(InvalidArgumentError("offsets is $offsets; it must be a number of columns of X, fewer than all $(ninputs(data))"))
+        row_weights && ntargets(data) < 2 &&
+            throw(ShapeError("with row_weights, Y has weights in its last column and targets in others; it has $(ntargets(data)) columns"))
+        return data
+    end
 end
 
-function Dataset(X::AbstractVecOrMat, Y = nothing)
+function Dataset(X::AbstractVecOrMat, Y = nothing; row_weights::Bool = false, offsets::Integer = 0)
     # The library keeps their addresses, so what could be resized is copied.
     x, y = look_steadily(X), Y === nothing ? NO_MATRIX : look_steadily(Y)
-    return Dataset(create(out -> LibBDL.bdl_dataset_from_arrays(x, y, out), bdl_dataset, (x, y)))
+    return Dataset(create(out -> LibBDL.bdl_dataset_from_arrays(x, y, out), bdl_dataset, (x, y)), row_weights, offsets)
 end
 
-function Dataset(read, n::Integer; inputs::Integer, targets::Integer = 1)
+function Dataset(read, n::Integer; inputs::Integer, targets::Integer = 1, row_weights::Bool = false, offsets::Integer = 0)
     reader = Reader(read)
     return Dataset(create(bdl_dataset, Held(reader, read)) do out
         # No destroy function: garbage collection frees what the handle keeps.
         LibBDL.bdl_dataset_from_callback(n, inputs, targets, LibBDL.@bdl_read_fn(on_read), pointer_from_objref(reader),
             C_NULL, out)
-    end)
+    end, row_weights, offsets)
 end
 
-function Dataset(; npy = nothing, safetensors = nothing, x = "x", y = "y")
+function Dataset(; npy = nothing, safetensors = nothing, x = "x", y = "y", row_weights::Bool = false, offsets::Integer = 0)
     (npy === nothing) == (safetensors === nothing) &&
         throw(InvalidArgumentError("a data set is made of arrays, a function, npy or safetensors: one of them"))
     safetensors === nothing || return Dataset(create(bdl_dataset) do out
         LibBDL.bdl_dataset_from_safetensors(String(safetensors), String(x), text_or_null(y), out)
-    end)
+    end, row_weights, offsets)
     x_path, y_path = npy isa AbstractString ? (npy, nothing) : npy
-    return Dataset(create(out -> LibBDL.bdl_dataset_from_npy(String(x_path), text_or_null(y_path), out), bdl_dataset))
+    return Dataset(create(out -> LibBDL.bdl_dataset_from_npy(String(x_path), text_or_null(y_path), out), bdl_dataset),
+        row_weights, offsets)
 end
 
 text_or_null(text) = text === nothing ? Cstring(C_NULL) : String(text)

@@ -13,13 +13,14 @@ Creates and trains an estimator. The keywords are those of [`BayesianMLP`](@ref)
 fit(BayesianMLP, X, y; hidden = (20,), epochs = 60, progress = false)
 ```
 """
-fit(::Type{T}, X, y; progress = isinteractive(), settings...) where {T<:BayesianNetwork} =
-    fit!(T(; settings...), X, y; progress = progress)
+fit(::Type{T}, X, y; progress = isinteractive(), weights = nothing, offset = nothing, settings...) where {T<:BayesianNetwork} =
+    fit!(T(; settings...), X, y; progress = progress, weights = weights, offset = offset)
 fit(::Type{T}, data::Dataset; progress = isinteractive(), settings...) where {T<:BayesianNetwork} =
     fit!(T(; settings...), data; progress = progress)
 
 """
-    fit!(m, X, y; epochs, progress = isinteractive())
+    fit!(m, X, y; epochs, progress = isinteractive(), weights = nothing,
+         offset = nothing)
     fit!(m, data::Dataset; epochs, progress = isinteractive())
 
 Trains an estimator on arrays or on a [`Dataset`](@ref), which need not fit in memory. A fitted estimator continues from its state, with
@@ -27,6 +28,8 @@ its standardisation and its classes.
 
 - `epochs`: number of passes over the data
 - `progress`: `true` for a line on stderr, or a function of the optimizer; if it returns `true`, training stops
+- `weights`: a number for each row, at least 0. A fit that continues one with weights takes 1 without them
+- `offset`: numbers that are added to the outputs. A fit that continues one with offsets takes 0 without them
 
 The targets of a data set are numbers; labels are class numbers from 0, and need a `likelihood` of classes.
 
@@ -36,33 +39,41 @@ fit!(m, X, y; epochs = 10, progress = false)
 fit!(m, X, y; progress = o -> progress(o).epoch >= 20)
 ```
 """
-function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, progress = isinteractive())
+function fit!(m::BayesianNetwork, X, y; epochs::Integer = m.settings.epochs, progress = isinteractive(), weights = nothing,
+    offset = nothing)
     y isa AbstractVecOrMat || throw(ShapeError("y is $(summary_of(y)); it must be a vector or a matrix"))
     fresh = getfield(m, :optimizer) === nothing
     image, given = images_of(m, X), X
     X = example_rows(m, X)
     check_rows(X, y)
-    fresh && build!(m, X, y, image)
+    of_rows = fresh ? checked_weights(weights, size(y, 1)) : known_weights(m, weights, size(y, 1))
+    by_row = fresh ? checked_offset(offset, size(y, 1)) : known_offset(m, offset, size(y, 1))
+    X, present, counts, added = present_rows(X, y, of_rows, by_row)
+    fresh && build!(m, X, present, image, counts, added)
     learning(m, fresh) do optimizer
-        targets = encoded_targets(m, y)
-        m.observations = size(y, 1)
+        targets = with_weights(encoded_targets(m, present), counts)
+        rows = with_offset(X, added)
+        m.observations, m.weights = size(present, 1), of_rows
         check_epochs(m, optimizer, epochs)
-        with_leverages!(m, X, fresh) do
-            learn!(optimizer, X, targets, epochs, progress)
+        with_leverages!(m, rows, fresh, counts) do
+            learn!(optimizer, rows, targets, epochs, progress)
         end
-        return (X, targets)
+        return (rows, targets)
     end
-    return train_others!(other -> fit!(other, given, y; epochs = epochs, progress = false), m, fresh)
+    others = (epochs = epochs, progress = false, weights = weights, offset = offset)
+    return train_others!(other -> fit!(other, given, y; others...), m, fresh)
 end
 
 function fit!(m::BayesianNetwork, data::Dataset; epochs::Integer = m.settings.epochs, progress = isinteractive())
     ntargets(data) > 0 || throw(ShapeError("the data set has no targets"))
     fresh = getfield(m, :optimizer) === nothing
     fresh && build!(m, data)
+    (data.row_weights, data.offsets) == (has_row_weights(m.model), noffsets(m.model)) || throw(InvalidArgumentError(
+        "weights and offsets of the data set are not those of training: create it with row_weights and offsets as then"))
     learning(m, fresh) do optimizer
         m.classes === nothing || m.classes == 0:length(m.classes)-1 ||
             throw(LabelError("labels of a data set are 0, 1, ..., not the classes of former calls $(brief_list(m.classes))"))
-        m.observations = nrows(data)
+        m.observations, m.weights = nrows(data), nothing
         check_epochs(m, optimizer, epochs)
         with_leverages!(m, data, fresh) do
             learn!(optimizer, data, epochs, progress)
@@ -150,7 +161,7 @@ end
 function forget!(m::BayesianNetwork)
     m.optimizer = m.classes = nothing
     empty!(m.others)
-    m.leverages = no_leverages()
+    m.leverages, m.weights = no_leverages(), nothing
     return m
 end
 
@@ -178,18 +189,22 @@ check_rows(X, y) = X isa AbstractVecOrMat && size(X, 1) != size(y, 1) && throw(S
 likelihood_keyword(m::BayesianNetwork) = m isa BayesianGLM ? "family" : "likelihood"
 
 "Model, posterior and optimizer for the data's shape."
-function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image; with_noise::Bool = true)
+function build!(m::BayesianNetwork, X, y::AbstractVecOrMat, image, weights = nothing, offset = nothing; with_noise::Bool = true)
     X isa AbstractVecOrMat || throw(ShapeError("X is $(summary_of(X)); it must be a matrix"))
     s = m.settings
     word = s.likelihood === :auto ? automatic_likelihood(y) : s.likelihood
-    found = classes_for(word, y, likelihood_keyword(m))
+    found = classes_for(word, y, likelihood_keyword(m), weights !== nothing)
     targets = word === :categorical ? class_count(found, y) : size(y, 2)
-    likelihood = noisy(word, chosen_noise(m, word, size(X, 1), size(X, 2), targets, image, y))
+    reduced = word === :gaussian ? without_offset(y, offset) : y
+    likelihood = noisy(word, chosen_noise(m, word, size(X, 1), size(X, 2), targets, image, reduced))
     model = model_for(m, likelihood, size(X, 2), targets, image)
     likelihood === :ordinal && set_levels!(model, class_count(found, y))
-    s.standardize && !learns_scales(model, size(X, 1), s) && standardize_as!(model, s.prior, X, has_scale(likelihood) ? y : nothing)
+    tell_rows!(model, weights !== nothing, offset === nothing ? 0 : size(offset, 2))
+    rows, values = with_offset(X, offset), with_weights(encoded_targets(found, y), weights)
+    s.standardize && !learns_scales(model, size(X, 1), s) &&
+        standardize_as!(model, s.prior, rows, has_scale(likelihood) || weights !== nothing ? values : nothing)
     optimizer = optimizer_for(model, size(X, 1), s, found)
-    with_noise && start_noise!(optimizer, encoded_targets(found, y))
+    with_noise && start_noise!(optimizer, offset === nothing ? values : Dataset(rows, values))
     m.classes, m.vector, m.optimizer = found, y isa AbstractVector, optimizer
     return m
 end
@@ -202,21 +217,23 @@ learns_scales(model, n, s) = !(s.prior isa BayesianNetwork) &&
 function build!(m::BayesianNetwork, data::Dataset)
     s = m.settings
     word = s.likelihood === :auto ? :gaussian : s.likelihood
-    found = word in CLASS_LIKELIHOODS && ntargets(data) == 1 ? numbered_classes(word, data) : nothing
-    targets = word === :categorical ? class_count(found, data) : ntargets(data)
+    found = word in CLASS_LIKELIHOODS && ntargets(data) - data.row_weights == 1 ? numbered_classes(word, data) : nothing
+    inputs, columns = ninputs(data) - data.offsets, ntargets(data) - data.row_weights
+    targets = word === :categorical ? class_count(found, data) : columns
     image = images_of(m, data)
-    noise = chosen_noise(m, word, nrows(data), ninputs(data), targets, image, nothing)
-    model = model_for(m, noisy(word, noise), ninputs(data), targets, image)
+    noise = chosen_noise(m, word, nrows(data), inputs, targets, image, nothing)
+    model = tell_rows!(model_for(m, noisy(word, noise), inputs, targets, image), data.row_weights, data.offsets)
     word === :ordinal && set_levels!(model, class_count(found, data))
     s.standardize && !learns_scales(model, nrows(data), s) && standardize_as!(model, s.prior, data)
     optimizer = optimizer_for(model, nrows(data), s, found)
     start_noise!(optimizer, data)
-    m.classes, m.vector, m.optimizer = found, ntargets(data) == 1, optimizer
+    m.classes, m.vector, m.optimizer = found, columns == 1, optimizer
     return m
 end
 
 function numbered_classes(likelihood, data)
     smallest, largest = first.(target_range(data))
+    likelihood === :bernoulli && data.row_weights && 0 <= smallest && largest <= 1 && return [0, 1]  # shares of successes
     isinteger(largest) && smallest in (0, 1) && largest >= 1 || throw(LabelError(
         "labels of a data set are the numbers 0, 1, ... of classes, its targets lie between $smallest and $largest"))
     likelihood in BINARY_LIKELIHOODS && largest > 1 &&
@@ -317,7 +334,11 @@ end
 "Targets as the likelihood expects them."
 encoded_targets(m::BayesianNetwork, y) = encoded_targets(m.classes, y)
 encoded_targets(classes, y) = y
-encoded_targets(classes::AbstractVector, y::AbstractVector) = encoded(y, classes)
+function encoded_targets(classes::AbstractVector, y::AbstractVector)
+    are_shares(y) || return encoded(y, classes)
+    classes == [0, 1] || throw(LabelError("y has shares of successes, but the classes are $(brief_list(classes))"))
+    return y
+end
 
 "Runs `train` with the progress function that the caller has asked for."
 shown(train, progress::Function) = train(progress)

@@ -3,7 +3,7 @@
 """
     predict(m, X; kind = nothing, interval = nothing, of = :y, std = false,
             levels = (0.05, 0.5, 0.95), method = nothing,
-            samples = m.settings.samples, seed = 1)
+            samples = m.settings.samples, seed = 1, offset = nothing)
 
 Returns predictions of an estimator; a vector if y was a vector. `kind` is
 
@@ -21,7 +21,8 @@ where `std` is the standard deviation of y with the noise. You can ask for both.
 or `:link`, the linear predictor. Those of the last two are credible: they tell how well the posterior knows the mean, without the noise.
 With `kind = :prob` and `kind = :link`, `interval` is of the probabilities and of the link.
 
-`method` is one of those of `predict(model, posterior, X)`. By default it suits the model and the method of training.
+`method` is one of those of `predict(model, posterior, X)`. By default it suits the model and the method of training. `offset` is that
+of the rows, for an estimator that was fitted with offsets; `nothing` is 0.
 
 # Examples
 ```julia
@@ -37,8 +38,8 @@ predict(m, Xtest[1:3, :]; interval = 0.9, of = :mean)
 """
 function predict(m::BayesianNetwork, X; kind = nothing, interval::Union{Real,Nothing} = nothing, of = :y, std::Bool = false,
     levels = (0.05, 0.5, 0.95), method = prediction_method(m), samples::Integer = m.settings.samples,
-    seed::Integer = estimator_default(:seed))
-    return predicted(m, (handles_of(m)..., rows_to_predict(m, X)), kind, interval, of, std, levels,
+    seed::Integer = estimator_default(:seed), offset = nothing)
+    return predicted(m, (handles_of(m)..., rows_to_predict(m, X, offset)), kind, interval, of, std, levels,
         (method = method, samples = samples, seed = seed))
 end
 
@@ -58,14 +59,14 @@ hcat(p.mean, p.lower, p.upper)
 """
 function predict(members::AbstractVector{<:BayesianNetwork}, X; kind = nothing, interval::Union{Real,Nothing} = nothing,
     of = :y, std::Bool = false, levels = (0.05, 0.5, 0.95), method = nothing, samples = nothing,
-    seed::Integer = estimator_default(:seed))
+    seed::Integer = estimator_default(:seed), offset = nothing)
     isempty(members) && throw(InvalidArgumentError("predict: there are no members"))
     all(m -> isempty(m.others), members) || throw(InvalidArgumentError("predict: a member has members itself"))
     m = first(members)
     all(other -> fitted(other) !== nothing && isequal(other.classes, m.classes), members) ||
         throw(InvalidArgumentError("predict: members know different classes"))
     how = (method = something(method, prediction_method(m)), samples = something(samples, m.settings.samples), seed = seed)
-    parts = ([other.model for other in members], [other.posterior for other in members], rows_to_predict(m, X))
+    parts = ([other.model for other in members], [other.posterior for other in members], rows_to_predict(m, X, offset))
     return predicted(m, parts, kind, interval, of, std, levels, how)
 end
 
@@ -87,11 +88,14 @@ function predicted(m, parts, kind, interval, of, std, levels, how)
     throw(InvalidArgumentError("predict: kind is $(brief(kind)); it must be :mean, :class, :prob, :link, :quantile or :draws"))
 end
 
-"One example per row, of as many columns as the model has inputs."
-function rows_to_predict(m::BayesianNetwork, X)
+"One example per row, of as many columns as the model has inputs, and the offsets behind them."
+function rows_to_predict(m::BayesianNetwork, X, offset = nothing)
     X isa AbstractVector && ninputs(fitted(m).model) != 1 && throw(ShapeError(
         "X is a vector, which is one column, expected $(ninputs(m.model)): X[i:i, :] is one row"))
-    return example_rows(m, X)
+    rows = example_rows(m, X)
+    offset === nothing && noffsets(m.model) == 0 && return rows
+    rows isa AbstractVecOrMat || throw(ShapeError("X is $(summary_of(rows)); it must be a matrix"))
+    return with_offset(rows, known_offset(m, offset, size(rows, 1)))
 end
 
 "Returns the default method of predictions, which suits the method of training and the model."
@@ -156,7 +160,7 @@ function predicted_classes(m, parts, how)
 end
 
 """
-    predict_log_likelihood(m, X, y; samples = m.settings.samples, seed = 1)
+    predict_log_likelihood(m, X, y; samples = m.settings.samples, seed = 1, weights = nothing, offset = nothing)
 
 Returns log p(y | x, parameters) of each row and sample of the posterior, samples x n, in nats.
 
@@ -166,12 +170,13 @@ loo(predict_log_likelihood(m, X, y; samples = 1000))
 ```
 """
 function predict_log_likelihood(m::BayesianNetwork, X, y; samples::Integer = m.settings.samples, seed::Integer = estimator_default(:seed),
-    method = prediction_method(m))
-    return predict_log_likelihood(handles_of(m)..., rows_to_predict(m, X), encoded_targets(m, y), samples; method = drawing(method), seed = seed)
+    method = prediction_method(m), weights = nothing, offset = nothing)
+    targets = with_weights(encoded_targets(m, y), known_weights(m, weights, size(y, 1)))
+    return predict_log_likelihood(handles_of(m)..., rows_to_predict(m, X, offset), targets, samples; method = drawing(method), seed = seed)
 end
 
 """
-    loo(m, X, y; samples = 2000, seed = 1)
+    loo(m, X, y; samples = 2000, seed = 1, weights = nothing, offset = nothing)
 
 Returns the expected log predictive density by leave-one-out cross-validation without new fits, see [`loo`](@ref). X and y are the
 training data.
@@ -181,11 +186,11 @@ training data.
 loo(m, X, y).elpd
 ```
 """
-loo(m::BayesianNetwork, X, y; samples::Integer = 2000, seed::Integer = estimator_default(:seed)) =
-    (check_has_spread(m, "loo"); loo(predict_log_likelihood(m, X, y; samples = samples, seed = seed)))
+loo(m::BayesianNetwork, X, y; samples::Integer = 2000, seed::Integer = estimator_default(:seed), rows...) =
+    (check_has_spread(m, "loo"); loo(predict_log_likelihood(m, X, y; samples = samples, seed = seed, rows...)))
 
 """
-    waic(m, X, y; samples = 2000, seed = 1)
+    waic(m, X, y; samples = 2000, seed = 1, weights = nothing, offset = nothing)
 
 Returns the expected log predictive density by the widely applicable information criterion, see [`waic`](@ref). X and y are the training
 data.
@@ -195,14 +200,14 @@ data.
 waic(m, X, y).effective_parameters
 ```
 """
-waic(m::BayesianNetwork, X, y; samples::Integer = 2000, seed::Integer = estimator_default(:seed)) =
-    (check_has_spread(m, "waic"); waic(predict_log_likelihood(m, X, y; samples = samples, seed = seed)))
+waic(m::BayesianNetwork, X, y; samples::Integer = 2000, seed::Integer = estimator_default(:seed), rows...) =
+    (check_has_spread(m, "waic"); waic(predict_log_likelihood(m, X, y; samples = samples, seed = seed, rows...)))
 
 check_has_spread(m, what) = isempty(m.others) && is_point(m) &&
     throw(UnsupportedError("$what needs draws of a posterior: method \"$(method(fitted(m)))\" finds a point, which has no covariance"))
 
 """
-    score(m, X, y)
+    score(m, X, y; weights = nothing, offset = nothing)
 
 Returns the coefficient of determination R^2 of the predicted means, averaged over the targets. For classes it returns the share of
 right predictions.
@@ -212,23 +217,25 @@ right predictions.
 score(m, X, y)
 ```
 """
-function score(m::BayesianNetwork, X, y; keywords...)
+function score(m::BayesianNetwork, X, y; weights = nothing, keywords...)
+    w = weights === nothing ? ones(size(y, 1)) : checked_weights(weights, size(y, 1))
     predictions = predict(m, X; keywords...)
     (size(predictions, 1), size(predictions, 2)) == (size(y, 1), size(y, 2)) ||
         throw(ShapeError("score: y has $(size(y)) values, expected $(size(predictions))"))
-    likelihood(m.model) in CLASS_LIKELIHOODS || return mean(map(r2, columns(predictions), columns(y)))
-    m.classes === nothing || return mean(predictions .== y)
-    return mean((predictions .> 0.5) .== (y .> 0.5))
+    likelihood(m.model) in CLASS_LIKELIHOODS || return mean(map((p, t) -> r2(p, t, w), columns(predictions), columns(y)))
+    average(right) = sum(w .* right) / (sum(w) * size(y, 2))
+    m.classes === nothing && return average((predictions .> 0.5) .== (y .> 0.5))
+    return average(are_shares(y) ? ifelse.(predictions .== 1, y, 1 .- y) : predictions .== y)  # of the single trials
 end
 
 columns(A) = collect(eachcol(A isa AbstractVector ? reshape(A, :, 1) : A))
-r2(prediction, y) = 1 - sum(abs2, y .- prediction) / sum(abs2, y .- mean(y))
+r2(prediction, y, w) = 1 - sum(w .* abs2.(y .- prediction)) / sum(w .* abs2.(y .- sum(w .* y) / sum(w)))
 
 """
-    loglikelihood(m, X, y)
+    loglikelihood(m, X, y; weights = nothing, offset = nothing)
     loglikelihood(m)
 
-Returns the log predictive density of data, summed over the rows, in nats. Without data it returns the expected log likelihood of the
+Returns the log predictive density of data, summed over the rows, in nats, as often as their weights say. Without data it returns the expected log likelihood of the
 training data, as training has estimated it.
 
 # Examples
@@ -236,7 +243,10 @@ training data, as training has estimated it.
 loglikelihood(m, Xtest, ytest) / length(ytest)
 ```
 """
-loglikelihood(m::BayesianNetwork, X, y; method = prediction_method(m), samples::Integer = m.settings.samples, keywords...) =
-    sum(predict_log_density(handles_of(m)..., rows_to_predict(m, X), encoded_targets(m, y); method = method, samples = samples,
+function loglikelihood(m::BayesianNetwork, X, y; method = prediction_method(m), samples::Integer = m.settings.samples, weights = nothing,
+    offset = nothing, keywords...)
+    targets = with_weights(encoded_targets(m, y), known_weights(m, weights, size(y, 1)))
+    return sum(predict_log_density(handles_of(m)..., rows_to_predict(m, X, offset), targets; method = method, samples = samples,
         keywords...))
+end
 loglikelihood(m::BayesianNetwork) = running_elbo(fitted(m)).expected_log_likelihood

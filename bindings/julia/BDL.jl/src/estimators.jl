@@ -8,9 +8,10 @@ mutable struct BayesianNetwork{Kind}
     vector::Bool  # y was one
     observations::Int
     others::Vector{BayesianNetwork{Kind}}  # the members of an ensemble after the first
-    leverages::Matrix{Float64}  # of rows that it was fitted to: as they are, and as if each had been left out
+    leverages::Matrix{Float64}  # of rows that it was fitted to: as they are, as if each had been left out, and weights if they have some
+    weights::Union{Vector{Float64},Nothing}  # of the rows of the last fit
     function BayesianNetwork{Kind}(settings::NamedTuple) where {Kind}
-        m = new{Kind}(settings, nothing, nothing, false, 0, BayesianNetwork{Kind}[], no_leverages())
+        m = new{Kind}(settings, nothing, nothing, false, 0, BayesianNetwork{Kind}[], no_leverages(), nothing)
         foreach(name -> check_is_option(m, String(name)), keys(settings.options))
         return m
     end
@@ -21,8 +22,8 @@ end
         noise = :auto, rank = nothing, method = nothing, posterior = nothing,
         prior = nothing, dropout = 0.1, epochs = 100, standardize = true,
         dtype = Float64, seed = 1, samples = 500, members = 1,
-        progress = isinteractive(), options...)
-    BayesianMLP(; the same keywords but progress)
+        weights = nothing, offset = nothing, progress = isinteractive(), options...)
+    BayesianMLP(; the same keywords but weights, offset and progress)
 
 Fits a Bayesian neural network. X is n x d with an example in each row; y is a vector, or a matrix of several targets. Targets and
 predictions are in the units of your data; with `standardize` the model standardises them internally.
@@ -48,6 +49,8 @@ predictions are in the units of your data; with `standardize` the model standard
 - `samples`: number of posterior samples for a prediction by Monte Carlo
 - `members`: number of networks in a deep ensemble, with the seeds `seed`, `seed + 1` ... Predictions average over them. The first is `m`
   itself, the others are in `m.others`. Functions of one posterior use the first; [`save`](@ref) is an error
+- `weights`: a number for each row: a row of weight 2 counts as if it stood there twice, a row of weight 0 as if it did not
+- `offset`: numbers that are added to the outputs, a vector, or a matrix with a column for each output
 - `options...`: options of the [`Optimizer`](@ref), such as `learning_rate`
 
 With `hidden = ()` it is a generalised linear model with the defaults and coefficients of [`BayesianGLM`](@ref).
@@ -94,8 +97,8 @@ known_rates(rates) = length(rates) == 2 ? (Float64(first(rates)), Float64(last(r
     fit(BayesianGLM, X, y; family = :gaussian, intercept = true, method = nothing,
         rank = nothing, posterior = nothing, prior = nothing, epochs = 100,
         standardize = true, dtype = Float64, seed = 1, samples = 500,
-        progress = isinteractive(), options...)
-    BayesianGLM(; the same keywords but progress)
+        weights = nothing, offset = nothing, progress = isinteractive(), options...)
+    BayesianGLM(; the same keywords but weights, offset and progress)
 
 Fits a Bayesian generalised linear model. The coefficients are in the units of your data: [`coef`](@ref), [`vcov`](@ref),
 [`stderror`](@ref), [`confint`](@ref).
@@ -108,6 +111,9 @@ Fits a Bayesian generalised linear model. The coefficients are in the units of y
   units of the data; or as for [`BayesianMLP`](@ref). Other coefficients have the default
 - `options...`: options of the [`Optimizer`](@ref); `prior_precision` is the precision of the prior of the coefficients, 1 by default for
   standardised inputs and Gaussian targets. The prior of the intercept is nearly flat
+- `weights`: a number for each row: a row of weight 2 counts as if it stood there twice. With family `:bernoulli`, y may be shares of
+  successes, from 0 to 1, with the numbers of trials as weights
+- `offset`: numbers that are added to the linear predictor: for `:poisson` the log of the exposure
 
 The other keywords are those of [`BayesianMLP`](@ref). By default libbdl finds the best posterior with a full covariance directly
 ("exact-full"), for one output, up to 1000 parameters and up to 2^25 numbers in X. Otherwise it trains in steps, by "slang-exact-hess" for
@@ -119,6 +125,11 @@ output.
 counts = round.(Int, y)
 rates = fit(BayesianGLM, X, counts; family = :poisson, progress = false)
 hcat(coef(rates), stderror(rates))
+
+killed, trials = [6, 13, 18], [59, 60, 62]
+doses = fit(BayesianGLM, [0.0, 1.0, 2.0], killed ./ trials; family = :bernoulli,
+            weights = trials, progress = false)
+coef(doses)
 ```
 """
 const BayesianGLM = BayesianNetwork{:glm}
@@ -138,8 +149,8 @@ end
         likelihood = :auto, noise = :auto, rank = nothing, method = nothing,
         posterior = nothing, prior = nothing, epochs = 40, standardize = true,
         dtype = Float32, seed = 1, samples = 50, members = 1,
-        progress = isinteractive(), options...)
-    BayesianConv(; the same keywords but progress)
+        weights = nothing, offset = nothing, progress = isinteractive(), options...)
+    BayesianConv(; the same keywords but weights, offset and progress)
 
 Fits a Bayesian neural network that is given by its layers, mostly for images. X is an array of size (rows, columns, channels, n), or
 (rows, columns, n) for images with one channel. With `layout = :whcn` it is (columns, rows, channels, n), as in Flux.jl, which libbdl
@@ -214,7 +225,7 @@ classes(m::BayesianNetwork) = (fitted(m); m.classes)
 """
     nobs(m)
 
-Returns the number of examples of the last fit.
+Returns the number of examples of the last fit; rows of weight 0 do not count.
 
 # Examples
 ```julia
@@ -222,6 +233,18 @@ nobs(m) == size(X, 1)  # true
 ```
 """
 nobs(m::BayesianNetwork) = (fitted(m); m.observations)
+
+"""
+    weights(m)
+
+Returns the weights of the rows of the last fit, or `nothing` if it had none.
+
+# Examples
+```julia
+weights(m) === nothing  # true
+```
+"""
+weights(m::BayesianNetwork) = (fitted(m); m.weights)
 
 """
     dof(m)

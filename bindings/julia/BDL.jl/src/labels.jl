@@ -39,7 +39,7 @@ end
 Classes of a classification of one label per example; `nothing` for other likelihoods and for 0/1 matrices. `keyword`: how the
 estimator calls its likelihood.
 """
-function classes_for(likelihood::Symbol, y::AbstractVecOrMat, keyword = "likelihood")
+function classes_for(likelihood::Symbol, y::AbstractVecOrMat, keyword = "likelihood", has_weights = false)
     if !(likelihood in CLASS_LIKELIHOODS)
         label = findfirst(value -> !(value isa Union{Real,Missing}), y)
         label === nothing || throw(LabelError("y has labels, as $(brief(y[label])), and $keyword = $(repr(likelihood)) is for numbers: " *
@@ -47,6 +47,11 @@ function classes_for(likelihood::Symbol, y::AbstractVecOrMat, keyword = "likelih
         return nothing
     end
     y isa AbstractVector || return nothing
+    if likelihood in BINARY_LIKELIHOODS && are_shares(y)
+        has_weights || throw(LabelError("y has real numbers, as $(brief(y[findfirst(!isinteger, y)])): labels have two values; shares of " *
+                                        "successes need weights, their numbers of trials"))
+        return [0, 1]
+    end
     found = known_classes(y)
     length(found) >= 2 || throw(LabelError("there is one class only, $(brief_list(found))"))
     check_are_classes(found, length(y), keyword)

@@ -111,7 +111,7 @@ nparameters(model::Model) = Int(LibBDL.bdl_model_parameters(alive(model)))
 """
     ninputs(model)
 
-Returns the number of columns of X.
+Returns the number of columns of X, without offsets.
 
 # Examples
 ```julia
@@ -135,7 +135,7 @@ noutputs(model::Model) = Int(LibBDL.bdl_model_outputs(alive(model)))
 """
     ntargets(model)
 
-Returns the number of columns of Y that the likelihood expects: 1 for `:categorical`, half of the outputs for `:heteroscedastic`,
+Returns the number of columns of Y that the likelihood expects, without the weight: 1 for `:categorical`, half of the outputs for `:heteroscedastic`,
 else C.
 
 # Examples
@@ -146,10 +146,10 @@ ntargets(Model((6, 50, 3); likelihood = :categorical))  # 1
 ntargets(model::Model) = Int(LibBDL.bdl_model_targets(alive(model)))
 
 "Columns of a prediction of y: the outputs, or the targets of a heteroscedastic model."
+nmeans(model::Model) = likelihood(model) === :heteroscedastic ? ntargets(model) : noutputs(model)
+
 "Number of columns of the means of y: one for each class or level if y is one of them."
 nmoments(model::Model) = likelihood(model) === :ordinal ? levels(model) : nmeans(model)
-
-nmeans(model::Model) = likelihood(model) === :heteroscedastic ? ntargets(model) : noutputs(model)
 
 """
     dtype(model)

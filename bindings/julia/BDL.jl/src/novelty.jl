@@ -15,9 +15,11 @@ novelty(m, [Xtest[1:2, :]; 3 .* Xtest[1:2, :]]) .> novelty_limit(m)
 """
 novelty(m::BayesianNetwork, X) = novelty([m; m.others], X)
 function novelty(members::AbstractVector{<:BayesianNetwork}, X)
-    known = known_leverages(members)
-    return mean(leverages(m, rows_to_predict(m, X)) for m in members)[:, 1] ./ mean(known[:, 1])
+    usual = usual_leverage(known_leverages(members))
+    return mean(leverages(m, rows_to_predict(m, X)) for m in members)[:, 1] ./ usual
 end
+
+usual_leverage(known) = size(known, 2) == 3 ? sum(known[:, 1] .* known[:, 3]) / sum(known[:, 3]) : mean(known[:, 1])
 
 """
     novelty_limit(m; false_alarms = 0.05)
@@ -35,11 +37,12 @@ function novelty_limit(members::AbstractVector{<:BayesianNetwork}; false_alarms:
     0 < false_alarms < 1 ||
         throw(InvalidArgumentError("novelty_limit: false_alarms is $false_alarms; it must be within (0, 1)"))
     known = known_leverages(members)
-    return quantile(known[:, 2], 1 - false_alarms) / mean(known[:, 1])
+    limit = size(known, 2) == 3 ? weighted_quantile(known[:, 2], known[:, 3], 1 - false_alarms) : quantile(known[:, 2], 1 - false_alarms)
+    return limit / usual_leverage(known)
 end
 
 """
-    learn_novelty!(m, X)
+    learn_novelty!(m, X; weights = nothing)
     learn_novelty!(m, data::Dataset)
 
 Sets the rows that [`novelty`](@ref) compares with. `fit` does it by itself, except for large networks and after an interrupted fit.
@@ -50,11 +53,12 @@ learn_novelty!(m, X);
 novelty(m, Xtest[1:2, :])
 ```
 """
-function learn_novelty!(m::BayesianNetwork, X)
+function learn_novelty!(m::BayesianNetwork, X; weights = nothing)
     members = [m; m.others]
     foreach(check_has_covariance, members)
+    counts = checked_weights(weights, row_count(X))
     for member in members
-        member.leverages = leverages(member, some_rows(X isa Dataset ? X : rows_to_predict(member, X)))
+        member.leverages = some_leverages(member, X isa Dataset ? X : rows_to_predict(member, X), counts)
     end
     return m
 end
@@ -80,23 +84,30 @@ function check_has_covariance(m)
 end
 
 "Trains, then keeps the leverages of the rows: where a stream goes on, of the last ones."
-function with_leverages!(train, m, X, fresh)
+function with_leverages!(train, m, X, fresh, weights = nothing)
     goes_on = !fresh && describe_method(method(m.optimizer)).stream
     goes_on || (m.leverages = no_leverages())
     train()
     nparameters(m.model) * noutputs(m.model)^2 <= estimator_default(:novelty_numbers) && has_covariance(m) || return nothing
-    goes_on || return m.leverages = leverages(m, some_rows(X))
+    goes_on || return m.leverages = some_leverages(m, X, weights)
     last, n = estimator_default(:novelty_stream_rows), row_count(X)
-    found = [m.leverages; leverages(m, rows_of(X, max(1, n - last + 1):n))]
+    numbers = max(1, n - last + 1):n
+    found = leverages(m, rows_of(X, numbers))
+    weights === nothing || (found = hcat(found, weights[numbers]))
+    known = size(m.leverages, 2) < size(found, 2) ? hcat(m.leverages, ones(size(m.leverages, 1))) : m.leverages[:, 1:size(found, 2)]
+    found = [known; found]
     m.leverages = found[max(1, end - last + 1):end, :]
     return nothing
 end
 
-"Rows at equal distances, as many as are kept."
-function some_rows(X)
+"Leverages of rows at equal distances, as many as are kept, with their weights if they have some."
+function some_leverages(m, X, weights)
     n = row_count(X)
     count = min(n, estimator_default(:novelty_rows))
-    return rows_of(X, [(k - 1) * n ÷ count + 1 for k in 1:count])
+    numbers = [(k - 1) * n ÷ count + 1 for k in 1:count]
+    found = leverages(m, rows_of(X, numbers))
+    X isa Dataset && X.row_weights && return hcat(found, last(read_rows(X, numbers))[:, end])
+    return weights === nothing ? found : hcat(found, weights[numbers])
 end
 
 row_count(X) = size(X, 1)

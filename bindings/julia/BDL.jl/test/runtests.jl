@@ -14,7 +14,8 @@ disable_logging(Logging.Warn)  # most fits here are short, and say so
 
 @testset "BDL" begin
     for file in ("library", "views", "bad_calls", "messages", "callbacks", "examples", "predictors", "posterior", "priors", "training", "datasets", "communicators", "metrics", "checkpoints",
-        "estimators", "coefficients", "questions", "estimator_datasets", "novelty", "tuning", "images", "tables", "interrupts")
+        "estimators", "likelihoods", "weights", "coefficients", "questions", "estimator_datasets", "novelty", "tuning", "images", "tables",
+        "interrupts")
         @testset "$file" begin
             include("test_$file.jl")
         end

@@ -55,7 +55,7 @@ let big = ones(10^5), q = Posterior(3)
         (() -> BayesianMLP(; dropout = big), ("dropout",)),
         (() -> BayesianMLP(; noise = big), ("noise",)),
         (() -> BayesianMLP(; likelihood = big), ("likelihood",)),
-        (() -> BayesianGLM(; family = :gamma), ("family is :gamma",)),
+        (() -> BayesianGLM(; family = :tweedie), ("family is :tweedie",)),
         (() -> BayesianConv(; layout = big), ("layout",)),
         (() -> fit(BayesianGLM, X, y; learning_rate = big, progress = false), ("learning_rate", "must be a real number")),
         (() -> fit(BayesianMLP, X, y; activation = big, progress = false), ("activation",)),

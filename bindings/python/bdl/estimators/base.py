@@ -42,6 +42,10 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, AnswersQuestions, BaseEst
         """Returns the targets as libbdl takes them; ``known``: encoded as in earlier calls."""
         raise NotImplementedError
 
+    def _order_of(self, y: Any) -> Any:
+        """Returns the classes in the order that y itself has; None if that does not matter."""
+        return None
+
     def _likelihood(self, x: Any, targets: np.ndarray, stepwise: bool) -> str:
         raise NotImplementedError
 
@@ -118,7 +122,7 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, AnswersQuestions, BaseEst
         self._refuse_of_members("sample_posterior")
         return self.posterior_.sample(n_samples, construction.seed_of(random_state))
 
-    def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
+    def log_predictive_density(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> np.ndarray:
         """Returns log p(y_i | x_i, training data) of each example, of shape (n,), in nats.
 
         Parameters
@@ -126,7 +130,12 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, AnswersQuestions, BaseEst
         X : array of shape (n, features)
             Inputs.
         y : array of shape (n,) or (n, targets)
-            Targets or labels.
+            Targets, labels, or shares of successes.
+        sample_weight : array of shape (n,), default=None
+            Weights, by which log densities are multiplied. Of two classes they are numbers of trials, and the density
+            is that of their successes together. Only for an estimator that was fitted with weights. None: 1.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of an estimator that was fitted with them. None: 0.
 
         Examples
         --------
@@ -138,13 +147,13 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, AnswersQuestions, BaseEst
         >>> print(round(mean, 1), round(standard_error, 2))
         -3.6 0.05
         """
-        return predict_log_density(*self._handles(), *self._targets(X, y), **self._how())
+        return predict_log_density(*self._handles(), *self._targets(X, y, sample_weight, offset), **self._how())
 
-    def _targets(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _targets(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Returns inputs and encoded targets of data to be judged."""
         check_is_fitted(self, "optimizer_")
         x, y = validated_data(self, self._rows(X, known=True), y, reset=False)
-        return x, self._encode(y, known=True)
+        return self._with_columns(x, self._encode(y, known=True), sample_weight, offset, known=True)
 
     def _handles(self) -> Any:
         if not self.others_:
@@ -156,9 +165,9 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, AnswersQuestions, BaseEst
         check_is_fitted(self, "optimizer_")
         return [self, *self.others_]
 
-    def _inputs(self, X: Any) -> np.ndarray:
+    def _inputs(self, X: Any, offset: Any = None) -> np.ndarray:
         check_is_fitted(self, "optimizer_")
-        return validated_inputs(self, self._rows(X, known=True))
+        return self._with_offsets(validated_inputs(self, self._rows(X, known=True)), offset)
 
     def _prediction(self) -> str:
         return self.optimizer_.prediction if self.prediction == "auto" else self.prediction

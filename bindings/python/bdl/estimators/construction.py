@@ -80,8 +80,8 @@ def inputs_of(X: Any) -> int:
 
 
 def targets_of(y: Any) -> int:
-    """Returns the number of columns of y."""
-    return y.targets if isinstance(y, Dataset) else y.shape[1]
+    """Returns the number of columns of y; the weights of a data set do not count."""
+    return y.targets - y.row_weights if isinstance(y, Dataset) else y.shape[1]
 
 
 def names_of(y: Any) -> list[str] | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Sequence
+
 from .conv import PARAMETERS, BayesianConv
-from .network_classifier import NetworkClassifier
+from .network_classifier import CLASS_WEIGHT, NetworkClassifier, with_class_weight
 
 
 class BayesianConvClassifier(NetworkClassifier, BayesianConv):
@@ -20,6 +22,12 @@ class BayesianConvClassifier(NetworkClassifier, BayesianConv):
     1.0
     >>> classifier.predict(X[[0, 119]])
     array(['across', 'down'], dtype='<U6')
-    {PARAMETERS}    classes_ : array
+    {PARAMETERS.replace("image_shape :", CLASS_WEIGHT + "image_shape :", 1)}    classes_ : array
         Labels, in the order of the probabilities.
 """
+
+    def __init__(self, network: str | Sequence[str] = "lenet5", *, class_weight: Any = None, **parameters: Any):
+        super().__init__(network, **parameters)
+        self.class_weight = class_weight
+
+    __init__.__signature__ = with_class_weight(BayesianConv.__init__)  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
-from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
+from sklearn.metrics import d2_tweedie_score, r2_score
 from sklearn.utils.metaestimators import available_if
 
 from ..errors import InvalidArgumentError, brief
@@ -19,7 +19,9 @@ from . import construction
 from .base import PREDICTION_SEED, BayesianEstimator
 from .classification import PredictsClasses
 from .coefficients import HasCoefficients
+from .compat import FAILS_BY_ORDER
 from .regression import PredictsNumbers
+from .targets import ordered_categories
 
 _FAMILIES = (
     "gaussian",
@@ -93,6 +95,9 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         "monte_carlo" otherwise.
     options : dict, default=None
         Options of training by name. ``bdl.options()`` describes them.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes of a classifier, by which those of their rows are multiplied: {label: weight}, where
+        other labels have weight 1; or "balanced", with which all classes weigh the same.
     warm_start : bool, default=False
         Whether ``fit`` continues from the present state instead of starting again.
     verbose : bool, default=False
@@ -142,6 +147,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         samples: int = int(defaults["samples"]),
         prediction: str = "auto",
         options: dict[str, Any] | None = None,
+        class_weight: Any = None,
         warm_start: bool = False,
         verbose: bool = False,
     ):
@@ -157,6 +163,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         self.samples = samples
         self.prediction = prediction
         self.options = options
+        self.class_weight = class_weight
         self.warm_start = warm_start
         self.verbose = verbose
 
@@ -172,6 +179,7 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
             "multioutput": not _is_classifier(self),
             "binary_only": self.family in two_classes,
             "requires_positive_y": self.family in _POSITIVE,
+            "_xfail_checks": FAILS_BY_ORDER if self.family in ("categorical", "ordinal") else {},
         }
 
     def __sklearn_tags__(self) -> Any:
@@ -213,6 +221,9 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     def _keeps_order(self) -> bool:
         return self.family == "ordinal"
 
+    def _order_of(self, y: Any) -> Any:
+        return ordered_categories(y) if self._keeps_order() else None
+
     def _outputs(self, targets: np.ndarray) -> int:
         if self.family == "categorical":
             return len(self.classes_)
@@ -220,7 +231,15 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
 
     # Training.
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, data_size: int | None = None) -> Any:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        data_size: int | None = None,
+        sample_weight: Any = None,
+        offset: Any = None,
+    ) -> Any:
         """Learns from one block of data, each row once and in order, and returns the estimator.
 
         Parameters
@@ -233,6 +252,10 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
             All labels that will ever come. The first call of a classifier needs them.
         data_size : int, default=None
             Number of examples in all blocks together, for methods for batches. None: that of the first block.
+        sample_weight : array of shape (n,), default=None
+            Weights of the rows, as for :meth:`fit`. None: 1 if the first block had weights.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of the rows, as for :meth:`fit`. None: 0 if the first block had offsets.
 
         Examples
         --------
@@ -245,12 +268,12 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         """
         if classes is None and _is_classifier(self) and not self._is_fitted():
             raise ValueError("classes must be passed on the first call to partial_fit.")
-        return self._learn_block(X, y, data_size, classes)
+        return self._learn_block(X, y, data_size, sample_weight, offset, classes)
 
     # Predictions.
 
     def predict(
-        self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None
+        self, X: Any, return_std: bool = False, interval: float | None = None, quantiles: Any = None, offset: Any = None
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Returns the means of y, or the labels of a classifier, of shape (n,) or (n, targets).
 
@@ -266,6 +289,8 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
             Probability of central intervals, such as 0.9: return (lower limits, upper limits), noise included.
         quantiles : float or sequence of float, default=None
             Levels, such as [0.1, 0.5, 0.9]: return quantiles of y, with one column for each level.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of an estimator that was fitted with them. None: 0.
 
         Examples
         --------
@@ -278,19 +303,21 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         ((3,), (3,), True)
         """
         if not _is_classifier(self):
-            return self._predict_numbers(X, return_std, interval, quantiles)
+            return self._predict_numbers(X, return_std, interval, quantiles, offset)
         if return_std or interval is not None or quantiles is not None:
             raise ValueError(f"labels of family {self.family!r} have no standard deviations, intervals or quantiles")
-        return self._predict_labels(X)
+        return self._predict_labels(X, offset)
 
     @available_if(_is_classifier)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """Returns the probabilities of the classes, of shape (n, classes), in the order of ``classes_``.
 
         Parameters
         ----------
         X : array of shape (n, features)
             Inputs.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of an estimator that was fitted with them. None: 0.
 
         Examples
         --------
@@ -300,16 +327,18 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         >>> glm.predict_proba(X[:3]).shape
         (3, 2)
         """
-        return self._probabilities(X)
+        return self._probabilities(X, offset)
 
     @available_if(_is_classifier)
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Any, offset: Any = None) -> np.ndarray:
         """Returns the log probabilities of the classes, of shape (n, classes), in the order of ``classes_``.
 
         Parameters
         ----------
         X : array of shape (n, features)
             Inputs.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of an estimator that was fitted with them. None: 0.
 
         Examples
         --------
@@ -319,9 +348,9 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         >>> glm.predict_log_proba(X[:3]).shape
         (3, 2)
         """
-        return np.log(self._probabilities(X))
+        return np.log(self._probabilities(X, offset))
 
-    def predict_uncertainty(self, X: Any) -> Prediction | ClassPrediction:
+    def predict_uncertainty(self, X: Any, offset: Any = None) -> Prediction | ClassPrediction:
         """Returns predictions with their uncertainty, by its source.
 
         The result is a :class:`bdl.Prediction` (means and two variances), or of classifiers a
@@ -331,6 +360,8 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         ----------
         X : array of shape (n, features)
             Inputs.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of an estimator that was fitted with them. None: 0.
 
         Examples
         --------
@@ -341,9 +372,9 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         >>> bool((found.epistemic_variance < found.noise_variance).all())
         True
         """
-        return self._class_uncertainty(X) if _is_classifier(self) else self._number_uncertainty(X)
+        return self._class_uncertainty(X, offset) if _is_classifier(self) else self._number_uncertainty(X, offset)
 
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = PREDICTION_SEED) -> np.ndarray:
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = PREDICTION_SEED, offset: Any = None) -> np.ndarray:
         """Returns random samples of y or of labels, of shape (n, n_samples).
 
         Parameters
@@ -355,6 +386,8 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
             ``"linearized"`` only the distribution of each row is right, and not that of sums over rows.
         random_state : int, RandomState or None, default=1
             Seed of the samples.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of an estimator that was fitted with them. None: 0.
 
         Examples
         --------
@@ -365,9 +398,9 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         (3, 100)
         """
         sample = self._sample_labels if _is_classifier(self) else self._sample_numbers
-        return sample(X, n_samples, random_state)
+        return sample(X, n_samples, random_state, offset)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
         """Returns R2 of family "gaussian", D2 (explained deviance) of counts and positive numbers, or accuracy.
 
         Parameters
@@ -375,7 +408,11 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         X : array of shape (n, features)
             Inputs.
         y : array of shape (n,) or (n, targets)
-            Targets or labels.
+            Targets, labels, or shares of successes.
+        sample_weight : array of shape (n,), default=None
+            Weights of the rows in the average.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of an estimator that was fitted with them. None: 0.
 
         Examples
         --------
@@ -386,10 +423,11 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         True
         """
         if _is_classifier(self):
-            return float(accuracy_score(y, self.predict(X)))
+            return self._accuracy(X, y, sample_weight, offset)
+        mean = self.predict(X, offset=offset)
         if self.family == "gaussian":
-            return float(r2_score(y, self.predict(X)))
-        return _d2(self.family, self.model_, y, self.predict(X))
+            return float(r2_score(y, mean, sample_weight=sample_weight))
+        return _d2(self.family, self.model_, y, mean, sample_weight)
 
     # Files.
 
@@ -408,18 +446,20 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
             self._labels_loaded()
 
 
-def _d2(family: str, model: Model, y: Any, mean: np.ndarray) -> float:
+def _d2(family: str, model: Model, y: Any, mean: np.ndarray, sample_weight: Any) -> float:
     """Returns the share of the deviance that the means explain, averaged over the targets."""
 
     def deviance(targets: np.ndarray, means: np.ndarray) -> float:
         shape = model.shape
         of_counts = xlogy(targets, targets / means) - (targets + shape) * np.log((targets + shape) / (means + shape))
-        return float(np.sum(of_counts))
+        return float(np.average(of_counts, weights=sample_weight))
 
     columns = zip(np.reshape(y, (len(mean), -1)).T.astype(float), np.reshape(mean, (len(mean), -1)).T)
     if family != "negative_binomial":
         power = {"poisson": 1, "gamma": 2}[family]
-        return float(np.mean([d2_tweedie_score(targets, means, power=power) for targets, means in columns]))
-    return float(
-        np.mean([1 - deviance(targets, means) / deviance(targets, np.full(len(means), targets.mean())) for targets, means in columns])
-    )
+        return float(
+            np.mean([d2_tweedie_score(targets, means, power=power, sample_weight=sample_weight) for targets, means in columns])
+        )
+    of_constant = [np.full(len(mean), np.average(targets, weights=sample_weight)) for targets in np.reshape(y, (len(mean), -1)).T]
+    explained = [1 - deviance(*column) / deviance(column[0], constant) for column, constant in zip(columns, of_constant)]
+    return float(np.mean(explained))

@@ -7,6 +7,7 @@ from inspect import signature
 from typing import Any, Callable, Iterator
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
@@ -22,6 +23,7 @@ from . import construction
 from .compat import arrays_of, validated_data
 from .priors import give, is_normal
 from .progress import Bar
+from .rows import Columns, TakesRows
 from .training import Course, Validation, best_length, constant_score, lengths_of_courses
 
 
@@ -32,10 +34,10 @@ _cautioned: set[str] = set()
 _READ_TOGETHER = 4096
 
 
-class Learns:
+class Learns(TakesRows):
     """Adds ``fit`` and ``partial_fit`` to BayesianEstimator, whose methods distinguish the kinds of estimators."""
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Any:
         """Trains on the data and returns the estimator.
 
         Ctrl-C and divergence (:class:`bdl.DivergedError`) keep what has been learned so far. Other problems of the
@@ -46,21 +48,33 @@ class Learns:
         X : array of shape (n, features), or Dataset
             Inputs, or a :class:`bdl.Dataset` in place of X and y.
         y : array of shape (n,) or (n, targets), default=None
-            Targets or labels.
+            Targets or labels. With ``sample_weight``, numbers between 0 and 1 are shares of successes of a classifier
+            of two classes, 0 and 1.
+        sample_weight : array of shape (n,), default=None
+            Weights: a row of weight 2 counts as if it stood there twice, a row of weight 0 as if it did not. For
+            shares of successes they are the numbers of trials. A :class:`bdl.Dataset` has its own.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Numbers that are added to the outputs: to means, logits, or log rates (the log of the exposure).
 
         Examples
         --------
-        >>> import bdl
+        >>> import bdl, numpy as np
         >>> X, y = bdl.datasets.load_yacht(return_X_y=True)
         >>> glm = bdl.BayesianGLM().fit(X, y)
         >>> glm.optimizer_.method, glm.posterior_.family
         ('exact-full', 'full')
+        >>> dose, killed = [[0.0], [1.0], [2.0]], np.array([6, 13, 18])
+        >>> trials = np.array([59, 60, 62])
+        >>> logistic = bdl.BayesianGLM("bernoulli")
+        >>> logistic = logistic.fit(dose, killed / trials, sample_weight=trials)
+        >>> logistic.coef_.round(1)
+        array([[0.6]])
         """
         goes_on = self.warm_start and self._is_fitted()
         former = dict(vars(self))
         try:
-            self._fit(X, y, goes_on)
-            self._train_others(lambda member: member.fit(X, y))
+            self._fit(X, y, goes_on, sample_weight, offset)
+            self._train_others(lambda member: member.fit(X, y, sample_weight, offset))
             return self
         except DivergedError as error:
             self._keep_what_is_known(former, goes_on)
@@ -84,10 +98,11 @@ class Learns:
             return "The estimator holds its former fit"
         return f"The estimator holds the posterior of epoch {self.optimizer_.progress.epoch:.4g}"
 
-    def _fit(self, X: Any, y: Any, goes_on: bool) -> None:
-        names = construction.names_of(y)
+    def _fit(self, X: Any, y: Any, goes_on: bool, sample_weight: Any, offset: Any) -> None:
+        names, order = construction.names_of(y), self._order_of(y)
         x, y = validated_data(self, self._rows(X, known=goes_on), y, reset=not goes_on)
-        targets = self._encode(y, known=goes_on)
+        targets = self._encode(y, goes_on, order)
+        x, targets = self._training_rows(x, targets, sample_weight, offset, goes_on)
         if not goes_on:
             self._start(x, targets, len(x), stepwise=False)
             self._name_columns(names)
@@ -95,7 +110,7 @@ class Learns:
             self._go_on(self._method_to_go_on(x, stepwise=False), len(x))
         vars(self).pop("leverages_", None)  # of a posterior that training changes
         self._train(x, targets)
-        self._keep_leverages(x)
+        self._keep_leverages(x, targets)
         self._say_what_is_wrong(x, targets)
 
     def _train_others(self, train: Callable[[Any], Any]) -> None:
@@ -122,7 +137,9 @@ class Learns:
         if message:
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
-    def partial_fit(self, X: Any, y: Any, data_size: int | None = None) -> Any:
+    def partial_fit(
+        self, X: Any, y: Any, data_size: int | None = None, sample_weight: Any = None, offset: Any = None
+    ) -> Any:
         """Learns from one block of data, each row once and in order, and returns the estimator.
 
         By default it learns as a filter. A ``method`` for batches takes one step on each minibatch instead. The
@@ -137,6 +154,10 @@ class Learns:
             Targets of the block.
         data_size : int, default=None
             Number of examples in all blocks together, for methods for batches. None: that of the first block.
+        sample_weight : array of shape (n,), default=None
+            Weights of the rows, as for :meth:`fit`. None: 1 if the first block had weights.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of the rows, as for :meth:`fit`. None: 0 if the first block had offsets.
 
         Examples
         --------
@@ -147,12 +168,16 @@ class Learns:
         >>> glm.optimizer_.method, glm.optimizer_.prequential.count
         ('ekf', 308)
         """
-        return self._learn_block(X, y, data_size)
+        return self._learn_block(X, y, data_size, sample_weight, offset)
 
-    def _learn_block(self, X: Any, y: Any, data_size: int | None, classes: Any = None) -> Any:
+    def _learn_block(
+        self, X: Any, y: Any, data_size: int | None, sample_weight: Any, offset: Any, classes: Any = None
+    ) -> Any:
         goes_on, names = self._is_fitted(), construction.names_of(y)
+        classes = self._order_of(y) if classes is None else classes
         x, y = arrays_of(self, X if isinstance(X, Dataset) else self._rows(X, known=goes_on), y, not goes_on, "partial_fit")
         targets = self._encode(y, known=goes_on, classes=classes)
+        x, targets = self._training_rows(x, targets, sample_weight, offset, goes_on, may_count=False)
         if not goes_on:
             self._start(x, targets, data_size or len(x), stepwise=True)
             self._name_columns(names)
@@ -164,9 +189,10 @@ class Learns:
             self._take_steps(x, targets)
         finally:
             self._conclude()
-        self._keep_last_leverages(x)
+        self._keep_last_leverages(x, targets)
         arguments = {} if classes is None else {"classes": classes}
-        self._train_others(lambda member: member.partial_fit(X, y, data_size=data_size, **arguments))
+        arguments.update(data_size=data_size, sample_weight=sample_weight, offset=offset)
+        self._train_others(lambda member: member.partial_fit(X, y, **arguments))
         return self
 
     def _start(self, x: np.ndarray, targets: np.ndarray, data_size: int, stepwise: bool) -> None:
@@ -178,10 +204,14 @@ class Learns:
         if stepwise and self.method != "auto":
             self._warn_of_single_steps()
         optimizer = self._blank_optimizer(x, targets, data_size, stepwise)
-        optimizer.start_noise(targets)
+        self._start_noise(optimizer, x, targets)
         self._warn_of_baseline(optimizer.method)
         self.optimizer_ = optimizer
         self.history_, self.others_ = {}, ()
+
+    def _start_noise(self, optimizer: Optimizer, x: np.ndarray, targets: np.ndarray) -> None:
+        has_offsets = optimizer.model.offsets and not isinstance(x, Dataset)  # they stand in x
+        optimizer.start_noise(Dataset(x, targets) if has_offsets else targets)
 
     def _name_columns(self, targets: list[str] | None) -> None:
         """Sets names of features and targets, and labels of classes of a type that files can hold."""
@@ -202,8 +232,10 @@ class Learns:
         return self._optimizer(model, posterior, method, data_size)
 
     def _blank_model(self, x: np.ndarray, targets: np.ndarray, likelihood: str) -> Model:
-        outputs = self._outputs(targets) * (2 if likelihood == "heteroscedastic" else 1)
-        return self._network(construction.inputs_of(x), outputs, likelihood, construction.resolve_dtype(self.dtype, x))
+        columns = self._columns
+        outputs = self._outputs(columns.targets_alone(targets)) * (2 if likelihood == "heteroscedastic" else 1)
+        inputs = construction.inputs_of(x) - columns.offsets
+        return columns.set_in(self._network(inputs, outputs, likelihood, construction.resolve_dtype(self.dtype, x)))
 
     def _blank_posterior(self, model: Model, rows: int, stepwise: bool) -> tuple[Posterior, str]:
         """Returns a new posterior, and the method that is to learn it."""
@@ -322,13 +354,25 @@ class Learns:
     def _split(self, x: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, Validation]:
         if isinstance(x, Dataset):
             raise TypeError("early_stopping takes arrays, X is a data set: pass arrays, or set early_stopping=False")
-        by_class = targets if hasattr(self, "classes_") else None
+        by_class = self._numbers_of_classes(targets)
         seed = construction.seed_of(self.random_state) % 2**32
         x, held, targets, held_targets = train_test_split(
             x, targets, test_size=self.validation_fraction, random_state=seed, stratify=by_class
         )
-        constant = constant_score(targets, held_targets, None if by_class is None else len(self.classes_))
-        return x, targets, Validation(held, held_targets, constant)
+        return x, targets, Validation(held, held_targets, self._constant_score(x, targets, held, held_targets))
+
+    def _numbers_of_classes(self, targets: np.ndarray) -> np.ndarray | None:
+        """Returns the class of each row; None for numbers and for shares of successes."""
+        numbers = Columns.of(self.model_).targets_alone(targets)
+        return numbers.astype(int) if is_classifier(self) and np.all(numbers == np.round(numbers)) else None
+
+    def _constant_score(self, x: np.ndarray, targets: np.ndarray, held: np.ndarray, held_targets: np.ndarray) -> float:
+        columns = Columns.of(self.model_)
+        weights = columns.weights(targets), columns.weights(held_targets)
+        if is_classifier(self):
+            return constant_score(columns.targets_alone(targets), columns.targets_alone(held_targets), len(self.classes_), *weights)
+        known, asked = columns.targets_without_offsets(x, targets), columns.targets_without_offsets(held, held_targets)
+        return constant_score(columns.targets_alone(known), columns.targets_alone(asked), None, *weights)
 
     def _take_steps(self, x: np.ndarray, targets: np.ndarray) -> None:
         if describe_method(self.optimizer_.method).is_stream:
@@ -350,8 +394,10 @@ class Learns:
             for first in range(0, len(x), _READ_TOGETHER):
                 self._observe(*x.read(range(first, min(first + _READ_TOGETHER, len(x)))))
             return
-        log_density = self.optimizer_.observe(x, targets)
-        self.history_.setdefault("log_density", []).append(float(np.mean(log_density)))
+        log_density, weights = self.optimizer_.observe(x, targets), Columns.of(self.model_).weights(targets)
+        weights = np.ones(len(x)) if weights is None else weights
+        mean = np.sum(log_density[weights > 0]) / np.sum(weights) if np.any(weights) else np.nan
+        self.history_.setdefault("log_density", []).append(float(mean))
 
     def _minibatches(self, rows: int) -> Iterator[slice]:
         """Returns slices of nearly equal size, as fit has them, in order."""

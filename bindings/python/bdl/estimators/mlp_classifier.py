@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any, Sequence
+
+from ..tables import defaults
 from .mlp import PARAMETERS, BayesianMLP
-from .network_classifier import NetworkClassifier
+from .network_classifier import CLASS_WEIGHT, NetworkClassifier, with_class_weight
 
 
 class BayesianMLPClassifier(NetworkClassifier, BayesianMLP):
@@ -19,6 +22,12 @@ class BayesianMLPClassifier(NetworkClassifier, BayesianMLP):
     >>> entropy = classifier.predict_uncertainty([[0.0, 0.0], [2.0, 2.0]]).entropy
     >>> bool(entropy[0] < entropy[1])
     True
-    {PARAMETERS}    classes_ : array
+    {PARAMETERS.replace("activation : str", CLASS_WEIGHT + "activation : str", 1)}    classes_ : array
         Labels, in the order of the probabilities.
 """
+
+    def __init__(self, hidden: int | Sequence[int] = (int(defaults["hidden"]),), *, class_weight: Any = None, **parameters: Any):
+        super().__init__(hidden, **parameters)
+        self.class_weight = class_weight
+
+    __init__.__signature__ = with_class_weight(BayesianMLP.__init__)  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from ..optimizer import Optimizer
 from ..predict import predict_leverage
 from ..tables import defaults
 from .points import no_covariance
+from .rows import Columns, weighted_quantile, weights_of
 
 _ROWS, _STREAM_ROWS = int(defaults["novelty_rows"]), int(defaults["novelty_stream_rows"])
 
@@ -41,9 +42,8 @@ class ScoresNovelty:
         >>> glm.novelty([[0.0, 0.0], [5.0, 0.0]]) > glm.novelty_limit()
         array([False,  True])
         """
-        known, _ = self._known_leverages()
-        x = self._inputs(X)
-        return np.mean([member._leverages(x)[0] for member in self._members()], axis=0) / np.mean(known)
+        usual, x = self._usual_leverage(), self._inputs(X)
+        return np.mean([member._leverages(x)[0] for member in self._members()], axis=0) / usual
 
     def novelty_limit(self, false_alarms: float = 0.05) -> float:
         """Returns the novelty that a given share of new rows like the training rows exceeds.
@@ -65,10 +65,10 @@ class ScoresNovelty:
         """
         if not 0 < false_alarms < 1:
             raise ValueError(f"false_alarms is {false_alarms}, expected a number between 0 and 1")
-        known, left_out = self._known_leverages()
-        return float(np.quantile(left_out, 1 - false_alarms) / np.mean(known))
+        _, left_out = self._known_leverages()
+        return weighted_quantile(left_out, self._known_weights(), 1 - false_alarms) / self._usual_leverage()
 
-    def learn_novelty(self, X: Any) -> Any:
+    def learn_novelty(self, X: Any, sample_weight: Any = None) -> Any:
         """Takes the rows of X as those that :meth:`novelty` compares with; returns the estimator.
 
         ``fit`` does so itself. Call it for an estimator from a file, for a large network, and after an interrupted fit.
@@ -77,6 +77,8 @@ class ScoresNovelty:
         ----------
         X : array of shape (n, features), or Dataset
             Inputs, usually those of training.
+        sample_weight : array of shape (n,), default=None
+            Weights of the rows. None: 1.
 
         Examples
         --------
@@ -87,10 +89,19 @@ class ScoresNovelty:
         (3,)
         """
         x = X if isinstance(X, Dataset) else self._inputs(X)
+        weights = None if sample_weight is None else weights_of(sample_weight, x)
         for member in self._members():
             _refuse_without_covariance(member.optimizer_)
-            member.leverages_ = member._leverages(_rows_of(x))
+            member._learn_leverages(*_kept_rows(x, weights, Columns(True)))
         return self
+
+    def _usual_leverage(self) -> float:
+        """Returns the mean leverage of the rows to compare with."""
+        return float(np.average(self._known_leverages()[0], weights=self._known_weights()))
+
+    def _known_weights(self) -> np.ndarray:
+        weights = self._members()[0]._leverage_weights
+        return np.ones(self._members()[0].leverages_.shape[1]) if weights is None else weights
 
     def _known_leverages(self) -> np.ndarray:
         """Returns leverages of the rows to compare with; for an ensemble, means over the members."""
@@ -108,6 +119,7 @@ class KeepsLeverages(ScoresNovelty):
     """Adds ``leverages_`` of training rows: as they are, and as if each had been left out."""
 
     leverages_: np.ndarray
+    _leverage_weights: np.ndarray | None = None  # of the rows of leverages_
 
     def _leverages(self, x: np.ndarray) -> np.ndarray:
         return np.array(predict_leverage(self.model_, self.posterior_, x))
@@ -116,15 +128,23 @@ class KeepsLeverages(ScoresNovelty):
         is_small = self.model_.parameters * self.model_.outputs**2 <= defaults["novelty_numbers"]
         return is_small and _lack_of_covariance(self.optimizer_) is None
 
-    def _keep_leverages(self, x: Any) -> None:
+    def _keep_leverages(self, x: Any, targets: Any) -> None:
         if self._keeps_leverages():
-            self.leverages_ = self._leverages(_rows_of(x))
+            columns = Columns.of(self.model_)
+            self._learn_leverages(*_kept_rows(x, None if isinstance(x, Dataset) else columns.weights(targets), columns))
 
-    def _keep_last_leverages(self, x: np.ndarray) -> None:
+    def _learn_leverages(self, rows: np.ndarray, weights: np.ndarray | None) -> None:
+        self.leverages_, self._leverage_weights = self._leverages(rows), weights
+
+    def _keep_last_leverages(self, x: np.ndarray, targets: np.ndarray) -> None:
         """Keeps the leverages of the last rows of a stream, each as it was when the row was learned."""
         if self._keeps_leverages():
             former = getattr(self, "leverages_", np.empty((2, 0)))
             self.leverages_ = np.hstack([former, self._leverages(x[-_STREAM_ROWS:])])[:, -_STREAM_ROWS:]
+            weights = Columns.of(self.model_).weights(targets)
+            if weights is not None:
+                known = np.ones(former.shape[1]) if self._leverage_weights is None else self._leverage_weights
+                self._leverage_weights = np.concatenate([known, weights[-_STREAM_ROWS:]])[-_STREAM_ROWS:]
 
 
 def _lack_of_covariance(optimizer: Optimizer) -> str | None:
@@ -139,8 +159,14 @@ def _refuse_without_covariance(optimizer: Optimizer) -> None:
         raise UnsupportedError(f"there is no novelty: {lack}")
 
 
-def _rows_of(x: Any) -> np.ndarray:
-    """Returns evenly spaced rows of the data, as many as are kept."""
-    count = min(len(x), _ROWS)
-    numbers = np.arange(count) * len(x) // count
-    return x.read(numbers)[0] if isinstance(x, Dataset) else x[numbers]
+def _kept_rows(x: Any, weights: np.ndarray | None, columns: Columns) -> tuple[np.ndarray, np.ndarray | None]:
+    """Returns evenly spaced rows of the data, as many as are kept, and their weights; a row of weight 0 counts as none."""
+    present = None if weights is None else np.flatnonzero(weights)
+    rows = len(x) if present is None else len(present)
+    count = min(rows, _ROWS)
+    numbers = np.arange(count) * rows // count
+    if isinstance(x, Dataset):
+        inputs, targets = x.read(numbers)
+        return inputs, None if targets is None or not x.row_weights else columns.weights(targets)
+    numbers = numbers if present is None else present[numbers]
+    return x[numbers], None if weights is None else weights[numbers]

@@ -22,7 +22,7 @@ _SEED = int(defaults["seed"])
 class AnswersQuestions:
     """Adds to an estimator or an ensemble what its posterior can be asked."""
 
-    def predict_interval(self, X: Any, of: str, probability: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    def predict_interval(self, X: Any, of: str, probability: float = 0.95, offset: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Returns the lower and upper limits of central intervals of y, of its mean or of its link.
 
         Each has the shape of predictions: (n,) or (n, targets). Means of classes are their probabilities, of shape
@@ -37,6 +37,8 @@ class AnswersQuestions:
             rates, logits of classes), both credible, without noise; or "y" for a new observation, noise included.
         probability : float, default=0.95
             Probability of the intervals.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of the rows, as for ``fit``. None: 0 if training had offsets.
 
         Examples
         --------
@@ -49,12 +51,12 @@ class AnswersQuestions:
         ((3, 2), True)
         """
         self._check_spread(of)
-        lower, upper = predict_interval(*self._handles(), self._inputs(X), probability, of=of, **self._how())
+        lower, upper = predict_interval(*self._handles(), self._inputs(X, offset), probability, of=of, **self._how())
         if self._has_one_logit() and of == "mean":
             return np.hstack([1 - upper, lower]), np.hstack([1 - lower, upper])
         return self._as_y(lower), self._as_y(upper)
 
-    def predict_quantiles(self, X: Any, levels: Any, of: str) -> np.ndarray:
+    def predict_quantiles(self, X: Any, levels: Any, of: str, offset: Any = None) -> np.ndarray:
         """Returns quantiles of y, of its mean or of its link; levels are the last dimension.
 
         Parameters
@@ -65,6 +67,8 @@ class AnswersQuestions:
             Levels, such as [0.1, 0.5, 0.9].
         of : str
             "mean", "link" or "y", as for :meth:`predict_interval`.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of the rows, as for ``fit``. None: 0 if training had offsets.
 
         Examples
         --------
@@ -77,14 +81,14 @@ class AnswersQuestions:
         self._check_spread(of)
         wanted = np.ravel(levels)
         if self._has_one_logit() and of == "mean":
-            first = predict_quantiles(*self._handles(), self._inputs(X), 1 - wanted, of=of, **self._how())
-            second = predict_quantiles(*self._handles(), self._inputs(X), wanted, of=of, **self._how())
+            first = predict_quantiles(*self._handles(), self._inputs(X, offset), 1 - wanted, of=of, **self._how())
+            second = predict_quantiles(*self._handles(), self._inputs(X, offset), wanted, of=of, **self._how())
             values = np.hstack([1 - first, second])
         else:
-            values = self._as_y(predict_quantiles(*self._handles(), self._inputs(X), wanted, of=of, **self._how()))
+            values = self._as_y(predict_quantiles(*self._handles(), self._inputs(X, offset), wanted, of=of, **self._how()))
         return values[..., 0] if np.isscalar(levels) else values
 
-    def sample_mean(self, X: Any, n_samples: int = 1, random_state: Any = _SEED) -> np.ndarray:
+    def sample_mean(self, X: Any, n_samples: int = 1, random_state: Any = _SEED, offset: Any = None) -> np.ndarray:
         """Returns samples of the mean of y, or of the probabilities of classes, of shape (n, n_samples).
 
         With several targets the shape is (n, targets, n_samples), with classes (n, classes, n_samples).
@@ -97,6 +101,8 @@ class AnswersQuestions:
             Number of samples of the posterior.
         random_state : int, RandomState or None, default=1
             Seed of the samples. ``sample_y`` and ``sample_link`` with equal seeds belong to the same samples.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of the rows, as for ``fit``. None: 0 if training had offsets.
 
         Examples
         --------
@@ -106,10 +112,10 @@ class AnswersQuestions:
         >>> glm.sample_mean(X[:3], 100).shape
         (3, 100)
         """
-        draws = self._drawn(X, n_samples, random_state, "mean")
+        draws = self._drawn(X, n_samples, random_state, "mean", offset)
         return np.hstack([1 - draws, draws]) if self._has_one_logit() else self._as_y(draws)
 
-    def sample_link(self, X: Any, n_samples: int = 1, random_state: Any = _SEED) -> np.ndarray:
+    def sample_link(self, X: Any, n_samples: int = 1, random_state: Any = _SEED, offset: Any = None) -> np.ndarray:
         """Returns samples of the linear predictor: of the mean, log odds, log rates or logits of classes.
 
         Their shape is (n, n_samples), or (n, targets or classes, n_samples).
@@ -122,6 +128,8 @@ class AnswersQuestions:
             Number of samples of the posterior.
         random_state : int, RandomState or None, default=1
             Seed of the samples.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of the rows, as for ``fit``. None: 0 if training had offsets.
 
         Examples
         --------
@@ -131,9 +139,11 @@ class AnswersQuestions:
         >>> glm.sample_link(X[:3], 100).shape
         (3, 100)
         """
-        return self._as_y(self._drawn(X, n_samples, random_state, "link"))
+        return self._as_y(self._drawn(X, n_samples, random_state, "link", offset))
 
-    def log_likelihood(self, X: Any, y: Any, n_samples: int | None = None, random_state: Any = _SEED) -> np.ndarray:
+    def log_likelihood(
+        self, X: Any, y: Any, n_samples: int | None = None, random_state: Any = _SEED, sample_weight: Any = None, offset: Any = None
+    ) -> np.ndarray:
         """Returns log p(y_i | x_i, parameters) for samples of the posterior, of shape (n_samples, n), in nats.
 
         Parameters
@@ -146,6 +156,10 @@ class AnswersQuestions:
             Number of samples, of an ensemble those of each member. None is ``samples``.
         random_state : int, RandomState or None, default=1
             Seed of the samples.
+        sample_weight : array of shape (n,), default=None
+            Weights of the rows, or numbers of trials. None: 1 if training had weights.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of the rows, as for ``fit``. None: 0 if training had offsets.
 
         Examples
         --------
@@ -155,12 +169,14 @@ class AnswersQuestions:
         >>> glm.log_likelihood(X, y, 100).shape
         (100, 308)
         """
-        x, targets = self._targets(X, y)
+        x, targets = self._targets(X, y, sample_weight, offset)
         samples = self._how()["samples"] if n_samples is None else n_samples
         seed = construction.seed_of(random_state)
         return predict_log_likelihood(*self._handles(), x, targets, samples, seed, self._drawing())
 
-    def loo(self, X: Any, y: Any, n_samples: int = 2000, random_state: Any = _SEED) -> ElpdEstimate:
+    def loo(
+        self, X: Any, y: Any, n_samples: int = 2000, random_state: Any = _SEED, sample_weight: Any = None, offset: Any = None
+    ) -> ElpdEstimate:
         """Returns the elpd by leave-one-out cross-validation without new fits, see :func:`bdl.metrics.loo`.
 
         Parameters
@@ -173,6 +189,10 @@ class AnswersQuestions:
             Number of samples of the posterior.
         random_state : int, RandomState or None, default=1
             Seed of the samples.
+        sample_weight : array of shape (n,), default=None
+            Weights of the rows, or numbers of trials. None: 1 if training had weights.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of the rows, as for ``fit``. None: 0 if training had offsets.
 
         Examples
         --------
@@ -183,9 +203,11 @@ class AnswersQuestions:
         True
         """
         self._check_spread("mean")
-        return metrics.loo(self.log_likelihood(X, y, n_samples, random_state))
+        return metrics.loo(self.log_likelihood(X, y, n_samples, random_state, sample_weight, offset))
 
-    def waic(self, X: Any, y: Any, n_samples: int = 2000, random_state: Any = _SEED) -> ElpdEstimate:
+    def waic(
+        self, X: Any, y: Any, n_samples: int = 2000, random_state: Any = _SEED, sample_weight: Any = None, offset: Any = None
+    ) -> ElpdEstimate:
         """Returns the elpd by the widely applicable information criterion, see :func:`bdl.metrics.waic`.
 
         Parameters
@@ -198,6 +220,10 @@ class AnswersQuestions:
             Number of samples of the posterior.
         random_state : int, RandomState or None, default=1
             Seed of the samples.
+        sample_weight : array of shape (n,), default=None
+            Weights of the rows, or numbers of trials. None: 1 if training had weights.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of the rows, as for ``fit``. None: 0 if training had offsets.
 
         Examples
         --------
@@ -208,7 +234,7 @@ class AnswersQuestions:
         True
         """
         self._check_spread("mean")
-        return metrics.waic(self.log_likelihood(X, y, n_samples, random_state))
+        return metrics.waic(self.log_likelihood(X, y, n_samples, random_state, sample_weight, offset))
 
     # How the library is asked.
 
@@ -227,8 +253,8 @@ class AnswersQuestions:
         """Returns the method of draws, which integrals do not have."""
         return "linearized_monte_carlo" if self._prediction().startswith("linearized") else "monte_carlo"
 
-    def _drawn(self, X: Any, n_samples: int, random_state: Any, of: str) -> np.ndarray:
-        return drawn(self._handles(), self._inputs(X), n_samples, construction.seed_of(random_state), self._drawing(), of)
+    def _drawn(self, X: Any, n_samples: int, random_state: Any, of: str, offset: Any) -> np.ndarray:
+        return drawn(self._handles(), self._inputs(X, offset), n_samples, construction.seed_of(random_state), self._drawing(), of)
 
     def _check_spread(self, of: str) -> None:
         """Fails for a point, whose intervals would have no width; the members of an ensemble differ."""

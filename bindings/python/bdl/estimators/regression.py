@@ -20,7 +20,7 @@ class PredictsNumbers:
     def _encode_numbers(self, y: Any, known: bool) -> np.ndarray:
         if isinstance(y, Dataset):
             if not known:
-                self._y_is_vector = y.targets == 1
+                self._y_is_vector = construction.targets_of(y) == 1
             return y
         numbers = targets.numbers(targets.arrays_only(y))
         if not known:
@@ -31,10 +31,10 @@ class PredictsNumbers:
         """Returns a vector if y was one."""
         return columns[:, 0] if self._y_is_vector else columns
 
-    def _predict_numbers(self, X: Any, return_std: bool, interval: float | None, quantiles: Any) -> Any:
+    def _predict_numbers(self, X: Any, return_std: bool, interval: float | None, quantiles: Any, offset: Any = None) -> Any:
         if bool(return_std) + (interval is not None) + (quantiles is not None) > 1:
             raise ValueError("pass only one of return_std, interval and quantiles")
-        x, handles, how = self._inputs(X), self._handles(), self._how()
+        x, handles, how = self._inputs(X, offset), self._handles(), self._how()
         if interval is not None:
             limits = predict_interval(*handles, x, interval, **how)
             return tuple(self._shaped(limit) for limit in limits)
@@ -49,16 +49,16 @@ class PredictsNumbers:
         values = values[:, :, 0] if np.isscalar(quantiles) else values
         return self._shaped(values)
 
-    def _number_uncertainty(self, X: Any) -> Prediction:
+    def _number_uncertainty(self, X: Any, offset: Any = None) -> Prediction:
         handles = self._handles()
-        parts = predict(*handles, self._inputs(X), **self._how())
+        parts = predict(*handles, self._inputs(X, offset), **self._how())
         if isinstance(handles[1], Posterior) and not handles[1].has_covariance:  # members of an ensemble differ
             warn_of_point(self, stacklevel=4)
             parts = parts._replace(epistemic_variance=parts.epistemic_variance * np.nan)
         return Prediction(*(self._shaped(part) for part in parts))
 
-    def _sample_numbers(self, X: Any, n_samples: int, random_state: Any) -> np.ndarray:
+    def _sample_numbers(self, X: Any, n_samples: int, random_state: Any, offset: Any = None) -> np.ndarray:
         method = "linearized_monte_carlo" if self._prediction().startswith("linearized") else "monte_carlo"
         seed = construction.seed_of(random_state)
-        draws = drawn(self._handles(), self._inputs(X), n_samples, seed, method)
+        draws = drawn(self._handles(), self._inputs(X, offset), n_samples, seed, method)
         return self._shaped(draws)

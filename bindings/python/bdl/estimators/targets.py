@@ -23,9 +23,26 @@ def numbers(y: Any) -> np.ndarray:
 
 def labels(y: Any) -> np.ndarray:
     """Returns a vector of labels of any type."""
+    if np.ndim(y) == 2 and np.shape(y)[1] == 2:
+        raise ValueError(
+            "y should be a 1d array, got 2 columns: for numbers of successes and failures, pass the share of successes as y, "
+            "and the sum of both as sample_weight"
+        )
     y = column_or_1d(arrays_only(y), warn=True)
     check_classification_targets(y)
     return y
+
+
+def are_shares(y: Any) -> bool:
+    """True of real numbers from 0 to 1 of which one is neither.
+
+    >>> are_shares([0.25, 1.0]), are_shares([0.0, 1.0]), are_shares(["no", "yes"])
+    (True, False, False)
+    """
+    y = np.asarray(arrays_only(y))
+    if y.dtype.kind != "f" or y.size != len(y):
+        return False
+    return bool(np.all((y >= 0) & (y <= 1)) and np.any(y != np.round(y)))
 
 
 def arrays_only(y: Any) -> Any:

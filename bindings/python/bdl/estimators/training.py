@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Callable, NamedTuple, Sequence
 
 import numpy as np
@@ -44,20 +45,46 @@ class Validation(NamedTuple):
             )
 
 
-def constant_score(y: np.ndarray, held: np.ndarray, classes: int | None) -> float:
+def constant_score(
+    y: np.ndarray,
+    held: np.ndarray,
+    classes: int | None,
+    weights: np.ndarray | None = None,
+    held_weights: np.ndarray | None = None,
+) -> float:
     """Returns the mean log density of held-out targets by the frequencies of the classes, or by a Gaussian.
+
+    Densities are multiplied by the weights of rows. With weights, two classes may be shares of successes.
 
     >>> y, held = np.array([[0], [0], [1], [1]]), np.array([[0], [1]])
     >>> float(np.round(constant_score(y, held, 2), 3))
     -0.693
     """
+    weights = np.ones(len(y)) if weights is None else weights
+    held_weights = np.ones(len(held)) if held_weights is None else held_weights
+    if classes == 2:
+        successes, all_of_them = weights @ y[:, 0], np.sum(weights)
+        first, second = np.log([(all_of_them - successes + 1) / (all_of_them + 2), (successes + 1) / (all_of_them + 2)])
+        density = held_weights * (first + held[:, 0] * (second - first))
+        return float(np.mean(density + _log_orders(held[:, 0], held_weights)))
     if classes is not None:
-        counts = np.bincount(y[:, 0], minlength=classes)
-        return float(np.mean(np.log((counts + 1) / (len(y) + classes))[held[:, 0]]))
-    variance = np.var(y, axis=0)
+        counts = np.bincount(y[:, 0].astype(int), weights, classes)
+        return float(np.mean(held_weights * np.log((counts + 1) / (np.sum(weights) + classes))[held[:, 0].astype(int)]))
+    mean = np.average(y, axis=0, weights=weights)
+    variance = np.average((y - mean) ** 2, axis=0, weights=weights)
     variance = np.where(variance > 0, variance, 1.0)
-    density = -0.5 * (np.log(2 * np.pi * variance) + (held - np.mean(y, axis=0)) ** 2 / variance)
-    return float(np.mean(np.sum(density, axis=1)))
+    density = -0.5 * (np.log(2 * np.pi * variance) + (held - mean) ** 2 / variance)
+    return float(np.mean(held_weights * np.sum(density, axis=1)))
+
+
+def _log_orders(shares: np.ndarray, trials: np.ndarray) -> np.ndarray:
+    """Returns the logs of the binomial coefficients.
+
+    >>> np.exp(_log_orders(np.array([0.5, 1.0]), np.array([2.0, 7.0]))).round(1)
+    array([2., 1.])
+    """
+    log_factorial = np.vectorize(lambda number: math.lgamma(number + 1), otypes=[float])
+    return log_factorial(trials) - log_factorial(shares * trials) - log_factorial((1 - shares) * trials)
 
 
 def lengths_of_courses(first: int, all_epochs: int) -> list[int]:

@@ -35,7 +35,16 @@ class Tunes:
 
     trials_: list[Trial]
 
-    def cross_validate(self, X: Any, y: Any, *, folds: int = 5, workers: int | None = None) -> Score:
+    def cross_validate(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        offset: Any = None,
+        folds: int = 5,
+        workers: int | None = None,
+    ) -> Score:
         """Returns the score of these parameters on left-out rows; the estimator stays as it is.
 
         It trains once for each fold, on the rows of the other folds. Early stopping takes no part.
@@ -46,6 +55,10 @@ class Tunes:
             Inputs.
         y : array of shape (n,) or (n, targets)
             Targets or labels.
+        sample_weight : array of shape (n,), default=None
+            Weights of the rows, in training and in scores.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of the rows, as for :meth:`fit`.
         folds : int, default=5
             Number of folds.
         workers : int, default=None
@@ -62,7 +75,7 @@ class Tunes:
         """
         if self.members > 1:
             raise UnsupportedError(f"cross-validation takes one fit per fold, but members is {self.members}: set members=1")
-        search, x, targets = self._search(X, y, folds, 1, with_noise=True)
+        search, x, targets = self._search(X, y, folds, 1, True, sample_weight, offset)
         search.run(x, targets, random_trials=1, workers=workers)
         search.best  # raises why there is no score
         return Score(search.trials[0].score, search.trials[0].standard_error)
@@ -73,6 +86,8 @@ class Tunes:
         y: Any,
         ranges: Mapping[str, Sequence[Any]],
         *,
+        sample_weight: Any = None,
+        offset: Any = None,
         random_trials: int = 5,
         bayesian_trials: int = 25,
         parallel_trials: int = 1,
@@ -93,6 +108,10 @@ class Tunes:
             Targets or labels.
         ranges : dict of str to tuple
             For each option ``(low, high)``, ``(low, high, "log")``, or the words of a choice.
+        sample_weight : array of shape (n,), default=None
+            Weights of the rows, in training and in scores.
+        offset : float or array of shape (n,) or (n, outputs), default=None
+            Offsets of the rows, as for :meth:`fit`.
         random_trials : int, default=5
             Number of trials at random, which come first.
         bayesian_trials : int, default=25
@@ -115,7 +134,8 @@ class Tunes:
         >>> len(glm.trials_), "prior_precision" in glm.options
         (3, True)
         """
-        search, x, targets = self._search(X, y, folds, parallel_trials, "initial_noise_precision" not in ranges)
+        with_noise = "initial_noise_precision" not in ranges
+        search, x, targets = self._search(X, y, folds, parallel_trials, with_noise, sample_weight, offset)
         for option, limits in ranges.items():
             scale = {}
             if len(limits) == 3 and limits[2] in ("log", "linear"):
@@ -125,18 +145,21 @@ class Tunes:
         trials = search.trials
         best = trials[search.best].values
         self.options = {**(self.options or {}), **best}
-        self.fit(X, y)
+        self.fit(X, y, sample_weight, offset)
         self.trials_ = trials
         return self
 
-    def _search(self, X: Any, y: Any, folds: int, parallel_trials: int, with_noise: bool) -> tuple[Search, Any, np.ndarray]:
+    def _search(
+        self, X: Any, y: Any, folds: int, parallel_trials: int, with_noise: bool, sample_weight: Any = None, offset: Any = None
+    ) -> tuple[Search, Any, np.ndarray]:
         """Returns a search from a new estimator with these parameters, and the data as libbdl takes them."""
         blank = clone(self)
         x, y = arrays_of(blank, X if isinstance(X, Dataset) else blank._rows(X, known=False), y, True, "a search")
         targets = blank._encode(y, known=False)
+        x, targets = blank._training_rows(x, targets, sample_weight, offset, known=False)
         prototype = blank._blank_optimizer(x, targets, len(x), stepwise=False)
         if with_noise:
-            prototype.start_noise(targets)
+            blank._start_noise(prototype, x, targets)
         search = Search(
             prototype,
             folds,

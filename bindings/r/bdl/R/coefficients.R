@@ -33,8 +33,8 @@ vcov.bdl <- function(object, base = NULL, ...) {
 
 covariance_of <- function(object, base = NULL) {
   names <- coefficient_names(object, base)
-  covariance <- new_vcov(if (!is_point(object)) function() handles_of(object)$posterior,
-                         if (is.null(base)) object$parameters else length(names), names, coefficient_map(object, base))
+  covariance <- new_vcov(if (!is_point(object)) function() handles_of(object)$posterior, length(names), names,
+                         coefficient_map(object, base))
   if (is_linear(object)) as.matrix(covariance) else covariance
 }
 
@@ -71,8 +71,9 @@ coefficient_degrees <- function(object, estimate = coef(object)) {
 
 coefficient_names <- function(object, base = NULL) {
   if (!is_linear(object)) return(parameter_names(handles_of(object)$model))
-  inputs <- colnames(object$x)
-  if (is.null(inputs)) inputs <- paste0("x", seq_len(ncol(object$x)))
+  inputs <- colnames(own_inputs(object))
+  if (is.null(inputs)) inputs <- paste0("x", seq_len(ncol(own_inputs(object))))
+  if (isTRUE(object$settings$is_null)) inputs <- NULL
   names <- c(if (object$settings$bias) "(Intercept)", inputs)
   outputs <- if (object$response$outputs > 1) output_names(object)
   if (object$response$outputs > 1 && is.null(outputs)) outputs <- paste0("y", seq_len(object$response$outputs))
@@ -85,7 +86,7 @@ coefficient_names <- function(object, base = NULL) {
 coefficient_map <- function(object, base = NULL) {
   number <- if (!is.null(base)) base_class(object, base)
   if (!is_linear(object)) return(NULL)
-  p <- ncol(object$x)
+  p <- ncol(own_inputs(object))
   outputs <- object$response$outputs
   s <- lapply(bdl_model_get_standardization(handles_of(object)$model, c(1, p), c(1, p), c(1, outputs), c(1, outputs)),
               drop)
@@ -94,6 +95,7 @@ coefficient_map <- function(object, base = NULL) {
     weight <- s$target_scale[c] / s$input_scale
     slopes <- lapply(seq_len(p), function(j) list(index = at[j], weight = weight[j], shift = 0))
     if (!object$settings$bias) return(slopes)
+    if (isTRUE(object$settings$is_null)) slopes <- NULL
     intercept <- list(index = c(outputs * p + c, at), weight = c(s$target_scale[c], -weight * s$input_mean),
                       shift = s$target_mean[c])
     c(list(intercept), slopes)

@@ -1,11 +1,11 @@
 # Comparison of models by the expected log predictive density of new rows.
 
-bdl_log_likelihood <- function(object, newdata = NULL, y = NULL, samples = 2000, seed = NULL, method = NULL) {
+bdl_log_likelihood <- function(object, newdata = NULL, y = NULL, samples = 2000, seed = NULL, method = NULL, weights = NULL, offset = NULL) {
   if (!inherits(object, "bdl")) refuse("object must be a fit of bdl() or bdl_glm()")
   if (!is_count(samples) || samples < 1) refuse("samples must be a number of draws, 1 or more")
   if (is.null(newdata) != is.null(y)) refuse("newdata and y belong together: the log likelihoods are of y")
-  x <- inputs_of(object, newdata, stats::na.fail)
-  y <- if (is.null(y)) object$response$y else encoded_again(object, y)
+  x <- inputs_of(object, newdata, stats::na.fail, offset)
+  y <- if (is.null(y)) library_response(kept(object)$response) else response_again(object, y, weights)
   if (nrow(y) != nrow(x)) refuse("newdata has ", nrow(x), " rows, y has ", nrow(y))
   number <- if (is.null(method)) prediction_method(object, "draws") else number_of(method, prediction_methods, "method")
   if (is.null(seed)) seed <- drawn_seed()
@@ -17,6 +17,14 @@ bdl_log_likelihood <- function(object, newdata = NULL, y = NULL, samples = 2000,
     values <- bdl_predict_log_likelihood(handles$model, handles$posterior, x, y, number, samples, seed, c(samples, nrow(x)))
   }
   colnames(values) <- rownames(x)
+  values
+}
+
+# A new response with its weights; 1 where the fit has weights and none are given.
+response_again <- function(object, y, weights) {
+  values <- encoded_again(object, y)
+  if (!is.null(object$response$weights)) return(cbind(values, if (is.null(weights)) 1 else weights))
+  if (!is.null(weights)) refuse("weights are given, but the fit has none", call = sys.call(-1))
   values
 }
 

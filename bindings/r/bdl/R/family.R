@@ -6,12 +6,8 @@ family_name <- function(family, y) {
   if (inherits(family, "family")) {
     family <- family_of_object(family, sys.call(-2))
   }
-  if (identical(family, "binomial") || (is.character(family) && all(family %in% binary_families[-1]))) {
-    if (NCOL(y) == 2) {
-      refuse("a binomial response of two columns, successes and failures, is not supported: give each trial a row of its own, ",
-             'with a response of 0 or 1; family = "bernoulli" takes the columns as two responses of 0 and 1', call = sys.call(-2))
-    }
-    if (identical(family, "binomial")) family <- "bernoulli"
+  if (identical(family, "binomial")) {
+    family <- "bernoulli"
   }
   known <- setdiff(names(likelihoods), c("heteroscedastic", "student_t"))  # noises
   if (!is.character(family) || length(family) != 1 || !family %in% known) {
@@ -40,6 +36,14 @@ likelihood_name <- function(family, settings) {
   if (family != "gaussian") refuse('noise = "', noise, '" is for the gaussian family', call = sys.call(-2))
   if (is_linear(list(settings = settings))) refuse('noise = "', noise, '" needs hidden units', call = sys.call(-2))
   noise
+}
+
+# Whether a response has two columns of successes and failures, as those of the binomial family have.
+are_trials <- function(family, y) {
+  if (is.function(family)) family <- family()
+  is_binomial <- (is.character(family) && all(family %in% c("binomial", binary_families[-1]))) ||
+    (inherits(family, "family") && family$family == "binomial")
+  is_binomial && length(dim(y)) == 2 && ncol(y) == 2
 }
 
 family_of_response <- function(y) {

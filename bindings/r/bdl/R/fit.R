@@ -1,14 +1,22 @@
 # One fit: handles are made, trained, and kept as a checkpoint too, from which they are made again after readRDS().
 
 # `declared`: levels of the response that need not occur.
-fit_bdl <- function(x, y, family, settings, seed, control, verbose, declared = NULL) {
+fit_bdl <- function(x, y, family, settings, seed, control, verbose, declared = NULL, weights = NULL, offset = NULL) {
   check_response(y)
   if (rows_in(x) == 0) refuse("there are no rows", call = sys.call(-1))
+  is_trials <- are_trials(family, y)
   family <- family_name(family, y)
   likelihood_name(family, settings)  # refuses a noise that does not suit
-  response <- if (is_dataset(x)) dataset_response(x, family) else encode_response(y, family, declared)
-  if (!is_dataset(x) && nrow(response$y) != nrow(x)) {
-    refuse("x has ", nrow(x), " rows, y has ", nrow(response$y), call = sys.call(-1))
+  response <- if (is_dataset(x)) dataset_response(x, family) else if (is_trials) {
+    encode_trials(y, weights)
+  } else {
+    encode_response(y, family, declared, !is.null(weights))
+  }
+  if (!is_dataset(x)) {
+    if (nrow(response$y) != nrow(x)) refuse("x has ", nrow(x), " rows, y has ", nrow(response$y), call = sys.call(-1))
+    if (!is_trials) response$weights <- weights
+    if (!is.null(offset)) response$offsets <- ncol(offset)
+    x <- with_offsets(x, offset)
   }
   seeds <- if (is.null(seed)) c(drawn_seed(), drawn_seed()) else c(seed, 1)
   fit_members(x, response, family, list(settings = settings, control = control), seeds, verbose)
@@ -46,10 +54,10 @@ fit_learner <- function(x, response, family, asked, noise, seeds, verbose) {
   optimizer <- learner$optimizer
   settings <- learner$settings
   warn_of_baseline(settings$method)
-  history <- train(optimizer, x, response$y, settings$epochs, !identical(settings$rank, "dropout"), verbose)
+  history <- train(optimizer, x, library_response(response), settings$epochs, !identical(settings$rank, "dropout"), verbose)
   diagnosis <- bdl_optimizer_diagnose(optimizer)
   if (!nzchar(diagnosis$message) && !is_dataset(x)) {
-    diagnosis$message <- bdl_optimizer_diagnose_answers(optimizer, x, response$y)$message
+    diagnosis$message <- bdl_optimizer_diagnose_answers(optimizer, x, library_response(response))$message
   }
   if (nzchar(diagnosis$message)) warn_of(diagnosis$message)
   model <- learner$model
@@ -59,7 +67,7 @@ fit_learner <- function(x, response, family, asked, noise, seeds, verbose) {
   if (is_dataset(x)) {  # a row of it says what there is
     first <- bdl_read_rows(x, 1)
     x <- first$x
-    response$y <- first$y
+    response$y <- first$y[, seq_len(ncol(first$y) - isTRUE(response$weighted)), drop = FALSE]
   }
   response$y <- with_names(response$y, rownames(x), response$names)
   fit <- structure(class = "bdl", list(
@@ -70,7 +78,7 @@ fit_learner <- function(x, response, family, asked, noise, seeds, verbose) {
     asked = asked, rows = rows,
     handles = list2env(list(model = model, posterior = learner$posterior), parent = emptyenv())
   ))
-  with_leverages(fit, all_x)
+  with_leverages(fit, all_x, response$weights)
 }
 
 # Whether training has found a point, a mean without a covariance.
@@ -92,7 +100,7 @@ blank_learner <- function(x, response, family, asked, noise, seed, start_noise =
   settings <- asked$settings
   settings$noise <- noise
   model <- blank_model(x, response, settings, likelihood_name(family, settings))
-  if (settings$standardize) standardize_model(model, x, response$y, family, settings$bias, settings$prior)
+  if (settings$standardize) standardize_model(model, x, response, family, settings$bias, settings$prior)
   options <- c(list(seed = seed)[!"seed" %in% names(asked$control)], asked$control)
   learner <- learner_for(model, rows_in(x), settings, options)
   if (is_normal_prior(settings$prior)) {
@@ -102,8 +110,10 @@ blank_learner <- function(x, response, family, asked, noise, seed, start_noise =
   }
   if (is_dataset(x)) {
     bdl_optimizer_start_noise_dataset(learner$optimizer, x)
+  } else if (start_noise && offset_count(response) > 0) {
+    bdl_optimizer_start_noise_dataset(learner$optimizer, bdl_dataset_from_arrays(x, library_response(response)))
   } else if (start_noise) {
-    bdl_optimizer_start_noise(learner$optimizer, response$y)
+    bdl_optimizer_start_noise(learner$optimizer, library_response(response))
   }
   c(list(model = model), learner)
 }
@@ -121,10 +131,11 @@ prior_outputs <- function(response, family) {
 
 blank_model <- function(x, response, settings, likelihood) {
   outputs <- response$outputs * (if (likelihood == "heteroscedastic") 2 else 1)
-  model <- if (!is.null(settings$network)) network_model(settings, columns_in(x), outputs, likelihood) else
-    bdl_model(c(columns_in(x), settings$hidden, outputs), settings$activation, likelihood, settings$bias)
+  inputs <- columns_in(x) - offset_count(response)
+  model <- if (!is.null(settings$network)) network_model(settings, inputs, outputs, likelihood) else
+    bdl_model(c(inputs, settings$hidden, outputs), settings$activation, likelihood, settings$bias)
   if (likelihood == "ordinal") bdl_model_set_levels(model, length(response$levels))
-  model
+  set_rows_of(model, response)
 }
 
 # The noise that the library suggests where the caller has no wish, with a warning of the outlier that makes it Student's t.
@@ -137,7 +148,7 @@ chosen_noise <- function(x, response, family, asked) {
   optimizer <- learner_for(blank_model(x, response, settings, "gaussian"), rows_in(x), settings, asked$control)$optimizer
   prior <- posterior_of(settings$prior)
   parameters <- if (inherits(prior, "bdl_posterior")) bdl_posterior_dimension(prior) else 0
-  found <- bdl_noise_suggest(optimizer, 0, parameters, if (!is_dataset(x)) response$y)
+  found <- bdl_noise_suggest(optimizer, 0, parameters, if (!is_dataset(x)) response_without_offsets(x, response))
   if (found$distance > 0) {
     warn_of(paste0("a target is ", format(found$distance, digits = 5), " robust standard deviations from the median, so the ",
                    "noise is Student's t, in which outliers count little: if the target is right, set ",
@@ -202,16 +213,18 @@ posterior_for <- function(model, training, settings) {
 
 # Without an intercept nothing may be shifted, or the standardisation would be one. Where the prior is another fit's
 # posterior, parameters mean the same in both.
-standardize_model <- function(model, x, y, family, bias, prior) {
+standardize_model <- function(model, x, response, family, bias, prior) {
   if (inherits(prior, "bdl")) return(standardize_as(model, handles_of(prior)$model))
   is_gaussian <- family == "gaussian"
   if (is_dataset(x)) return(bdl_model_standardize_dataset(model, x))
-  if (bias) return(bdl_model_standardize(model, x, if (is_gaussian) y))
+  if (bias) return(bdl_model_standardize(model, x, if (is_gaussian || !is.null(response$weights)) library_response(response)))
+  weights <- if (is.null(response$weights)) rep(1, nrow(x)) else response$weights
   size <- function(v) {
-    rms <- sqrt(colMeans(v^2))
+    rms <- sqrt(colSums(weights * v^2) / sum(weights))
     ifelse(rms > 0, rms, 1)
   }
-  bdl_model_set_standardization(model, NULL, size(x), NULL, if (is_gaussian) size(y))
+  y <- response_without_offsets(x, response)[, seq_len(response$outputs), drop = FALSE]
+  bdl_model_set_standardization(model, NULL, size(x[, seq_len(bdl_model_inputs(model)), drop = FALSE]), NULL, if (is_gaussian) size(y))
 }
 
 standardize_as <- function(model, other) {

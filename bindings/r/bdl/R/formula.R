@@ -6,11 +6,11 @@ bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank
                         activation = "relu", epochs = bdl_default("epochs"), standardize = TRUE, seed = NULL,
                         samples = bdl_default("samples"), noise = "auto", prior = NULL, subset, na.action,
                         dropout = bdl_default("hidden_rate"), members = 1, control = list(),
-                        verbose = interactive(), contrasts = NULL, ...) {
+                        verbose = interactive(), contrasts = NULL, weights, offset, ...) {
   no_more(...)
   check_terms(formula)
   call <- match.call()
-  wanted <- match(c("formula", "data", "subset", "na.action"), names(call), 0L)
+  wanted <- match(c("formula", "data", "subset", "weights", "na.action", "offset"), names(call), 0L)
   frame <- call[c(1L, wanted)]
   frame[[1L]] <- quote(stats::model.frame)
   frame <- eval(frame, parent.frame())
@@ -18,18 +18,23 @@ bdl.formula <- function(formula, data = NULL, family = NULL, method = NULL, rank
   check_has_rows(frame)
   declared <- levels(stats::model.response(frame))
   frame <- with_used_levels(frame)
-  if (!is.null(stats::model.offset(frame))) refuse("offsets are not supported")
   x <- stats::model.matrix(terms, frame, contrasts.arg = contrasts)
   kept <- attr(x, "contrasts")
   x <- without_intercept(x)
-  if (ncol(x) == 0) refuse("the formula has no predictors: a model of an intercept alone is for glm()")
+  is_null <- ncol(x) == 0
+  if (is_null && length(hidden) > 0) refuse("the formula has no predictors, which a network needs: y ~ 1 is for bdl_glm()")
+  if (is_null && attr(terms, "intercept") == 0) refuse("the formula has neither predictors nor an intercept")
+  if (is_null) x <- null_input(x)
   y <- stats::model.response(frame)
   if (is.null(y)) refuse("the formula has no response")
+  weights <- checked_weights(stats::model.weights(frame), nrow(frame))
+  offset <- checked_offset(stats::model.offset(frame), nrow(frame))
   settings <- list(method = method, rank = rank, dropout = dropout, members = members, hidden = hidden,
                    activation = activation, epochs = epochs, standardize = standardize, samples = samples, noise = noise,
                    prior = prior, dtype = "double",
                    bias = length(hidden) > 0 || attr(terms, "intercept") == 1)
-  fit <- fit_bdl(x, y, family, settings, seed, control, verbose, declared)
+  settings$is_null <- is_null
+  fit <- fit_bdl(x, y, family, settings, seed, control, verbose, declared, weights, offset)
   fit$terms <- terms
   fit$xlevels <- stats::.getXlevels(terms, frame)
   fit$contrasts <- kept
@@ -42,7 +47,7 @@ bdl.default <- function(x, y, family = NULL, method = NULL, rank = NULL, hidden 
                         seed = NULL, samples = bdl_default(if (is.null(network)) "samples" else "image_samples"),
                         noise = "auto", prior = NULL, dropout = bdl_default("hidden_rate"), members = 1,
                         control = list(), verbose = interactive(), network = NULL, image = NULL, dtype = if (is.null(network)) "double" else "single",
-                        ...) {
+                        weights = NULL, offset = NULL, ...) {
   no_more(...)
   call <- match.call()
   if (missing(x) || missing(y)) refuse("bdl() needs a formula, or x and y")
@@ -59,7 +64,8 @@ bdl.default <- function(x, y, family = NULL, method = NULL, rank = NULL, hidden 
     settings <- images$settings
     settings$hidden <- settings$activation <- NULL
   }
-  fit <- fit_bdl(x, y, family, settings, seed, control, verbose)
+  fit <- fit_bdl(x, y, family, settings, seed, control, verbose, NULL, checked_weights(weights, nrow(x)),
+                 checked_offset(offset, nrow(x)))
   finish(fit, call)
 }
 
@@ -131,7 +137,7 @@ no_more <- function(...) {
 finish <- function(fit, call) {
   call[[1L]] <- quote(bdl)
   fit$call <- call
-  fit
+  say_aliased(fit)
 }
 
 without_intercept <- function(x) {
@@ -150,15 +156,23 @@ columns_of <- function(newdata, names) {
 }
 
 # The rows of newdata as the model was given its own, missing values included.
-inputs_of <- function(object, newdata, na.action) {
-  if (is.null(newdata)) return(kept(object)$x)
-  if (!is.null(object$settings$network)) return(image_rows(newdata, object$settings$image, "newdata"))
-  if (is.null(object$terms)) return(as_inputs(columns_of(newdata, colnames(object$x)), "newdata"))
+inputs_of <- function(object, newdata, na.action, offset = NULL) {
+  if (is.null(newdata)) {
+    if (!is.null(offset)) refuse("offset belongs to newdata", call = quote(predict.bdl()))
+    return(kept(object)$x)
+  }
+  if (is.null(object$terms)) {
+    x <- if (!is.null(object$settings$network)) image_rows(newdata, object$settings$image, "newdata") else
+      as_inputs(columns_of(newdata, colnames(own_inputs(object))), "newdata")
+    return(with_offsets(x, new_offset(object, NULL, offset, nrow(x))))
+  }
   terms <- stats::delete.response(object$terms)
-  frame <- stats::model.frame(terms, newdata, na.action = na.action, xlev = object$xlevels)
+  frame <- frame_of_new(object, terms, newdata, na.action)
   classes <- attr(terms, "dataClasses")
   if (!is.null(classes)) stats::.checkMFClasses(classes, frame)
-  without_intercept(stats::model.matrix(terms, frame, contrasts.arg = object$contrasts))
+  x <- without_intercept(stats::model.matrix(terms, frame, contrasts.arg = object$contrasts))
+  if (isTRUE(object$settings$is_null)) x <- null_input(x)
+  with_offsets(x, new_offset(object, frame, offset, nrow(x)))
 }
 
 # A network is given by its layers, or by the sizes of hidden ones.

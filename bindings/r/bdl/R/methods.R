@@ -30,9 +30,10 @@ headline <- function(object) {
   rank <- object$settings$rank
   posterior <- if (identical(rank, "dropout")) "dropout" else
     paste("covariance", if (is.character(rank)) rank else if (rank == 0) "diagonal" else paste("rank", rank))
+  count <- object$parameters - isTRUE(object$settings$is_null)
   members <- if (!is.null(object$members)) sprintf(", the first of %d members", length(object$members)) else ""
-  sprintf("Bayesian %s, %s likelihood, %.0f parameters\nMethod %s, posterior %s, %d examples%s", what,
-          likelihood_name(object$family, object$settings), object$parameters, object$settings$method, posterior, nobs(object), members)
+  sprintf("Bayesian %s, %s likelihood, %.0f parameter%s\nMethod %s, posterior %s, %d examples%s", what,
+          likelihood_name(object$family, object$settings), count, if (count == 1) "" else "s", object$settings$method, posterior, nobs(object), members)
 }
 
 # Standard deviation of the noise that training has learned; NULL for other likelihoods, and if it differs between examples.
@@ -77,7 +78,7 @@ summary.bdl <- function(object, level = 0.95, base = NULL, ...) {
   }
   structure(class = "summary.bdl", list(
     call = object$call, headline = headline(object), coefficients = table, base = base,
-    levels = if (object$family == "categorical") object$response$levels,
+    levels = if (object$family == "categorical") object$response$levels, aliased = object$aliased,
     elbo = unlist(object$history[nrow(object$history), -1]), noise = noise_sd(object),
     degrees_of_freedom = degrees_of_freedom(object), shape = if (object$family != "ordinal") shape_of(object),
     zeta = if (object$family == "ordinal") shape_of(object), log_lik = if (is.null(object$rows) && is.null(object$members)) logLik(object), prior = prior_table(object), coefficient_priors = coefficient_priors(object),
@@ -111,6 +112,7 @@ print.summary.bdl <- function(x, digits = max(3, getOption("digits") - 3), ...) 
       cat('The common level of all classes is known from the prior alone: summary(fit, base = "', x$levels[1],
           '") has contrasts.\n', sep = "")
     }
+    if (!is.null(x$aliased)) cat(strwrap(aliased_words(x$aliased)), sep = "\n")
     cat("\n")
   }
   show_elbo(x$elbo, x$diagnosis)
@@ -144,7 +146,11 @@ format_each <- function(values) vapply(values, format, "", digits = 4)
 # The list that it is would become a matrix of lists.
 as.matrix.bdl <- function(x, ...) refuse("a fit is not a matrix: use coef(), vcov() or predict()")
 
-nobs.bdl <- function(object, ...) if (is.null(object$rows)) nrow(object$response$y) else object$rows
+# As of glm(): rows of weight 0 do not count.
+nobs.bdl <- function(object, ...) {
+  if (!is.null(object$rows)) return(object$rows)
+  if (is.null(object$response$weights)) nrow(object$response$y) else sum(object$response$weights > 0)
+}
 
 formula.bdl <- function(x, ...) if (!is.null(x$terms)) stats::formula(x$terms)
 
@@ -156,7 +162,8 @@ residuals.bdl <- function(object, type = c("response", "pearson"), ...) {
   if (object$family %in% choice_families) y <- diag(moment_columns(object))[y + 1, , drop = FALSE]
   fitted <- usual_predictions(object, object$x, "response", type == "pearson")
   result <- drop(y) - (if (type == "pearson") fitted$fit else fitted)
-  if (type == "pearson") result <- result / sqrt(fitted$se.fit^2 + fitted$noise^2)
+  weights <- if (is.null(object$response$weights)) 1 else object$response$weights
+  if (type == "pearson") result <- result / sqrt(fitted$se.fit^2 + fitted$noise^2 / weights)
   stats::naresid(object$na.action, result)
 }
 
@@ -166,7 +173,7 @@ logLik.bdl <- function(object, ...) {
   kept(one_posterior(object, "logLik()"))
   handles <- handles_of(object)
   parameters <- mean(handles$posterior)
-  values <- bdl_model_log_likelihood(handles$model, parameters, object$x, object$response$y, c(nobs(object), 1))
+  values <- bdl_model_log_likelihood(handles$model, parameters, object$x, library_response(object$response), c(nrow(object$x), 1))
   effective <- effective_parameters(object, handles)
   noise <- switch(likelihood_name(object$family, object$settings),
                   gaussian = length(unique(noise_sd(object))), heteroscedastic = object$response$outputs,
@@ -235,13 +242,35 @@ simulate.bdl <- function(object, nsim = 1, seed = NULL, newdata = NULL, ...) {
   }
   members <- max(1, length(object$members))
   each <- ceiling(nsim / members)
-  draws <- draws_of(object, inputs_of(object, newdata, stats::na.fail), prediction_method(object, "draws"), each, drawn_seed())
+  x <- inputs_of(object, newdata, stats::na.fail)
+  trials <- if (is.null(newdata) && object$family %in% binary_families) object$response$weights
+  draws <- if (is.null(trials)) draws_of(object, x, prediction_method(object, "draws"), each, drawn_seed()) else
+    shares_of(object, x, trials, each)
   in_turn <- as.vector(t(matrix(seq_len(each * members), each)))[seq_len(nsim)]
   draws <- if (length(dim(draws)) == 3) draws[, , in_turn, drop = FALSE] else draws[, in_turn, drop = FALSE]
   if (is.null(newdata) && !is.null(object$na.action)) draws <- padded(draws, object$na.action)
   if (length(dim(draws)) == 3) return(structure(draws, seed = state))
   result <- as.data.frame(draws)
   names(result) <- paste0("sim_", seq_len(nsim))
-  if (object$response$kind == "factor") result[] <- lapply(result, as_factor_of, response = object$response)
+  if (object$response$kind == "factor" && is.null(trials)) result[] <- lapply(result, as_factor_of, response = object$response)
+  if (!is.null(trials) && !is.null(object$response$trials)) result[] <- lapply(result, as_trials, object = object)
   structure(result, seed = state)
+}
+
+# Draws of the shares of successes in as many trials as the rows have.
+shares_of <- function(object, x, trials, samples) {
+  if (any(trials != floor(trials))) refuse("weights are not whole numbers of trials, which simulate() draws", call = quote(simulate.bdl()))
+  single <- object
+  single$response <- utils::modifyList(object$response, list(kind = "numeric", levels = NULL, values = c(0, 1)))
+  draws <- draws_of(single, x[rep(seq_along(trials), trials), , drop = FALSE], prediction_method(object, "draws"), samples, drawn_seed())
+  shares <- matrix(0, length(trials), ncol(draws), dimnames = list(rownames(x), NULL))
+  present <- trials > 0
+  shares[present, ] <- rowsum(unname(draws), rep(seq_along(trials), trials)) / trials[present]
+  shares
+}
+
+# Shares of successes as the two columns of the response.
+as_trials <- function(share, object) {
+  trials <- stats::naresid(object$na.action, object$response$weights)
+  stats::setNames(as.data.frame(cbind(round(share * trials), trials - round(share * trials))), object$response$trials)
 }

@@ -61,7 +61,7 @@ class_type <- function(classes) {
 
 # Names of a fit: columns of x and of the response, and the values that classes stand for.
 name_model <- function(model, x, response) {
-  if (!is_dataset(x) && !is.null(colnames(x))) bdl_set_names(model, inputs = colnames(x))
+  if (!is_dataset(x) && !is.null(colnames(x))) bdl_set_names(model, inputs = colnames(x)[seq_len(bdl_model_inputs(model))])
   if (!is.null(response$names)) bdl_set_names(model, targets = response$names)
   classes <- response_classes(response)
   if (class_count(model) == length(classes)) bdl_set_names(model, classes = classes)

@@ -34,7 +34,7 @@ quantile_shares <- function(object) {
   q <- usual_predictions(object, object$x, "quantile", probs = probs)
   y <- object$response$y
   observed <- vapply(seq_along(probs), function(k) {
-    mean(y <= if (length(dim(q)) == 3) q[, , k] else q[, k])
+    stats::weighted.mean(y <= if (length(dim(q)) == 3) q[, , k] else q[, k], rep(row_weights(object), length.out = length(y)))
   }, 0)
   list(predicted = probs, observed = observed)
 }
@@ -43,14 +43,19 @@ class_shares <- function(object) {
   kept(object)
   p <- usual_predictions(object, object$x, "prob")
   y <- object$response$y
+  if (object$family %in% binary_families && ncol(y) == 1) y <- cbind(1 - y, y) # shares of successes too
   if (ncol(y) == 1) y <- outer(drop(y), seq_len(ncol(p)) - 1, "==") + 0
   bin <- cut(as.vector(p), seq(0, 1, 0.1), include.lowest = TRUE)
-  list(predicted = tapply(as.vector(p), bin, mean), observed = tapply(as.vector(y), bin, mean))
+  weights <- rep(row_weights(object), length.out = length(p))
+  in_bins <- function(values) tapply(weights * as.vector(values), bin, sum) / tapply(weights, bin, sum)
+  list(predicted = in_bins(p), observed = in_bins(y))
 }
+
+row_weights <- function(object) if (is.null(object$response$weights)) rep(1, nrow(object$x)) else object$response$weights
 
 plot_bands <- function(object, level = 0.95, ...) {
   kept(object)
-  if (ncol(object$x) != 1 || object$response$outputs != 1) {
+  if (ncol(object$x) != 1 || object$response$outputs != 1 || isTRUE(object$settings$is_null)) {
     refuse("bands are for one predictor and one response", call = quote(plot.bdl()))
   }
   x <- matrix(seq(min(object$x), max(object$x), length.out = 200), dimnames = list(NULL, colnames(object$x)))

@@ -5,7 +5,7 @@ predict.bdl <- function(object, newdata = NULL,
                         se.fit = FALSE, interval = c("none", "confidence", "prediction"), level = 0.95,
                         probs = c(0.025, 0.5, 0.975), of = c("y", "mean", "link"),
                         method = NULL, samples = object$settings$samples,
-                        seed = object$prediction_seed, na.action = stats::na.pass, ...) {
+                        seed = object$prediction_seed, na.action = stats::na.pass, offset = NULL, ...) {
   no_more(...)
   type <- match.arg(type)
   interval <- match.arg(interval)
@@ -19,7 +19,7 @@ predict.bdl <- function(object, newdata = NULL,
     interval <- "prediction"
   }
   method <- if (is.null(method)) prediction_method(object, type) else number_of(method, prediction_methods, "method")
-  x <- inputs_of(object, newdata, na.action)
+  x <- inputs_of(object, newdata, na.action, offset)
   spreads <- (type %in% c("response", "link") && se.fit) || interval == "confidence" || (type == "quantile" && of != "y")
   if (spreads && is_without_spread(object)) warn_of_point(object)
   answer <- function(x) {

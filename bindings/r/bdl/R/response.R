@@ -15,7 +15,7 @@ check_response <- function(y) {
 
 # The response as a list: y for the library (a matrix), the number of outputs, and how to say it in R's terms: `values` that it
 # takes, of its own type, and the `levels` that these are called, of classes.
-encode_response <- function(y, family, declared = NULL) {
+encode_response <- function(y, family, declared = NULL, has_weights = FALSE) {
   if (is.data.frame(y)) y <- as.matrix(y)
   if (inherits(y, "integer64")) y <- as.double(y)
   if (is.character(y) || is.factor(y)) {
@@ -28,7 +28,7 @@ encode_response <- function(y, family, declared = NULL) {
     refuse("the response must be numeric, logical, a factor or text", call = sys.call(-2))
   }
   if (family %in% choice_families) return(encode_classes(y, family))
-  check_values(y, family)
+  check_values(y, family, has_weights)
   kind <- if (is.logical(y)) "logical" else "numeric"
   values <- if (is.logical(y)) c(FALSE, TRUE) else if (is.integer(y)) 0:1 else c(0, 1)
   names <- colnames(y)
@@ -36,26 +36,50 @@ encode_response <- function(y, family, declared = NULL) {
   list(y = y, outputs = ncol(y), kind = kind, names = names, values = values)
 }
 
-check_values <- function(y, family) {
+# Successes and failures as shares of successes, with the numbers of trials as weights.
+encode_trials <- function(y, weights) {
+  names <- colnames(y)
+  y <- as.matrix(y)
+  if (!is.numeric(y)) refuse("successes and failures must be numbers", call = sys.call(-2))
+  wrong <- which(!is.finite(y) | y < 0, arr.ind = TRUE)
+  if (nrow(wrong)) {
+    refuse("the response is ", format(y[wrong[1, , drop = FALSE]]), " in row ", wrong[1, 1], ": numbers of successes and failures are 0 or more",
+           call = sys.call(-2), kind = "label")
+  }
+  trials <- unname(y[, 1] + y[, 2])
+  if (all(trials == 0)) refuse("the response has no trials: all successes and failures are 0", call = sys.call(-2))
+  share <- ifelse(trials > 0, y[, 1] / trials, 0)
+  list(y = matrix(as.double(share)), outputs = 1, kind = "numeric", values = c(0, 1), trials = names,
+       weights = as.double(trials) * (if (is.null(weights)) 1 else weights))
+}
+
+check_values <- function(y, family, has_weights = FALSE) {
   kind <- if (family %in% binary_families) "labels" else family
-  wrong <- switch(kind, labels = !y %in% c(0, 1), poisson = , negative_binomial = y < 0 | y != floor(y), gamma = y <= 0, FALSE) & is.finite(y)
+  labels <- if (has_weights) y < 0 | y > 1 else !y %in% c(0, 1)
+  wrong <- switch(kind, labels = labels, poisson = , negative_binomial = y < 0 | y != floor(y), gamma = y <= 0, FALSE) & is.finite(y)
   if (!any(wrong)) return(invisible())
   at <- which(wrong)[1]
   row <- (at - 1) %% NROW(y) + 1
   names <- if (is.matrix(y)) rownames(y) else names(y)
-  takes <- switch(kind, labels = "0 and 1, a row for each trial, or a factor of two levels", gamma = "numbers above 0", "counts 0, 1, 2, ...")
+  takes <- switch(kind, gamma = "numbers above 0", poisson = , negative_binomial = "counts 0, 1, 2, ...",
+                  paste("0 and 1, a row for each trial, a factor of two levels, cbind(successes, failures) of family binomial, or shares of",
+                        "successes with the numbers of trials as weights"))
   refuse("the response is ", format(y[at], digits = 6), " in row ", if (is.null(names)) row else names[row],
          ": family ", family, " takes ", takes, call = sys.call(-3), kind = "label")
 }
 
 # Response of a data set, in which classes are numbers from 0.
 dataset_response <- function(data, family) {
-  targets <- bdl_dataset_targets(data)
+  rows <- attr(data, "rows_have")
+  targets <- bdl_dataset_targets(data) - isTRUE(rows$weights)
   if (targets == 0) refuse("the data set has no response", call = sys.call(-2))
-  response <- list(y = NULL, outputs = targets, kind = "numeric", names = NULL)
-  if (!family %in% choice_families && !(family %in% binary_families && targets == 1)) return(response)
+  response <- list(y = NULL, outputs = targets, kind = "numeric", names = NULL, weighted = isTRUE(rows$weights), offsets = rows$offsets)
+  is_binary <- family %in% binary_families
+  if (!family %in% choice_families && !(is_binary && targets == 1)) return(response)
   if (targets != 1) refuse("a response of classes must be one column", call = sys.call(-2))
-  range <- unlist(bdl_dataset_target_range(data, c(1, 1), c(1, 1)))
+  all <- c(1, bdl_dataset_targets(data))
+  range <- vapply(bdl_dataset_target_range(data, all, all), `[`, 0, 1)
+  if (is_binary && response$weighted && range[1] >= 0 && range[2] <= 1) return(response)
   if (!range[1] %in% c(0, 1) || range[2] < 1 || range[2] %% 1 != 0) {
     refuse("classes of a data set are the numbers 0, 1, ..., its response lies between ", range[1], " and ", range[2],
            call = sys.call(-2))

@@ -58,7 +58,7 @@ bdl_tune.bdl <- function(object, ranges, random = 5, bayesian = 25, folds = 5, p
   no_more(...)
   if (!is.list(ranges) || !length(ranges)) refuse("ranges must be list(name = c(low, high), ...)")
   search <- search_of(object, ranges, folds, parallel_trials)
-  bdl_tune(search, object$x, object$response$y, random, bayesian, verbose, workers)
+  bdl_tune(search, object$x, library_response(object$response), random, bayesian, verbose, workers)
   trials <- as.data.frame(search)
   best <- as.list(trials[bdl_search_best(search) + 1, names(ranges), drop = FALSE])
   asked <- object$asked
@@ -74,7 +74,7 @@ bdl_tune.bdl <- function(object, ranges, random = 5, bayesian = 25, folds = 5, p
 bdl_cross_validate <- function(object, folds = 5, workers = NULL) {
   search <- search_of(one_posterior(object, "cross-validation"), list(), folds, 1)
   if (!is.null(workers)) bdl_search_set_workers(search, workers)
-  bdl_search_run(search, object$x, object$response$y, 1, 0, NULL)
+  bdl_search_run(search, object$x, library_response(object$response), 1, 0, NULL)
   trial <- bdl_search_trial(search, bdl_search_best(search), NULL)
   c(score = trial$score, standard_error = trial$standard_error)
 }

@@ -127,7 +127,7 @@ bad_scalars <- alist(
   bdl_error_invalid_argument = bdl_model(c(2, 1.5)),
   bdl_error_invalid_argument = bdl_model("2"),
   bdl_error_invalid_argument = bdl_model(c(2, 1), likelihood = "categorical"),
-  bdl_error_invalid_argument = bdl_model(c(2, 1), likelihood = "gamma"),
+  bdl_error_invalid_argument = bdl_model(c(2, 1), likelihood = "tweedie"),
   bdl_error_invalid_argument = bdl_model(c(2, 1), activation = 2),
   bdl_error_invalid_argument = bdl_model(c(2, 1), activation = c("relu", "tanh")),
   bdl_error_invalid_argument = bdl_model(c(2, 1), dtype = "half"),
@@ -245,7 +245,7 @@ bad_user_models <- alist(
 )
 
 bad_formulas <- alist(
-  bdl_error_invalid_argument = quick(y ~ a, d, family = "gamma"),
+  bdl_error_invalid_argument = quick(y ~ a, d, family = "tweedie"),
   bdl_error_invalid_argument = quick(y ~ a, d, family = Gamma()),
   bdl_error_invalid_argument = quick(y ~ a, d, family = poisson("identity")),
   bdl_error_label = quick(y ~ a, d, family = poisson),
@@ -254,7 +254,10 @@ bad_formulas <- alist(
   bdl_error_invalid_argument = quick(g ~ a, d, family = "bernoulli"),
   bdl_error_invalid_argument = quick(y ~ 1, d),
   bdl_error_invalid_argument = quick(~a, d),
-  bdl_error_invalid_argument = quick(y ~ a + offset(b), d),
+  bdl_error_invalid_argument = quick(y ~ a + offset(b / 0), d),
+  bdl_error_invalid_argument = quick(y ~ a, d, weights = -1 + 0 * a),
+  bdl_error_invalid_argument = quick(y ~ a, d, weights = 0 * a),
+  error = quick(y ~ a, d, weights = 1:2),
   bdl_error_invalid_argument = quick(y ~ a, d, hiden = 3),
   bdl_error_invalid_argument = quick(y ~ a, d, rank = "wide"),
   bdl_error_invalid_argument = quick(y ~ a, d, hidden = -1),

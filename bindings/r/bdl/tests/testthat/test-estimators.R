@@ -18,7 +18,7 @@ test_that("every method fits networks, but those for linear models", {
   d <- line_data()
   for (method in bdl_methods()) {
     if (is_for_linear_models(method)) {
-      expect_error(quick(y ~ a + b, d, hidden = 3, method = method), "one layer and one output",
+      expect_error(quick(y ~ a + b, d, hidden = 3, method = method), "one layer",
                    class = "bdl_error_unsupported")
       next
     }
@@ -86,4 +86,18 @@ test_that("settings that nothing reads are refused or said", {
   expect_error(fit(control = list(forgetting = 0.9)), "read by streams")
   expect_warning(fit(method = "lo-fi", epochs = 50), "whatever epochs is")
   expect_identical(suppressWarnings(fit(method = "swag", rank = 3, epochs = 5))$settings$rank, "low_rank_moment")
+})
+
+test_that("linear models with a flat prior have the intervals of lm, for several responses, too", {
+  flat <- list(prior_precision = 1e-10, bias_prior_precision = 1e-10)
+  right <- lm(cbind(mpg, hp) ~ wt, mtcars)
+  fit <- bdl_glm(cbind(mpg, hp) ~ wt, mtcars, seed = 1, control = flat)
+  expect_equal(fit$settings$method, "exact-full")
+  expect_equal(unname(coef(fit)), c(coef(right)), tolerance = 1e-6)
+  expect_equal(unname(sqrt(diag(vcov(fit)))), unname(sqrt(diag(vcov(right)))), tolerance = 1e-5)
+  few <- cars[1:6, ]
+  one <- bdl_glm(dist ~ speed, few, seed = 1, control = flat)
+  expect_equal(unname(confint(one)), unname(confint(lm(dist ~ speed, few))), tolerance = 1e-5)
+  expect_equal(unname(predict(one, cars[7:9, ], interval = "prediction")),
+               unname(predict(lm(dist ~ speed, few), cars[7:9, ], interval = "prediction")), tolerance = 1e-5)
 })

@@ -155,3 +155,17 @@ test_that("fits make an ensemble", {
   expect_true(mean(predict(classes, data, type = "class") == data$z) > 0.9)
   expect_error(bdl_ensemble(fits[[1]], classes$members[[1]]), "family or levels", class = "bdl_error_invalid_argument")
 })
+
+test_that("predictors answer of means and links as fits do", {
+  fit <- bdl_glm(am ~ wt, mtcars, family = "binomial", seed = 1, verbose = FALSE)
+  handles <- bdl_handles(fit)
+  x <- as.matrix(mtcars[1:5, "wt", drop = FALSE])
+  predictor <- bdl_predictor(handles$model, handles$posterior, "quadrature")
+  limits <- predict(predictor, x, "interval", of = "mean", level = 0.9)
+  found <- predict(fit, mtcars[1:5, ], interval = "confidence", level = 0.9)
+  expect_equal(drop(limits$lower), unname(found[, "lwr"]))
+  expect_equal(drop(limits$upper), unname(found[, "upr"]))
+  expect_equal(drop(predict(predictor, x, "quantile", probs = 0.5, of = "link")), unname(predict(fit, mtcars[1:5, ], type = "link")))
+  expect_equal(dim(predict(predictor, x, "draws", of = "mean")), c(5L, 500L))
+  expect_error(predict(predictor, x, "interval", of = "link", level = 2), "level")
+})

@@ -70,8 +70,8 @@ test_that("what is not supported is refused by its name, with what to do", {
   refused(bdl(as.matrix(d["x"]), d$time), "class \"Surv\"")
   refused(bdl_glm(as.Date(counts, origin = "2020-01-01") ~ x, d), "class \"Date\".*as.numeric")
   for (family in list(binomial, "binomial", binomial())) {
-    refused(bdl_glm(cbind(counts, 5 - counts) ~ x, d, family = family), "successes and failures.*row of its own")
-    refused(bdl_glm(cbind(logical + 0, 1 - logical) ~ x, d, family = family), "successes and failures")
+    refused(bdl_glm(cbind(counts, 2 - counts) ~ x, d, family = family), "successes and failures are 0 or more")
+    expect_length(coef(bdl_glm(cbind(logical + 0, 1 - logical) ~ x, d, family = family, verbose = FALSE)), 2)
   }
   two <- hushed(bdl_glm(cbind(logical + 0, 1 - logical) ~ x, d, family = "bernoulli", epochs = 5, verbose = FALSE))
   expect_length(coef(two), 4)
@@ -84,7 +84,7 @@ test_that("what is not supported is refused by its name, with what to do", {
   refused(bdl_glm(y ~ x, d[0, ]), "there are no rows")
   refused(bdl_glm(y ~ x, transform(d, y = NA_real_)), "all 60 have some")
   refused(bdl_glm(as.matrix(d["x"])[0, , drop = FALSE], numeric(0)), "there are no rows")
-  refused(bdl_glm(y ~ 1, d), "no predictors")
+  refused(bdl_glm(y ~ 0, d), "neither predictors nor an intercept")
   refused(bdl_glm(text ~ x, d, family = gaussian), "text cannot be the response of family gaussian")
   refused(bdl(as.matrix(d["x"]), d[c("text", "factor")], family = "categorical"), "one column")
 })
