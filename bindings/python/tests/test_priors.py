@@ -245,3 +245,13 @@ def test_precisions_of_inputs_find_the_useful_ones():
     precision = m.optimizer_.prior_precision[:10]
     assert np.median(precision[5:]) > 3 * np.median(precision[:5]), precision
     assert errors["inputs"] < errors["layers"], errors
+
+
+def test_weights_and_normal_priors_go_together():
+    X, y = line()
+    prior = {"intercept": bdl.normal(20, 10), "x0": bdl.normal(1.5, 0.2)}
+    weights = np.arange(len(X)) % 3
+    weighted = bdl.BayesianGLM(prior=prior).fit(X, y, sample_weight=weights)
+    repeated = bdl.BayesianGLM(prior=prior).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert np.allclose(weighted.coef_, repeated.coef_, rtol=1e-9)
+    assert np.allclose(weighted.coef_std_, repeated.coef_std_, rtol=1e-9)
