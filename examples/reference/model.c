@@ -489,11 +489,11 @@ static void rows(void) {
   CHECK(bdl_posterior_mean(posterior, bdl_f64_out(theta, 1, 2)));
   printf("log odds: %.2f + %.2f dose\n", theta[1], theta[0]);
   EXPECT(theta[0] > 0);
-  /* [bdl_model_row_weights] */
-  if (bdl_model_row_weights(logistic))
+  /* [bdl_model_has_row_weights] */
+  if (bdl_model_has_row_weights(logistic))
     printf("the last column of y is a weight\n");
-  /* [bdl_model_row_weights] */
-  EXPECT(bdl_model_row_weights(logistic) == 1);
+  /* [bdl_model_has_row_weights] */
+  EXPECT(bdl_model_has_row_weights(logistic) == 1);
   bdl_optimizer_free(optimizer);
   bdl_posterior_free(posterior);
   bdl_model_free(logistic);
@@ -511,16 +511,84 @@ static void rows(void) {
   printf("%.1f events are expected\n", exp(log_rate));
   /* [bdl_model_set_offsets] */
   EXPECT(near_to(log_rate, 1 + log(100), 1e-14));
-  /* [bdl_model_offsets] */
+  /* [bdl_model_offset_count] */
   const int64_t columns_of_x =
-      bdl_model_inputs(poisson) + bdl_model_offsets(poisson);
-  /* [bdl_model_offsets] */
+      bdl_model_inputs(poisson) + bdl_model_offset_count(poisson);
+  /* [bdl_model_offset_count] */
   EXPECT(columns_of_x == 2);
   bdl_model_free(poisson);
 }
 
+/* Few rows, whose noise is an estimate. */
+static void degrees_of_freedom(void) {
+  bdl_model* model;
+  bdl_posterior* posterior;
+  bdl_optimizer* optimizer;
+  const int64_t sizes[] = {1, 1};
+  const double x[] = {-2, -1, 0, 1, 2}, y[] = {-4.1, -1.8, 0.2, 1.9, 4};
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1,
+                             BDL_GAUSSIAN, &model));
+  CHECK(bdl_posterior_create_full(BDL_F64, 2, &posterior));
+  CHECK(bdl_optimizer_create(model, posterior, "exact-full", 5,
+                             &optimizer));
+  CHECK(bdl_optimizer_set_text(
+      optimizer, "prior_precision=1e-8 learn_prior=0 learn_noise=1"));
+  CHECK(bdl_optimizer_fit(optimizer, bdl_f64(x, 5, 1), bdl_f64(y, 5, 1),
+                          100, NULL, NULL));
+  /* [bdl_model_noise_degrees_of_freedom] */
+  double degrees;
+  CHECK(bdl_model_noise_degrees_of_freedom(model,
+                                           bdl_f64_out(&degrees, 1, 1)));
+  printf("intervals are those of Student's t, %.1f degrees\n", degrees);
+  /* [bdl_model_noise_degrees_of_freedom] */
+  EXPECT(near_to(degrees, 3, 1e-6)); /* 5 rows, 2 parameters */
+  bdl_optimizer_free(optimizer);
+  bdl_posterior_free(posterior);
+  bdl_model_free(model);
+}
+
+/* Counts with more variance than Poisson's, and ordered levels. */
+static void shapes(void) {
+  bdl_model *counts, *ratings;
+  const int64_t sizes[] = {1, 1};
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1,
+                             BDL_NEGATIVE_BINOMIAL, &counts));
+  /* [bdl_model_set_shape] */
+  CHECK(bdl_model_set_shape(counts, 2)); /* variance mu + mu^2 / 2 */
+  /* [bdl_model_set_shape] */
+  /* [bdl_model_get_shape] */
+  double shape;
+  CHECK(bdl_model_get_shape(counts, &shape));
+  printf("theta of MASS::glm.nb: %g\n", shape);
+  /* [bdl_model_get_shape] */
+  EXPECT(shape == 2);
+  bdl_model_free(counts);
+
+  CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1,
+                             BDL_ORDINAL, &ratings));
+  /* [bdl_model_set_levels] */
+  CHECK(bdl_model_set_levels(ratings, 3)); /* bad, fair, good */
+  /* [bdl_model_set_levels] */
+  /* [bdl_model_set_cut_points] */
+  const double start[] = {-1, 1}; /* P(bad) = 1 / (1 + exp(f + 1)) */
+  CHECK(bdl_model_set_cut_points(ratings, bdl_f64(start, 1, 2)));
+  /* [bdl_model_set_cut_points] */
+  /* [bdl_model_level_count] [bdl_model_get_cut_points] */
+  double cut_points[2];
+  int64_t levels = bdl_model_level_count(ratings);
+  CHECK(bdl_model_get_cut_points(ratings,
+                                 bdl_f64_out(cut_points, 1, levels - 1)));
+  printf("%d levels, cut at %g and %g\n", (int)levels, cut_points[0],
+         cut_points[1]);
+  /* [bdl_model_level_count] [bdl_model_get_cut_points] */
+  EXPECT(levels == 3 && cut_points[0] == -1 && cut_points[1] == 1);
+  bdl_model_free(ratings);
+}
+
 int main(void) {
   rows();
+  degrees_of_freedom();
+  shapes();
   perceptron();
   network();
   published();

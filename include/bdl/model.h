@@ -282,7 +282,7 @@ BDL_API int64_t bdl_model_targets(const bdl_model* model);
 BDL_API bdl_status bdl_model_set_row_weights(bdl_model* model, int32_t given);
 
 /** Returns 1 if rows have weights, else 0; 0 for NULL. Since 0.4. */
-BDL_API int32_t bdl_model_row_weights(const bdl_model* model);
+BDL_API int32_t bdl_model_has_row_weights(const bdl_model* model);
 
 /**
  * Says whether rows have offsets. If they do, x has more columns, the last ones: one number for each output
@@ -297,7 +297,7 @@ BDL_API int32_t bdl_model_row_weights(const bdl_model* model);
 BDL_API bdl_status bdl_model_set_offsets(bdl_model* model, int32_t given);
 
 /** Returns the number of offsets of a row: columns of x behind the inputs; 0 for NULL. Since 0.4. */
-BDL_API int64_t bdl_model_offsets(const bdl_model* model);
+BDL_API int64_t bdl_model_offset_count(const bdl_model* model);
 
 /** Returns the bdl_dtype of a model; 0 for NULL. Since 0.1. */
 BDL_API int32_t bdl_model_dtype(const bdl_model* model);
@@ -382,7 +382,7 @@ BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_mat
  * They are infinite where the noise is known, or learned otherwise. Source: Gelman et al. 2013, Bayesian Data
  * Analysis, section 14.2, with the effective degrees of freedom of MacKay 1992. Since 0.4.
  */
-BDL_API bdl_status bdl_model_get_noise_degrees_of_freedom(const bdl_model* model, bdl_matrix_out degrees);
+BDL_API bdl_status bdl_model_noise_degrees_of_freedom(const bdl_model* model, bdl_matrix_out degrees);
 
 /**
  * Sets the degrees of freedom of Student-t noise. Few degrees allow for many outliers; many degrees are
@@ -428,7 +428,7 @@ BDL_API bdl_status bdl_model_get_shape(const bdl_model* model, double* shape);
 BDL_API bdl_status bdl_model_set_levels(bdl_model* model, int64_t levels);
 
 /** Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.4. */
-BDL_API int64_t bdl_model_levels(const bdl_model* model);
+BDL_API int64_t bdl_model_level_count(const bdl_model* model);
 
 /**
  * Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of

@@ -152,15 +152,15 @@ inline void ask_units(const bdl_model* m, const Sizes& sizes) {
   ASK(bdl_model_get_noise_precision, m, matrix(1, targets));
   ASK(bdl_model_get_noise_precision, m, matrix(1, 1));
   ASK(bdl_model_get_noise_covariance, m, matrix(targets, targets));
-  ASK(bdl_model_get_noise_degrees_of_freedom, m, matrix(1, targets));
+  ASK(bdl_model_noise_degrees_of_freedom, m, any_matrix(1, targets));
   ASK(bdl_model_get_degrees_of_freedom, m, number());
   ASK(bdl_model_get_shape, m, number());
-  const int64_t levels = ASK(bdl_model_levels, m);
+  const int64_t levels = ASK(bdl_model_level_count, m);
   ASK(bdl_model_get_cut_points, m, matrix(1, levels > 0 ? levels - 1 : 1));
   ASK(bdl_model_get_standardization, m, matrix(1, sizes.inputs), matrix(1, sizes.inputs), matrix(1, shared),
       matrix(1, shared));
-  ASK(bdl_model_row_weights, m);
-  ASK(bdl_model_offsets, m);
+  ASK(bdl_model_has_row_weights, m);
+  ASK(bdl_model_offset_count, m);
   const int64_t classes = ASK(bdl_model_class_count, m);
   ASK(bdl_model_get_classes, m, matrix(1, classes > 0 ? classes : sizes.outputs));
 }

@@ -348,7 +348,7 @@ void bytes_are_those_of_the_formula(void**) {
       assert_int_equal(summed % count, 0);
       const int64_t sums = 4 * (halves + others * summed / count);
       const int64_t agreement = 64 * others, votes = 2 * 16 * others,
-                    numbers = others * 8 * (6 + 1 + 1);  // 6, a target, and a group of the prior
+                    numbers = others * 8 * (7 + 1 + 1);  // 7, a target, and a group of the prior
       const int64_t expected = sums + agreement + votes + numbers + 16 * (exchanges + others);
       for (const int64_t bytes : received)
         if (bytes != expected)
@@ -383,7 +383,7 @@ void bytes_of_rows_are_those_of_the_formula(void**) {
                   gram = 8 * n * (n + 1) / 2, u = 4 * dimension * rank_of_posterior,
                   vectors = 2 * 4 * dimension,  // gradient and squares
         leverages = 8 * n * ranks, projected = 2 * 4 * rank_of_posterior * n;
-    const int64_t numbers = ranks * 8 * (6 + 1 + 1);  // 6, a target, and a group of the prior
+    const int64_t numbers = ranks * 8 * (7 + 1 + 1);  // 7, a target, and a group of the prior
     // In front of messages: agreement, two votes, sums and rows; six operations on rows, two of which are
     // sums.
     const int64_t fronts = 64 + 2 * 16 + 2 * 16 + 6 * 2 * 16, swaps = 3 * 16 * exchanges;
@@ -424,7 +424,7 @@ void bytes_of_kronecker_factors_are_those_of_the_formula(void**) {
                     n = columns * p.seeds;
       const int64_t rows = 4 * (RankData::rows * (inputs + targets) + columns * (hidden + classes) +
                                 n * (hidden + classes + 2)),
-                    gradient = 4 * dimension, numbers = ranks * 8 * (6 + 1 + 1);
+                    gradient = 4 * dimension, numbers = ranks * 8 * (7 + 1 + 1);
       // In front of messages: agreement, two votes, sums and rows, and the gradient's vote and parts.
       const int64_t fronts = 64 + 2 * 16 + 2 * 16 + 2 * 16, swaps = 16 * exchanges;
       assert_int_equal(std::accumulate(received.begin(), received.end(), int64_t{0}),

@@ -279,7 +279,7 @@ void constant_offsets_are_biases(void**) {
     OK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 1, likelihood, &without));
     OK(bdl_model_copy(without, &with));
     OK(bdl_model_set_offsets(with, 1));
-    assert_int_equal(bdl_model_offsets(with), 1);
+    assert_int_equal(bdl_model_offset_count(with), 1);
     assert_int_equal(bdl_model_inputs(with), inputs);
     const int64_t d = bdl_model_parameters(with);
     Vector theta(static_cast<std::size_t>(d), 0.3), moved = theta;
@@ -342,8 +342,8 @@ void sources_are_the_same(void**) {
       bdl_posterior* q = nullptr;
       bdl_optimizer* o = nullptr;
       OK(bdl_load_bytes(bytes.data(), size, nullptr, &m, &q, &o));
-      assert_int_equal(bdl_model_offsets(m), 1);
-      assert_int_equal(bdl_model_row_weights(m), 1);
+      assert_int_equal(bdl_model_offset_count(m), 1);
+      assert_int_equal(bdl_model_has_row_weights(m), 1);
       Learner loaded{Model(m), Posterior(q), Optimizer(o)};
       loaded.fit(given.first.view(), given.second.view(), 2);
       fitted.fit(given.first.view(), given.second.view(), 2);
@@ -381,8 +381,8 @@ void wrong_weights_are_refused(void**) {
   Model model = make_mlp(BDL_F64, {inputs, 1}, BDL_BERNOULLI);
   assert_int_equal(bdl_model_set_row_weights(model.get(), 2), BDL_ERROR_INVALID_ARGUMENT);
   assert_int_equal(bdl_model_set_row_weights(nullptr, 1), BDL_ERROR_INVALID_ARGUMENT);
-  assert_int_equal(bdl_model_row_weights(nullptr), 0);
-  assert_int_equal(bdl_model_offsets(nullptr), 0);
+  assert_int_equal(bdl_model_has_row_weights(nullptr), 0);
+  assert_int_equal(bdl_model_offset_count(nullptr), 0);
   OK(bdl_model_set_row_weights(model.get(), 1));
   Learner l(std::move(model), BDL_F64, FULL, rows, "exact-full");
   const auto fit = [&](const Table& y) {

@@ -47,7 +47,7 @@ bool has_shape(bdl_likelihood kind) {
 
 Vector shape_of(const Model& model) {
   const auto kind = static_cast<bdl_likelihood>(bdl_model_likelihood(model.get()));
-  Vector shape(kind == BDL_ORDINAL ? static_cast<size_t>(bdl_model_levels(model.get()) - 1) : 1);
+  Vector shape(kind == BDL_ORDINAL ? static_cast<size_t>(bdl_model_level_count(model.get()) - 1) : 1);
   if (kind == BDL_ORDINAL)
     OK(bdl_model_get_cut_points(model.get(),
                                 bdl_f64_out(shape.data(), 1, static_cast<int64_t>(shape.size()))));
@@ -210,10 +210,10 @@ void errors_say_what_is_expected(void**) {
   is(bdl_model_set_levels(gamma.get(), 3), BDL_ERROR_UNSUPPORTED, "not ordinal");
   const double wrong[] = {1, 1}, right[] = {-1, 1, 2};
   is(bdl_model_set_cut_points(ordinal.get(), bdl_f64(wrong, 1, 2)), BDL_ERROR_INVALID_ARGUMENT, "ascending");
-  assert_int_equal(bdl_model_levels(ordinal.get()), 3);
+  assert_int_equal(bdl_model_level_count(ordinal.get()), 3);
   OK(bdl_model_set_cut_points(ordinal.get(), bdl_f64(right, 1, 3)));
-  assert_int_equal(bdl_model_levels(ordinal.get()), 4);
-  assert_int_equal(bdl_model_levels(gamma.get()), 0);
+  assert_int_equal(bdl_model_level_count(ordinal.get()), 4);
+  assert_int_equal(bdl_model_level_count(gamma.get()), 0);
   bdl_model* model = nullptr;
   const int64_t sizes[] = {2, 3};
   is(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_TANH, 1, BDL_ORDINAL, &model), BDL_ERROR_INVALID_ARGUMENT,

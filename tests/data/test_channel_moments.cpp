@@ -1,7 +1,7 @@
 // Means and scales of images: one of each channel, from all its pixels.
 #include <cmath>
 
-#include "data/standardization.hpp"
+#include "support/column_moments.hpp"
 #include "support/verify.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // Means and standard deviations of columns: of any layout and type, missing numbers left out, constants
 // found, and nothing lost beside large means.
-#include "data/standardization.hpp"
+#include "support/column_moments.hpp"
 #include "support/verify.hpp"
 
 namespace {

@@ -396,9 +396,9 @@ def bdl_model_set_row_weights(model, given):
     """
     return _lowlevel.bdl_model_set_row_weights(model, given)
 
-def bdl_model_row_weights(model):
+def bdl_model_has_row_weights(model):
     r""" Returns 1 if rows have weights, else 0; 0 for NULL. Since 0.4."""
-    return _lowlevel.bdl_model_row_weights(model)
+    return _lowlevel.bdl_model_has_row_weights(model)
 
 def bdl_model_set_offsets(model, given):
     r"""
@@ -415,9 +415,9 @@ def bdl_model_set_offsets(model, given):
     """
     return _lowlevel.bdl_model_set_offsets(model, given)
 
-def bdl_model_offsets(model):
+def bdl_model_offset_count(model):
     r""" Returns the number of offsets of a row: columns of x behind the inputs; 0 for NULL. Since 0.4."""
-    return _lowlevel.bdl_model_offsets(model)
+    return _lowlevel.bdl_model_offset_count(model)
 
 def bdl_model_dtype(model):
     r""" Returns the bdl_dtype of a model; 0 for NULL. Since 0.1."""
@@ -515,7 +515,7 @@ def bdl_model_get_noise_precision(model, precision):
     """
     return _lowlevel.bdl_model_get_noise_precision(model, precision)
 
-def bdl_model_get_noise_degrees_of_freedom(model, degrees):
+def bdl_model_noise_degrees_of_freedom(model, degrees):
     r"""
     Reads the degrees of freedom of the estimate of Gaussian noise, into 1 x targets. Fits of generalised linear
     models by the methods exact-* that learn the noise count them: the number of targets less the effective
@@ -525,7 +525,7 @@ def bdl_model_get_noise_degrees_of_freedom(model, degrees):
     They are infinite where the noise is known, or learned otherwise. Source: Gelman et al. 2013, Bayesian Data
     Analysis, section 14.2, with the effective degrees of freedom of MacKay 1992. Since 0.4.
     """
-    return _lowlevel.bdl_model_get_noise_degrees_of_freedom(model, degrees)
+    return _lowlevel.bdl_model_noise_degrees_of_freedom(model, degrees)
 
 def bdl_model_set_degrees_of_freedom(model, degrees_of_freedom):
     r"""
@@ -582,9 +582,9 @@ def bdl_model_set_levels(model, levels):
     """
     return _lowlevel.bdl_model_set_levels(model, levels)
 
-def bdl_model_levels(model):
+def bdl_model_level_count(model):
     r""" Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.4."""
-    return _lowlevel.bdl_model_levels(model)
+    return _lowlevel.bdl_model_level_count(model)
 
 def bdl_model_set_cut_points(model, cut_points):
     r"""

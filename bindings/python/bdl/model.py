@@ -230,7 +230,7 @@ class Model(Handle):
         >>> optimizer.fit([0.0, 1.0, 2.0], [[0.1, 59], [0.2, 60], [0.3, 62]], epochs=100)
         True
         """
-        return bool(lowlevel.bdl_model_row_weights(self._handle))
+        return bool(lowlevel.bdl_model_has_row_weights(self._handle))
 
     @row_weights.setter
     def row_weights(self, given: bool) -> None:
@@ -251,7 +251,7 @@ class Model(Handle):
         >>> model.evaluate([0.0, 3.0], [[5.0, 0.25]])
         array([[3.25]])
         """
-        return lowlevel.bdl_model_offsets(self._handle)
+        return lowlevel.bdl_model_offset_count(self._handle)
 
     @offsets.setter
     def offsets(self, given: bool) -> None:
@@ -385,7 +385,7 @@ class Model(Handle):
         >>> model.cut_points.round(2)
         array([-1.1,  0. ,  1.1])
         """
-        return lowlevel.bdl_model_levels(self._handle)
+        return lowlevel.bdl_model_level_count(self._handle)
 
     @levels.setter
     def levels(self, levels: int) -> None:
@@ -537,7 +537,7 @@ class Model(Handle):
         array([inf])
         """
         degrees = arrays.empty(1, self.targets)
-        lowlevel.bdl_model_get_noise_degrees_of_freedom(self._handle, degrees)
+        lowlevel.bdl_model_noise_degrees_of_freedom(self._handle, degrees)
         return degrees[0]
 
     @property

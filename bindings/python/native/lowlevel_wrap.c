@@ -4163,7 +4163,7 @@ fail:
 }
 
 
-SWIGINTERN PyObject *_wrap_bdl_model_row_weights(PyObject *self, PyObject *args) {
+SWIGINTERN PyObject *_wrap_bdl_model_has_row_weights(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
   Argument argument1 = {
@@ -4183,7 +4183,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_row_weights(PyObject *self, PyObject *args)
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = bdl_model_row_weights((struct bdl_model const *)arg1);
+      result = bdl_model_has_row_weights((struct bdl_model const *)arg1);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -4251,7 +4251,7 @@ fail:
 }
 
 
-SWIGINTERN PyObject *_wrap_bdl_model_offsets(PyObject *self, PyObject *args) {
+SWIGINTERN PyObject *_wrap_bdl_model_offset_count(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
   Argument argument1 = {
@@ -4271,7 +4271,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_offsets(PyObject *self, PyObject *args) {
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = bdl_model_offsets((struct bdl_model const *)arg1);
+      result = bdl_model_offset_count((struct bdl_model const *)arg1);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -4790,7 +4790,7 @@ fail:
 }
 
 
-SWIGINTERN PyObject *_wrap_bdl_model_get_noise_degrees_of_freedom(PyObject *self, PyObject *args) {
+SWIGINTERN PyObject *_wrap_bdl_model_noise_degrees_of_freedom(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
   bdl_matrix_out arg2 ;
@@ -4803,7 +4803,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_noise_degrees_of_freedom(PyObject *self
   PyObject *swig_obj[2] ;
   bdl_status result;
   
-  if (!SWIG_Python_UnpackTuple(args, "bdl_model_get_noise_degrees_of_freedom", 2, 2, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "bdl_model_noise_degrees_of_freedom", 2, 2, swig_obj)) SWIG_fail;
   {
     void* handle;
     if (handle_argument(swig_obj[0], "model","bdl_model", READS, &handle, &argument1) < 0) SWIG_fail;
@@ -4817,7 +4817,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_get_noise_degrees_of_freedom(PyObject *self
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = (bdl_status)bdl_model_get_noise_degrees_of_freedom((struct bdl_model const *)arg1,arg2);
+      result = (bdl_status)bdl_model_noise_degrees_of_freedom((struct bdl_model const *)arg1,arg2);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -5083,7 +5083,7 @@ fail:
 }
 
 
-SWIGINTERN PyObject *_wrap_bdl_model_levels(PyObject *self, PyObject *args) {
+SWIGINTERN PyObject *_wrap_bdl_model_level_count(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   bdl_model *arg1 = (bdl_model *) 0 ;
   Argument argument1 = {
@@ -5103,7 +5103,7 @@ SWIGINTERN PyObject *_wrap_bdl_model_levels(PyObject *self, PyObject *args) {
     begin_call();
     {
       SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-      result = bdl_model_levels((struct bdl_model const *)arg1);
+      result = bdl_model_level_count((struct bdl_model const *)arg1);
       SWIG_PYTHON_THREAD_END_ALLOW;
     }
     end_call();
@@ -18943,7 +18943,7 @@ static PyMethodDef SwigMethods[] = {
 		":type given: int32_t\n"
 		":param given: 1: rows have weights, 0: they have none, as in a new model\n"
 		""},
-	 { "bdl_model_row_weights", _wrap_bdl_model_row_weights, METH_O, " Returns 1 if rows have weights, else 0; 0 for NULL. Since 0.4."},
+	 { "bdl_model_has_row_weights", _wrap_bdl_model_has_row_weights, METH_O, " Returns 1 if rows have weights, else 0; 0 for NULL. Since 0.4."},
 	 { "bdl_model_set_offsets", _wrap_bdl_model_set_offsets, METH_VARARGS, "\n"
 		"Says whether rows have offsets. If they do, x has more columns, the last ones: one number for each output\n"
 		"(for each target with BDL_HETEROSCEDASTIC), which is added to it: f(x) + offset. This holds wherever x is\n"
@@ -18956,7 +18956,7 @@ static PyMethodDef SwigMethods[] = {
 		":type given: int32_t\n"
 		":param given: 1: rows have offsets, 0: they have none, as in a new model\n"
 		""},
-	 { "bdl_model_offsets", _wrap_bdl_model_offsets, METH_O, " Returns the number of offsets of a row: columns of x behind the inputs; 0 for NULL. Since 0.4."},
+	 { "bdl_model_offset_count", _wrap_bdl_model_offset_count, METH_O, " Returns the number of offsets of a row: columns of x behind the inputs; 0 for NULL. Since 0.4."},
 	 { "bdl_model_dtype", _wrap_bdl_model_dtype, METH_O, " Returns the bdl_dtype of a model; 0 for NULL. Since 0.1."},
 	 { "bdl_model_likelihood", _wrap_bdl_model_likelihood, METH_O, " Returns the bdl_likelihood of a model; 0 for NULL. Since 0.1."},
 	 { "bdl_model_activation", _wrap_bdl_model_activation, METH_O, "\n"
@@ -19023,7 +19023,7 @@ static PyMethodDef SwigMethods[] = {
 		"Returns BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(); of a learned covariance it reads 1 /\n"
 		"R_cc. Since 0.1.\n"
 		""},
-	 { "bdl_model_get_noise_degrees_of_freedom", _wrap_bdl_model_get_noise_degrees_of_freedom, METH_VARARGS, "\n"
+	 { "bdl_model_noise_degrees_of_freedom", _wrap_bdl_model_noise_degrees_of_freedom, METH_VARARGS, "\n"
 		"Reads the degrees of freedom of the estimate of Gaussian noise, into 1 x targets. Fits of generalised linear\n"
 		"models by the methods exact-* that learn the noise count them: the number of targets less the effective\n"
 		"number of parameters, as n - p of linear regression with a flat prior. By them predictions where q(f | x) is\n"
@@ -19072,7 +19072,7 @@ static PyMethodDef SwigMethods[] = {
 		":type levels: int64_t\n"
 		":param levels: 2 to 1000\n"
 		""},
-	 { "bdl_model_levels", _wrap_bdl_model_levels, METH_O, " Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.4."},
+	 { "bdl_model_level_count", _wrap_bdl_model_level_count, METH_O, " Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.4."},
 	 { "bdl_model_set_cut_points", _wrap_bdl_model_set_cut_points, METH_VARARGS, "\n"
 		"Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of\n"
 		"levels (McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns\n"

@@ -224,7 +224,7 @@ bdl_status bdl_model_get_noise_covariance(const bdl_model* model, bdl_matrix_out
   });
 }
 
-bdl_status bdl_model_get_noise_degrees_of_freedom(const bdl_model* model, bdl_matrix_out degrees) {
+bdl_status bdl_model_noise_degrees_of_freedom(const bdl_model* model, bdl_matrix_out degrees) {
   return guard(__func__, model, "model", [&](const auto& m) {
     check_gaussian(m.likelihood);
     const Index targets = m.likelihood.targets();
@@ -279,7 +279,7 @@ bdl_status bdl_model_set_levels(bdl_model* model, int64_t levels) {
   });
 }
 
-int64_t bdl_model_levels(const bdl_model* model) {
+int64_t bdl_model_level_count(const bdl_model* model) {
   if (!model) return 0;
   return std::visit(
       [](const auto& m) {

@@ -107,8 +107,7 @@ void ExactElbo::best_noise_covariance(MatrixView<double> out) const {
 
 void ExactElbo::write_residual_products(MatrixView<double> out) const {
   for (Index c = 0; c < out.cols; ++c)
-    for (Index b = c; b < out.rows; ++b)
-      out(b, c) = sums_.products(b, c) - (b == c ? sums_.variances(c) : 0);
+    for (Index b = c; b < out.rows; ++b) out(b, c) = sums_.products(b, c) - (b == c ? sums_.variances(c) : 0);
 }
 
 std::vector<double> ExactElbo::noise_degrees(bool learns_prior) const {

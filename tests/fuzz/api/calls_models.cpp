@@ -169,8 +169,8 @@ BDL_CALLS(bdl_model_set_levels) {
   s.changes(bdl_model_set_levels, With{any(s).handle, s.index(4)});
 }
 
-BDL_CALLS(bdl_model_levels) {
-  s.asks(bdl_model_levels, With{any(s).handle});
+BDL_CALLS(bdl_model_level_count) {
+  s.asks(bdl_model_level_count, With{any(s).handle});
 }
 
 BDL_CALLS(bdl_model_set_cut_points) {
@@ -210,19 +210,23 @@ BDL_CALLS(bdl_model_class_count) {
 }
 
 BDL_CALLS(bdl_model_set_row_weights) {
-  s.changes(bdl_model_set_row_weights, With{any(s).handle, s.small_integer()});
+  // Rows with them have other shapes than most calls give.
+  s.changes(bdl_model_set_row_weights,
+            With{any(s).handle, static_cast<std::int32_t>(s.faulty() ? s.bytes.below(3) : 0)});
 }
 
-BDL_CALLS(bdl_model_row_weights) {
-  s.asks(bdl_model_row_weights, With{any(s).handle});
+BDL_CALLS(bdl_model_has_row_weights) {
+  s.asks(bdl_model_has_row_weights, With{any(s).handle});
 }
 
 BDL_CALLS(bdl_model_set_offsets) {
-  s.changes(bdl_model_set_offsets, With{any(s).handle, s.small_integer()});
+  // Rows with them have other shapes than most calls give.
+  s.changes(bdl_model_set_offsets,
+            With{any(s).handle, static_cast<std::int32_t>(s.faulty() ? s.bytes.below(3) : 0)});
 }
 
-BDL_CALLS(bdl_model_offsets) {
-  s.asks(bdl_model_offsets, With{any(s).handle});
+BDL_CALLS(bdl_model_offset_count) {
+  s.asks(bdl_model_offset_count, With{any(s).handle});
 }
 
 BDL_CALLS(bdl_model_get_classes) {
@@ -239,6 +243,11 @@ BDL_CALLS(bdl_model_set_noise_covariance) {
 BDL_CALLS(bdl_model_get_noise_covariance) {
   auto& m = any(s);
   s.reads(bdl_model_get_noise_covariance, With{m.handle, s.out(m.shape.outputs, m.shape.outputs)});
+}
+
+BDL_CALLS(bdl_model_noise_degrees_of_freedom) {
+  auto& m = any(s);
+  s.reads(bdl_model_noise_degrees_of_freedom, With{m.handle, s.out(1, m.shape.targets, Finite::or_infinite)});
 }
 
 BDL_CALLS(bdl_model_set_standardization) {

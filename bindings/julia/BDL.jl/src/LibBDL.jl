@@ -698,8 +698,8 @@ end
 """
 Returns 1 if rows have weights, else 0; 0 for NULL. Since 0.4.
 """
-function bdl_model_row_weights(model::Union{bdl_model,Ptr{bdl_model}})
-    return ccall((:bdl_model_row_weights, libbdl), Int32, (Ptr{bdl_model},), model)
+function bdl_model_has_row_weights(model::Union{bdl_model,Ptr{bdl_model}})
+    return ccall((:bdl_model_has_row_weights, libbdl), Int32, (Ptr{bdl_model},), model)
 end
 
 """
@@ -721,8 +721,8 @@ end
 """
 Returns the number of offsets of a row: columns of x behind the inputs; 0 for NULL. Since 0.4.
 """
-function bdl_model_offsets(model::Union{bdl_model,Ptr{bdl_model}})
-    return ccall((:bdl_model_offsets, libbdl), Int64, (Ptr{bdl_model},), model)
+function bdl_model_offset_count(model::Union{bdl_model,Ptr{bdl_model}})
+    return ccall((:bdl_model_offset_count, libbdl), Int64, (Ptr{bdl_model},), model)
 end
 
 """
@@ -843,8 +843,8 @@ densities, with the usual scale; so has (theta_j - mu_j) / sqrt(Sigma_jj) for a 
 They are infinite where the noise is known, or learned otherwise. Source: Gelman et al. 2013, Bayesian Data
 Analysis, section 14.2, with the effective degrees of freedom of MacKay 1992. Since 0.4.
 """
-function bdl_model_get_noise_degrees_of_freedom(model::Union{bdl_model,Ptr{bdl_model}}, degrees::Union{bdl_matrix_out,MatrixView})
-    return ccall((:bdl_model_get_noise_degrees_of_freedom, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix_out,), model, degrees)
+function bdl_model_noise_degrees_of_freedom(model::Union{bdl_model,Ptr{bdl_model}}, degrees::Union{bdl_matrix_out,MatrixView})
+    return ccall((:bdl_model_noise_degrees_of_freedom, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix_out,), model, degrees)
 end
 
 """
@@ -910,8 +910,8 @@ end
 """
 Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.4.
 """
-function bdl_model_levels(model::Union{bdl_model,Ptr{bdl_model}})
-    return ccall((:bdl_model_levels, libbdl), Int64, (Ptr{bdl_model},), model)
+function bdl_model_level_count(model::Union{bdl_model,Ptr{bdl_model}})
+    return ccall((:bdl_model_level_count, libbdl), Int64, (Ptr{bdl_model},), model)
 end
 
 """

@@ -26,7 +26,7 @@ Returns whether the last column of Y is a weight ([`set_row_weights!`](@ref)).
 has_row_weights(Model((6, 1)))  # false
 ```
 """
-has_row_weights(model::Model) = LibBDL.bdl_model_row_weights(alive(model)) == 1
+has_row_weights(model::Model) = LibBDL.bdl_model_has_row_weights(alive(model)) == 1
 
 """
     set_offsets!(model, given = true)
@@ -53,7 +53,7 @@ Returns the number of offsets of a row, columns of X behind the inputs ([`set_of
 noffsets(Model((6, 1)))  # 0
 ```
 """
-noffsets(model::Model) = Int(LibBDL.bdl_model_offsets(alive(model)))
+noffsets(model::Model) = Int(LibBDL.bdl_model_offset_count(alive(model)))
 
 "The weights of n rows as numbers, or nothing."
 checked_weights(::Nothing, n) = nothing

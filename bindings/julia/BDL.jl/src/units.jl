@@ -98,7 +98,7 @@ Returns the number of levels of an `:ordinal` model, 0 for others.
 levels(Model((6, 1); likelihood = :ordinal))  # 2
 ```
 """
-levels(model::Model) = Int(LibBDL.bdl_model_levels(alive(model)))
+levels(model::Model) = Int(LibBDL.bdl_model_level_count(alive(model)))
 
 """
     set_levels!(model, levels)
@@ -226,7 +226,7 @@ noise_degrees_of_freedom(model)
 """
 function noise_degrees_of_freedom(model::Model)
     degrees = Vector{Float64}(undef, ntargets(model))
-    return filled(view -> LibBDL.bdl_model_get_noise_degrees_of_freedom(handle(model), view), degrees, look_row)
+    return filled(view -> LibBDL.bdl_model_noise_degrees_of_freedom(handle(model), view), degrees, look_row)
 end
 
 """

@@ -95,9 +95,9 @@ bdl_model_set_row_weights <- function(model, given)
   invisible(.Call('R_swig_bdl_model_set_row_weights', model, given, FALSE, PACKAGE='bdl'))
 }
 
-bdl_model_row_weights <- function(model)
+bdl_model_has_row_weights <- function(model)
 {
-  .Call('R_swig_bdl_model_row_weights', model, FALSE, PACKAGE='bdl')
+  .Call('R_swig_bdl_model_has_row_weights', model, FALSE, PACKAGE='bdl')
 }
 
 bdl_model_set_offsets <- function(model, given)
@@ -105,9 +105,9 @@ bdl_model_set_offsets <- function(model, given)
   invisible(.Call('R_swig_bdl_model_set_offsets', model, given, FALSE, PACKAGE='bdl'))
 }
 
-bdl_model_offsets <- function(model)
+bdl_model_offset_count <- function(model)
 {
-  .Call('R_swig_bdl_model_offsets', model, FALSE, PACKAGE='bdl')
+  .Call('R_swig_bdl_model_offset_count', model, FALSE, PACKAGE='bdl')
 }
 
 bdl_model_dtype <- function(model)
@@ -160,9 +160,9 @@ bdl_model_get_noise_precision <- function(model, precision)
   .Call('R_swig_bdl_model_get_noise_precision', model, precision, FALSE, PACKAGE='bdl')
 }
 
-bdl_model_get_noise_degrees_of_freedom <- function(model, degrees)
+bdl_model_noise_degrees_of_freedom <- function(model, degrees)
 {
-  .Call('R_swig_bdl_model_get_noise_degrees_of_freedom', model, degrees, FALSE, PACKAGE='bdl')
+  .Call('R_swig_bdl_model_noise_degrees_of_freedom', model, degrees, FALSE, PACKAGE='bdl')
 }
 
 bdl_model_set_degrees_of_freedom <- function(model, degrees_of_freedom)
@@ -190,9 +190,9 @@ bdl_model_set_levels <- function(model, levels)
   invisible(.Call('R_swig_bdl_model_set_levels', model, levels, FALSE, PACKAGE='bdl'))
 }
 
-bdl_model_levels <- function(model)
+bdl_model_level_count <- function(model)
 {
-  .Call('R_swig_bdl_model_levels', model, FALSE, PACKAGE='bdl')
+  .Call('R_swig_bdl_model_level_count', model, FALSE, PACKAGE='bdl')
 }
 
 bdl_model_set_cut_points <- function(model, cut_points)

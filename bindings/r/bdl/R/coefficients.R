@@ -64,7 +64,7 @@ limits_of <- function(object, parm, level, base = NULL) {
 coefficient_degrees <- function(object, estimate = coef(object)) {
   degrees <- Inf
   if (is_linear(object) && object$family == "gaussian" && object$settings$noise == "gaussian") {
-    degrees <- bdl_model_get_noise_degrees_of_freedom(handles_of(object)$model, c(1, object$response$outputs))
+    degrees <- bdl_model_noise_degrees_of_freedom(handles_of(object)$model, c(1, object$response$outputs))
   }
   rep(drop(degrees), each = length(estimate) / length(degrees))
 }

@@ -29,7 +29,7 @@ write_names <- function(model, what, count, names, title) {
 class_count <- function(model) {
   outputs <- bdl_model_outputs(model)
   likelihood <- bdl_model_likelihood(model)
-  if (likelihood == BDL_ORDINAL) return(bdl_model_levels(model))
+  if (likelihood == BDL_ORDINAL) return(bdl_model_level_count(model))
   if (likelihood == BDL_CATEGORICAL) outputs else if (likelihood %in% likelihoods[binary_families] && outputs == 1) 2 else 0
 }
 

@@ -19,7 +19,7 @@ bdl_predictor <- function(model, posterior, method = "monte_carlo", samples = bd
   attr(predictor, "facts") <- list(
     method = method, samples = samples * length(models), outputs = outputs, targets = targets,
     means = if (likelihood == "heteroscedastic") targets else outputs,
-    moments = if (likelihood == "ordinal") bdl_model_levels(model) else if (likelihood == "heteroscedastic") targets else outputs,
+    moments = if (likelihood == "ordinal") bdl_model_level_count(model) else if (likelihood == "heteroscedastic") targets else outputs,
     has_variance = likelihood != "student_t" || all(vapply(models, bdl_model_get_degrees_of_freedom, 0) > 2),
     has_information = likelihood != "categorical" || method != "linearized"
   )

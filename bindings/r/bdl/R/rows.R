@@ -60,8 +60,8 @@ set_rows_of <- function(model, response) {
   offsets <- offset_count(response)
   if (offsets > 0) {
     bdl_model_set_offsets(model, 1)
-    if (bdl_model_offsets(model) != offsets) {
-      refuse("offset has ", offsets, " columns, expected ", bdl_model_offsets(model), ", one for each output", call = NULL)
+    if (bdl_model_offset_count(model) != offsets) {
+      refuse("offset has ", offsets, " columns, expected ", bdl_model_offset_count(model), ", one for each output", call = NULL)
     }
   }
   model

@@ -2366,7 +2366,7 @@ R_swig_bdl_model_set_row_weights ( SEXP model, SEXP given, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_model_row_weights ( SEXP model, SEXP s_swig_copy)
+R_swig_bdl_model_has_row_weights ( SEXP model, SEXP s_swig_copy)
 {
   int32_t result;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -2377,13 +2377,13 @@ R_swig_bdl_model_row_weights ( SEXP model, SEXP s_swig_copy)
 
   {
     given1 = model;
-    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_row_weights", "model")
-    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_row_weights", "model");
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_has_row_weights", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_has_row_weights", "model");
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = bdl_model_row_weights((struct bdl_model const *)arg1);
+    result = bdl_model_has_row_weights((struct bdl_model const *)arg1);
     bdlr_call_end(&call);
   }
   {
@@ -2450,7 +2450,7 @@ R_swig_bdl_model_set_offsets ( SEXP model, SEXP given, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_model_offsets ( SEXP model, SEXP s_swig_copy)
+R_swig_bdl_model_offset_count ( SEXP model, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -2461,13 +2461,13 @@ R_swig_bdl_model_offsets ( SEXP model, SEXP s_swig_copy)
 
   {
     given1 = model;
-    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_offsets", "model")
-    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_offsets", "model");
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_offset_count", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_offset_count", "model");
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = bdl_model_offsets((struct bdl_model const *)arg1);
+    result = bdl_model_offset_count((struct bdl_model const *)arg1);
     bdlr_call_end(&call);
   }
   {
@@ -2972,7 +2972,7 @@ R_swig_bdl_model_get_noise_precision ( SEXP model, SEXP precision, SEXP s_swig_c
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_model_get_noise_degrees_of_freedom ( SEXP model, SEXP degrees, SEXP s_swig_copy)
+R_swig_bdl_model_noise_degrees_of_freedom ( SEXP model, SEXP degrees, SEXP s_swig_copy)
 {
   bdl_status result;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -2986,18 +2986,18 @@ R_swig_bdl_model_get_noise_degrees_of_freedom ( SEXP model, SEXP degrees, SEXP s
 
   {
     given1 = model;
-    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_get_noise_degrees_of_freedom", "model")
-    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_get_noise_degrees_of_freedom", "model");
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_noise_degrees_of_freedom", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_noise_degrees_of_freedom", "model");
   }
   {
-    arg2 = bdlr_matrix_out(degrees, &array2, "bdl_model_get_noise_degrees_of_freedom", "degrees");
+    arg2 = bdlr_matrix_out(degrees, &array2, "bdl_model_noise_degrees_of_freedom", "degrees");
     PROTECT(array2);
     ++r_nprotect;
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = (bdl_status)bdl_model_get_noise_degrees_of_freedom((struct bdl_model const *)arg1,arg2);
+    result = (bdl_status)bdl_model_noise_degrees_of_freedom((struct bdl_model const *)arg1,arg2);
     bdlr_call_end(&call);
   }
   {
@@ -3268,7 +3268,7 @@ R_swig_bdl_model_set_levels ( SEXP model, SEXP levels, SEXP s_swig_copy)
 
 
 SWIGEXPORT SEXP
-R_swig_bdl_model_levels ( SEXP model, SEXP s_swig_copy)
+R_swig_bdl_model_level_count ( SEXP model, SEXP s_swig_copy)
 {
   int64_t result;
   bdl_model *arg1 = (bdl_model *) 0 ;
@@ -3279,13 +3279,13 @@ R_swig_bdl_model_levels ( SEXP model, SEXP s_swig_copy)
 
   {
     given1 = model;
-    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_levels", "model")
-    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_levels", "model");
+    arg1 = model == R_NilValue && BDLR_TAKES_NULL("bdl_model_level_count", "model")
+    ? NULL : (bdl_model *)bdlr_handle(model, BDLR_MODEL, 0, "bdl_model_level_count", "model");
   }
   {
     bdlr_call call;
     bdlr_call_begin(&call);
-    result = bdl_model_levels((struct bdl_model const *)arg1);
+    result = bdl_model_level_count((struct bdl_model const *)arg1);
     bdlr_call_end(&call);
   }
   {
@@ -16104,7 +16104,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_search_run", (DL_FUNC) &R_swig_bdl_search_run, 7},
    {"R_swig_bdl_network_description", (DL_FUNC) &R_swig_bdl_network_description, 6},
    {"R_swig_bdl_status_name", (DL_FUNC) &R_swig_bdl_status_name, 1},
-   {"R_swig_bdl_model_levels", (DL_FUNC) &R_swig_bdl_model_levels, 2},
+   {"R_swig_bdl_model_level_count", (DL_FUNC) &R_swig_bdl_model_level_count, 2},
    {"R_swig_bdl_method_describe", (DL_FUNC) &R_swig_bdl_method_describe, 2},
    {"R_swig_bdl_model_set_noise_precision", (DL_FUNC) &R_swig_bdl_model_set_noise_precision, 3},
    {"R_swig_bdl_optimizer_evidence", (DL_FUNC) &R_swig_bdl_optimizer_evidence, 4},
@@ -16156,7 +16156,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_optimizer_set_process_noise", (DL_FUNC) &R_swig_bdl_optimizer_set_process_noise, 3},
    {"R_swig_bdl_model_get_name", (DL_FUNC) &R_swig_bdl_model_get_name, 4},
    {"R_swig_bdl_optimizer_set_prior_posterior", (DL_FUNC) &R_swig_bdl_optimizer_set_prior_posterior, 3},
-   {"R_swig_bdl_model_row_weights", (DL_FUNC) &R_swig_bdl_model_row_weights, 2},
+   {"R_swig_bdl_model_has_row_weights", (DL_FUNC) &R_swig_bdl_model_has_row_weights, 2},
    {"R_swig_bdl_search_folds", (DL_FUNC) &R_swig_bdl_search_folds, 3},
    {"R_swig_bdl_optimizer_forecast", (DL_FUNC) &R_swig_bdl_optimizer_forecast, 3},
    {"R_swig_bdl_search_add_choice", (DL_FUNC) &R_swig_bdl_search_add_choice, 4},
@@ -16222,7 +16222,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_predict_draws", (DL_FUNC) &R_swig_bdl_predict_draws, 7},
    {"R_swig_bdl_optimizer_mode_gap", (DL_FUNC) &R_swig_bdl_optimizer_mode_gap, 4},
    {"R_swig_bdl_posterior_set_low_rank_moment", (DL_FUNC) &R_swig_bdl_posterior_set_low_rank_moment, 5},
-   {"R_swig_bdl_model_get_noise_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_get_noise_degrees_of_freedom, 3},
+   {"R_swig_bdl_model_noise_degrees_of_freedom", (DL_FUNC) &R_swig_bdl_model_noise_degrees_of_freedom, 3},
    {"R_swig_bdl_model_set_standardization", (DL_FUNC) &R_swig_bdl_model_set_standardization, 6},
    {"R_swig_bdl_method_standing", (DL_FUNC) &R_swig_bdl_method_standing, 2},
    {"R_swig_bdl_posterior_coefficients", (DL_FUNC) &R_swig_bdl_posterior_coefficients, 6},
@@ -16266,7 +16266,7 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_predict_classes", (DL_FUNC) &R_swig_bdl_predict_classes, 10},
    {"R_swig_bdl_model_get_standardization", (DL_FUNC) &R_swig_bdl_model_get_standardization, 6},
    {"R_swig_bdl_model_jacobian", (DL_FUNC) &R_swig_bdl_model_jacobian, 5},
-   {"R_swig_bdl_model_offsets", (DL_FUNC) &R_swig_bdl_model_offsets, 2},
+   {"R_swig_bdl_model_offset_count", (DL_FUNC) &R_swig_bdl_model_offset_count, 2},
    {"R_swig_bdl_optimizer_prequential", (DL_FUNC) &R_swig_bdl_optimizer_prequential, 2},
    {"R_swig_bdl_posterior_set_full", (DL_FUNC) &R_swig_bdl_posterior_set_full, 4},
    {"R_swig_bdl_model_inputs", (DL_FUNC) &R_swig_bdl_model_inputs, 2},

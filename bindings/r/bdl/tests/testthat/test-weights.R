@@ -176,8 +176,8 @@ test_that("wrong weights are refused in R's terms", {
 
 test_that("models say what rows have", {
   model <- bdl_model(c(2, 1))
-  expect_equal(c(bdl_model_row_weights(model), bdl_model_offsets(model)), c(0, 0))
+  expect_equal(c(bdl_model_has_row_weights(model), bdl_model_offset_count(model)), c(0, 0))
   bdl_model_set_row_weights(model, TRUE)
   bdl_model_set_offsets(model, TRUE)
-  expect_equal(c(bdl_model_row_weights(model), bdl_model_offsets(model), bdl_model_inputs(model)), c(1, 1, 2))
+  expect_equal(c(bdl_model_has_row_weights(model), bdl_model_offset_count(model), bdl_model_inputs(model)), c(1, 1, 2))
 })
