@@ -93,7 +93,7 @@ words = {
         "elrg": "times the outputs of a dense layer or the input channels of a convolution",
     },
     "scales": {
-        "automatic": "evidence for networks that learn their noise with prior_groups layers or shared, except by rule map and mc-reparam; else samples",
+        "automatic": "evidence for networks that learn their noise with prior_groups layers, inputs or shared, except by rule map and mc-reparam; else samples",
         "evidence": "the evidence of the network linearised at the mean, at 11 steps of the training run",
         "samples": "the posterior samples of each step",
     },

@@ -232,9 +232,10 @@ void others_keep_the_prior_of_the_options(void**) {
 void learning_leaves_given_priors_alone(void**) {
   const Data data;
   const Given slope{{0, 0.1, 0, 0}, {left_out, 0.05, left_out, left_out}};
-  for (const char* const method : {"slang-ggn", "laplace", "vogn"})
+  for (const char* const method : {"slang-ggn", "laplace", "vogn", "exact-full", "exact-diagonal"})
     for (const int64_t rank : {int64_t{FULL}, int64_t{0}}) {
-      if (rank == FULL && std::string(method) == "vogn") continue;
+      const std::string word(method);
+      if (rank == FULL ? word == "vogn" || word == "exact-diagonal" : word == "exact-full") continue;
       Learner l(make_mlp(BDL_F64, {features, 1}, BDL_GAUSSIAN, true, BDL_IDENTITY), BDL_F64, rank, rows,
                 method);
       standardize(l, data, true);
@@ -253,6 +254,32 @@ void learning_leaves_given_priors_alone(void**) {
       OK(bdl_optimizer_get_prior(l.optimizer.get(), bdl_f64_out(precision.data(), 1, terms)));
       assert_true(precision[1] == precision[2] && precision[0] != precision[1]);
     }
+}
+
+/// The slopes' precision is at the optimum of the ELBO, beside an intercept whose prior joins parameters too.
+void precisions_beside_an_intercept_are_optimal(void**) {
+  const Data data;
+  const auto elbo_at = [&](double precision, double* learned) {
+    Learner l = make_learner("exact-full", data, {{30, 0, 0, 0}, {5, left_out, left_out, left_out}},
+                             Units::before, BDL_GAUSSIAN);
+    l.set("prior_precision", precision);
+    if (learned) l.set("learn_prior", 1);
+    l.fit(data.inputs(), data.targets(), 1000);
+    double likelihood = 0, kl = 0;
+    OK(bdl_optimizer_running_elbo(l.optimizer.get(), &likelihood, &kl));
+    double m[features], d[features], mean = 0, size = 0;
+    OK(bdl_model_get_standardization(l.model.get(), bdl_f64_out(m, 1, features),
+                                     bdl_f64_out(d, 1, features), bdl_f64_out(&mean, 1, 1),
+                                     bdl_f64_out(&size, 1, 1)));
+    if (learned) *learned = std::pow(size / d[0] / prior_of(l).scale[1], 2);
+    assert_true(prior_of(l).scale[0] == 5);
+    return likelihood - kl;
+  };
+  double learned = 0;
+  const double best = elbo_at(1, &learned);
+  assert_true(std::abs(learned - 1) > 1e-3);
+  assert_close(elbo_at(learned, nullptr), best, 1e-8, "ELBO");
+  for (const double factor : {0.97, 1.03}) assert_true(elbo_at(factor * learned, nullptr) < best - 1e-5);
 }
 
 /// Every family that has room for it learns with the prior of an intercept; others say so.
@@ -420,6 +447,7 @@ int test_normal_priors() {
       cmocka_unit_test(logistic_regression_is_optimal),
       cmocka_unit_test(others_keep_the_prior_of_the_options),
       cmocka_unit_test(learning_leaves_given_priors_alone),
+      cmocka_unit_test(precisions_beside_an_intercept_are_optimal),
       cmocka_unit_test(families_take_priors_of_intercepts),
       cmocka_unit_test(checkpoints_keep_priors),
       cmocka_unit_test(networks_have_priors_of_parameters),

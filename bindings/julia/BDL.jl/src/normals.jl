@@ -82,7 +82,7 @@ end
 function named_place(places, name)
     haskey(places, name) && return places[name]
     names = collect(keys(places))
-    near = argmin(other -> edit_distance(lowercase(name), lowercase(other)), sort(names))
+    near = sort(names; by = other -> edit_distance(lowercase(name), lowercase(other)))[1]
     edit_distance(lowercase(name), lowercase(near)) <= max(1, length(name) ÷ 3) && throw(InvalidArgumentError(
         "the prior has the name \"$name\", which is unknown: did you mean \"$near\"?"))
     shown = join(repr.(sort(names)[1:min(end, 10)]), ", ")
@@ -140,7 +140,7 @@ of [`coefnames`](@ref). The prior of an intercept that you have not given is tha
 coefficient_prior(m).scale
 ```
 """
-coefficient_prior(m::BayesianNetwork) = coefficient_prior(fitted(m).optimizer)
+coefficient_prior(m::BayesianNetwork) = coefficient_prior(fitted(m))
 function coefficient_prior(optimizer::Optimizer)
     count = LibBDL.bdl_model_coefficient_count(handle(optimizer.model), -1)
     location, scale = zeros(count), zeros(count)

@@ -94,10 +94,16 @@ end
     network = fit(BayesianMLP, A, b; hidden = 3, noise = :gaussian, epochs = 5, progress = false,
         prior = (x2 = normal(0, 0.001), layer1 = normal(0, 0.25)))
     @test prior(network.optimizer)[[2, 4, 6]] ≈ fill(1e6, 3) && prior(network.optimizer)[10:13] ≈ fill(16, 4)
-    refused(p, text) = @test_throws text fit(BayesianGLM, A, b; prior = p, progress = false)
+    message(f) = try
+        f()
+        "nothing was refused"
+    catch e
+        sprint(showerror, e)
+    end
+    refused(p, text) = @test occursin(text, message(() -> fit(BayesianGLM, A, b; prior = p, progress = false)))
     refused(Dict("Intercept" => normal(0, 1)), "did you mean \"(Intercept)\"?")
     refused(Dict("weight" => normal(0, 1)), "it must be one of")
     refused(Dict("x1" => 3), "the prior of x1 is 3; it must be normal(location, scale)")
     refused(normal(0, [1, 2, 3]), "the prior has 3 numbers; it must have 1 or 2")
-    @test_throws "it must be positive" normal(0, -1)
+    @test occursin("it must be positive", message(() -> normal(0, -1)))
 end

@@ -39,7 +39,7 @@ def give(optimizer: Optimizer, prior: Normal | Mapping[str, Normal], features: l
     else:
         places = _parameters(model, features)
         shape = (model.parameters,)
-        whole = np.concatenate([_numbers(block) for block in model.blocks if not block.is_bias])
+        whole = np.concatenate([_numbers(block) for block in model.blocks if not block.name.endswith("bias")])
     location, scale = np.zeros(shape), np.full(shape, np.nan)
     given = prior.items() if isinstance(prior, Mapping) else [(None, prior)]
     for name, normal in given:

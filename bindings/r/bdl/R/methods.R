@@ -205,11 +205,27 @@ effective_parameters <- function(object, handles) {
     return(min(object$response$outputs * sum(1 - leverages[, "leverage"] / leverages[, "left_out"]), length(object$response$y)))
   }
   variance <- bdl_posterior_marginal_variance(handles$posterior, c(1, object$parameters))
-  effective <- sum(1 - inverse.rle(object$prior) * drop(variance))
+  effective <- sum(1 - prior_shares(object, drop(variance)))
   most <- min(object$parameters, length(object$response$y))
   if (effective >= 0 && effective <= most * (1 + 1e-6)) return(min(effective, most)) # but for rounding
   unknown("method \"", object$settings$method, "\" has learned variances that do not fit the prior (", format(effective, digits = 3),
           " effective parameters, at most ", most, " are possible): take the default method, or compare models by bdl_loo()")
+}
+
+# The parts of parameters that the prior determines, lambda_j Sigma_jj. A given prior of an intercept joins parameters, but
+# coefficients are independent under it; one that is not given is that of centred inputs, which is a parameter.
+prior_shares <- function(object, variance) {
+  shares <- inverse.rle(object$prior) * variance
+  scale <- object$normal_prior$scale
+  if (!is_normal_prior(object$settings$prior) || length(scale) != length(shares)) return(shares)
+  names <- coefficient_names(object)
+  given <- names(normals_of(object$settings$prior))
+  is_bias <- endsWith(names, "(Intercept)")
+  is_centred <- is_bias & !(names %in% given | "(Intercept)" %in% given)
+  of_biases <- utils::tail(shares, sum(is_bias))
+  shares <- diag(as.matrix(covariance_of(object))) / scale^2
+  shares[is_centred] <- of_biases[is_centred[is_bias]]
+  shares
 }
 
 # The criteria need the degrees of freedom of logLik().

@@ -9,7 +9,7 @@ bdl_optimizer <- function(model, posterior, method = "slang-ggn", data_size, ...
 # A posterior, with its mean and whole precision, normal priors of the parameters, or precisions.
 bdl_set_prior <- function(optimizer, prior) {
   if (is_one_normal(prior)) {
-    bdl_optimizer_set_prior_normal(optimizer, prior$location, prior$scale)
+    bdl_optimizer_set_prior_normal(optimizer, t(prior$location), t(prior$scale))
     return(invisible(optimizer))
   }
   prior <- posterior_of(prior)

@@ -62,9 +62,9 @@ give_normals <- function(optimizer, model, prior, inputs, outputs, bias) {
   }
   scale[is.na(scale)] <- NaN
   if (count > 0) {
-    bdl_optimizer_set_prior_coefficients(optimizer, location, scale)
+    bdl_optimizer_set_prior_coefficients(optimizer, t(location), t(scale))
   } else {
-    bdl_optimizer_set_prior_normal(optimizer, location, scale)
+    bdl_optimizer_set_prior_normal(optimizer, t(location), t(scale))
   }
   invisible(optimizer)
 }

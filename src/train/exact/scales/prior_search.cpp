@@ -33,7 +33,7 @@ PriorSearch<T>::PriorSearch(Optimizer<T>& optimizer, ExactElbo& elbo, Posterior<
     if (!layer.has_bias() || static_cast<Index>(j) < layer.bias_offset) has_weights[group] = true;
   }
   for (std::size_t g = 0; g < has_weights.size(); ++g)
-    if (has_weights[g]) learned_.push_back(g);
+    if (has_weights[g] && static_cast<Index>(g) != prior_.given) learned_.push_back(g);
 }
 
 template <class T>

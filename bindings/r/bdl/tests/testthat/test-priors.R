@@ -97,6 +97,8 @@ test_that("normal priors are in the units of the data", {
   expect_identical(coef(same), coef(fit))
   expect_equal(summary(fit)$coefficient_priors$scale, c(10, 0.2, 5))
   expect_output(print(summary(fit)), "(Intercept) normal(20, 10), a normal(1.5, 0.2), b normal(0, 5)", fixed = TRUE)
+  effective <- attr(logLik(fit), "effective")  # tr(H (H + P)^-1) with the curvature H of the data
+  expect_equal(effective, 3 - sum(c(10, 0.2, 5)^-2 * sd^2) + 1, tolerance = 1e-7)  # the noise counts as one
   expect_identical(coef(unserialize(serialize(fit, NULL))), coef(fit))
 })
 
