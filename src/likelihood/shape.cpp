@@ -115,13 +115,7 @@ void add_expected_shape_terms(const Likelihood& likelihood, double m, double v, 
   if (std::isnan(y)) return;
   ShapeTerms terms = shape_terms(likelihood, sums);
   with_shape(likelihood, [&](auto formulas) {
-    const double width = feature_width(likelihood, m, 0);
-    double total = 0;
-    visit_output_nodes(m, v, width, [&](double, double mass) { total += mass; });
-    visit_output_nodes(m, v, width, [&](double f, double mass) {
-      formulas.add_shape_gradient(likelihood, f, y, weight * mass / total, terms);
-      formulas.add_shape_curvature(likelihood, f, y, weight * mass / total, terms);
-    });
+    formulas.add_expected_shape_terms(likelihood, m, v, y, weight, terms);
   });
 }
 

@@ -235,8 +235,7 @@ ConstSpan<double> ExactSums::shape_sums(const Posterior<double>& q, Team& team) 
 void ExactSums::add_shape(const Posterior<double>& q, const ShardRange& rows, std::span<double> out) {
   constexpr Index part_rows = 64;
   const Index count = rows.count(), parts = (count + part_rows - 1) / part_rows, size = std::ssize(out);
-  estimate_ = estimator_->estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
-                                   std::as_const(y_).matrix(columns(), count), 1, rows.first);
+  estimator_->find_outputs(q, std::as_const(x_).matrix(model_.inputs(), count));
   const auto y = std::as_const(y_).matrix(columns(), count);
   const ConstSpan<double> means = estimator_->means(count), variances = estimator_->variances(count);
   const auto sums = shape_parts_.matrix(size, parts);
