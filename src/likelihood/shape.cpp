@@ -22,6 +22,16 @@ void with_shape(const Likelihood& likelihood, Act&& act) {
   });
 }
 
+template <class Act>
+void with_coupling(const Likelihood& likelihood, Act&& act) {
+  with_formulas(likelihood, [&](auto formulas) {
+    if constexpr (requires(std::span<double> row) {
+                    formulas.add_shape_coupling(likelihood, 0.0, 0.0, 0.0, 1.0, row);
+                  })
+      act(formulas);
+  });
+}
+
 /// Solves I d = g with a little added to the diagonal of I.
 std::vector<double> solve(MatrixView<double> information, ConstSpan<double> gradient) {
   std::vector<double> d(gradient.begin(), gradient.end());
@@ -46,23 +56,28 @@ std::vector<double> moved_cuts(ConstSpan<double> cuts, ConstSpan<double> step, d
   return next;
 }
 
-ShapeStep cut_step(const Likelihood& likelihood, ShapeTerms terms, double part, bool holds_location) {
+/// Returns C^-1 g or, if `holds_location`, C^-1 g less what it changes of the mean: the sum of B = C^-1 - u u^T /
+/// (1^T u) with u = C^-1 1, times g.
+std::vector<double> best_change(const ShapeTerms& terms, ConstSpan<double> gradient, bool holds_location) {
+  const Index size = std::ssize(gradient);
+  std::vector<double> information(terms.information.begin(), terms.information.end()), copy = information;
+  std::vector<double> change = solve({copy.data(), size, size}, gradient);
+  if (!holds_location) return change;
+  const std::vector<double> common =
+      solve({information.data(), size, size}, std::vector<double>(gradient.size(), 1.0));
+  double sum = 0, of_ones = 0;
+  for (std::size_t k = 0; k < change.size(); ++k) {
+    sum += change[k];
+    of_ones += common[k];
+  }
+  for (std::size_t k = 0; k < change.size(); ++k) change[k] -= of_ones > 0 ? sum / of_ones * common[k] : 0;
+  return change;
+}
+
+ShapeStep cut_step(const Likelihood& likelihood, const ShapeTerms& terms, double part, bool holds_location) {
   const ConstSpan<double> gradient = terms.gradient;
   const std::size_t size = gradient.size();
-  std::vector<double> information(terms.information.begin(), terms.information.end());
-  const MatrixView<double> matrix(information.data(), std::ssize(gradient), std::ssize(gradient));
-  std::vector<double> copy = information;
-  std::vector<double> step = solve({copy.data(), matrix.rows, matrix.cols}, gradient);
-  if (holds_location) {
-    const std::vector<double> ones(size, 1.0);
-    const std::vector<double> common = solve(matrix, ones);
-    double sum = 0, of_ones = 0;
-    for (std::size_t k = 0; k < size; ++k) {
-      sum += step[k];
-      of_ones += common[k];
-    }
-    for (std::size_t k = 0; k < size; ++k) step[k] -= of_ones > 0 ? sum / of_ones * common[k] : 0;
-  }
+  const std::vector<double> step = best_change(terms, gradient, holds_location);
   double largest = 0, square = 0;
   for (std::size_t k = 0; k < size; ++k) {
     largest = std::max(largest, std::abs(step[k]));
@@ -117,6 +132,30 @@ void add_expected_shape_terms(const Likelihood& likelihood, double m, double v, 
   with_shape(likelihood, [&](auto formulas) {
     formulas.add_expected_shape_terms(likelihood, m, v, y, weight, terms);
   });
+}
+
+bool has_coupled_shape(const Likelihood& likelihood) {
+  bool has = false;
+  with_coupling(likelihood, [&](auto) { has = true; });
+  return has;
+}
+
+void add_shape_couplings(const Likelihood& likelihood, double m, double v, double y, double weight,
+                         std::span<double> sums) {
+  if (std::isnan(y)) return;
+  with_coupling(likelihood,
+                [&](auto formulas) { formulas.add_shape_coupling(likelihood, m, v, y, weight, sums); });
+}
+
+void shape_covariance(const Likelihood& likelihood, ConstSpan<double> sums, bool holds_location,
+                      MatrixView<double> out) {
+  std::vector<double> copy(sums.begin(), sums.end());
+  const ShapeTerms terms = shape_terms(likelihood, copy);
+  for (Index k = 0; k < out.cols; ++k) {
+    std::vector<double> unit(static_cast<std::size_t>(out.rows));
+    unit[static_cast<std::size_t>(k)] = 1;
+    std::ranges::copy(best_change(terms, unit, holds_location), out.column(k).begin());
+  }
 }
 
 ShapeStep shape_step(const Likelihood& likelihood, ConstSpan<double> sums, double part, bool holds_location) {

@@ -71,6 +71,10 @@ class ExactElbo {
   void set_noise_precision(ConstSpan<double> precision) { model_->likelihood.set_noise_precision(precision); }
   /// Returns the sums by which the shape of the density is learned at q; evaluate() must follow.
   ConstSpan<double> shape_sums(const Posterior<double>& q) { return sums_.shape_sums(q, team_); }
+  /// Returns the derivatives of the loss by the mean and the learned numbers of the shape, D x K.
+  MatrixView<double> shape_couplings(const Posterior<double>& q) { return sums_.shape_couplings(q, team_); }
+  /// Returns KL(q, prior).
+  double kl(const Posterior<double>& q) { return prior_.kl(q, scratch_); }
   /// Replaces the noise by that of another likelihood of the same kind.
   void set_likelihood(const Likelihood& likelihood) { model_->likelihood = likelihood; }
   Prior<double>& prior() { return prior_; }
