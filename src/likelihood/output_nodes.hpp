@@ -40,7 +40,8 @@ void visit_output_nodes(double m, double v, double width, Add&& add) {
 /// Step of the trapezoidal rule in units of strip / s: exp(-2 pi / 0.18) < 1e-15.
 inline constexpr double step_of_strip = 0.18;
 
-/// Returns the expectations of loss_at(f), the loss with its derivatives, of a likelihood with these formulas.
+/// Returns the expectations of loss_at(f), the loss with its derivatives, of a likelihood with these
+/// formulas.
 template <class Formulas, class LossAt>
 ExpectedLoss expected_by_nodes(const Likelihood& likelihood, double m, double v, LossAt&& loss_at) {
   ExpectedLoss sums;

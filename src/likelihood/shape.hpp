@@ -6,8 +6,8 @@
 // add_expected_shape_terms(l, m, v, y, weight, terms), the expectations of gradient and curvature (minus the
 // second derivatives) over f ~ N(m, v), and add_shape_information(l, f, weight, terms), about the curvature's
 // expectation over y given f. If the likelihood is best at an f that depends on the shape, it also has
-// add_shape_coupling(l, m, v, y, weight, row), which adds the expectations of -d^2 log p / df du by the learned
-// numbers u.
+// add_shape_coupling(l, m, v, y, weight, row), which adds the expectations of -d^2 log p / df du by the
+// learned numbers u.
 #pragma once
 
 #include <vector>
@@ -51,13 +51,20 @@ void shape_covariance(const Likelihood& likelihood, ConstSpan<double> sums, bool
 /// A step towards the best shape.
 struct ShapeStep {
   std::vector<double> shape;
-  double distance;  ///< length of the whole step, in standard deviations of the learned numbers given f
+  double distance;  ///< length of the whole step, in standard deviations of the learned numbers
+};
+
+/// Derivatives of minus the log prior by the intercept: the second, and the first at its value.
+struct InterceptPrior {
+  double precision = 0, slope = 0;
 };
 
 /// Returns the shape after `part` of a Newton step from the likelihood's, given the sums over all rows.
 /// Shapes stay between 1e-6 and 1e6, and cut points ascend. If `holds_location`, the mean of the cut points
-/// stays: it belongs to the model's intercept.
-ShapeStep shape_step(const Likelihood& likelihood, ConstSpan<double> sums, double part, bool holds_location);
+/// stays: it belongs to the model's intercept. If that follows the cut points to its own optimum, the step is
+/// longer, and its prior is given.
+ShapeStep shape_step(const Likelihood& likelihood, ConstSpan<double> sums, double part, bool holds_location,
+                     const InterceptPrior* prior = nullptr);
 
 /// Returns the numbers in which shapes are learned: log shapes, or cut points; shape_of() is the inverse.
 std::vector<double> learned_numbers(const Likelihood& likelihood, ConstSpan<double> shape);

@@ -24,7 +24,8 @@ struct Data {
     for (int64_t i = 0; i < rows; ++i) {
       const double u = uniform(7 * i + 5), noise = std::log(u / (1 - u));
       for (int64_t j = 0; j < inputs; ++j) x.push_back(3 * uniform(3 * i + j) - 1);
-      const double eta = 0.9 * x[static_cast<size_t>(2 * i)] - 0.6 * x[static_cast<size_t>(2 * i + 1)] + noise;
+      const double eta =
+          0.9 * x[static_cast<size_t>(2 * i)] - 0.6 * x[static_cast<size_t>(2 * i + 1)] + noise;
       y.push_back(eta > 1.5 ? 3 : eta > 0.5 ? 2 : eta > -0.5 ? 1 : 0);
       y.push_back(weight * (1 + static_cast<double>(i % 3)));
     }
@@ -78,7 +79,8 @@ std::vector<std::vector<Number>> directions(bool bias) {
 }
 
 /// Returns the inverse of the loss's Hessian in these coordinates, by differences of the fourth order.
-std::vector<std::vector<Number>> joint_covariance(const Data& data, const std::vector<Number>& at, bool bias) {
+std::vector<std::vector<Number>> joint_covariance(const Data& data, const std::vector<Number>& at,
+                                                  bool bias) {
   constexpr Number h = 2e-3L;
   const auto along = directions(bias);
   const size_t size = along.size();
@@ -160,8 +162,8 @@ void fits_continue(void**) {
     for (size_t k = 0; k < first.size(); ++k) assert_close(again[k], first[k], 1e-7, "a continued fit");
     // The ELBO at the wider posterior is a little less than that of the optimum.
     double log_likelihood = 0, kl = 0;
-    OK(bdl_optimizer_elbo(learner.optimizer.get(), data.inputs_matrix(), data.targets(), 0, 1, &log_likelihood,
-                          &kl));
+    OK(bdl_optimizer_elbo(learner.optimizer.get(), data.inputs_matrix(), data.targets(), 0, 1,
+                          &log_likelihood, &kl));
     assert_true(log_likelihood - kl < first.back());
     assert_close(log_likelihood - kl, first.back(), 0.05, "ELBO");
   }
@@ -194,6 +196,41 @@ void confounded_inputs_have_the_prior(void**) {
   assert_close(variance[0] / 500, 1, 0.01, "variance");
 }
 
+/// A level that no row has changes nothing, at the ends or between others.
+void levels_without_rows_change_nothing(void**) {
+  for (const bool bias : {true, false}) {
+    const auto moments = [&](Data data, int64_t missing) {
+      for (size_t i = 0; i < data.y.size(); i += 2) {
+        double& level = data.y[i];
+        level = std::min(level, 2.0);
+        if (missing >= 0 && level >= static_cast<double>(missing)) level += 1;
+      }
+      Model model = make_mlp(BDL_F64, {inputs, 1}, BDL_ORDINAL, bias);
+      OK(bdl_model_set_levels(model.get(), missing < 0 ? 3 : 4));
+      OK(bdl_model_set_row_weights(model.get(), 1));
+      Learner learner(std::move(model), BDL_F64, FULL, rows, "exact-full");
+      learner.set("bias_prior_precision", 1e-9);
+      learner.fit(data.inputs_matrix(), data.targets(), 500);
+      double shift = 0, change = 0;
+      const char* message = "";
+      OK(bdl_optimizer_diagnose(learner.optimizer.get(), &shift, &change, &message));
+      assert_null(strstr(message, "has ended before the optimum"));
+      Vector of_slopes = moments_of(learner.posterior);
+      if (bias) {  // the intercept takes the place of the cut points' mean
+        of_slopes.erase(of_slopes.begin() + 5);
+        of_slopes.erase(of_slopes.begin() + 2);
+      }
+      return of_slopes;
+    };
+    const Data data(1);
+    const Vector expected = moments(data, -1);
+    for (const int64_t missing : {0, 1, 2, 3}) {
+      const Vector got = moments(data, missing);
+      for (size_t k = 0; k < got.size(); ++k) assert_close(got[k] / expected[k], 1, 1e-5, "a moment");
+    }
+  }
+}
+
 }  // namespace
 
 int test_cut_points() {
@@ -203,6 +240,7 @@ int test_cut_points() {
       cmocka_unit_test(fits_continue),
       cmocka_unit_test(unconverged_fits_are_given_the_cut_points),
       cmocka_unit_test(confounded_inputs_have_the_prior),
+      cmocka_unit_test(levels_without_rows_change_nothing),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

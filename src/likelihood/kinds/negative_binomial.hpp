@@ -71,7 +71,8 @@ struct NegativeBinomial : IndependentOutputs<NegativeBinomial> {
     const double t = theta(l);
     const ExpectedLoss of = expected_softplus_of_many(m - std::log(t), v);
     const double share = (1 - of.slope) / t, square = (1 - of.slope - of.curvature) / (t * t);
-    const double of_y = y > 0 ? digamma(y + t) - digamma(t) : 0, bend = y > 0 ? trigamma(t) - trigamma(y + t) : 0;
+    const double of_y = y > 0 ? digamma(y + t) - digamma(t) : 0,
+                 bend = y > 0 ? trigamma(t) - trigamma(y + t) : 0;
     out.gradient[0] += weight * t * (of_y - of.loss + of.slope - y * share);
     out.information[0] += weight * t * t * (bend - 1 / t + 2 * share - (y + t) * square);
   }

@@ -88,6 +88,13 @@ void ExactElbo::multiply_target(ConstMatrixView<double> x, MatrixView<double> h,
   for (Index k = 0; k < x.cols; ++k) prior_.add_product(x.column(k), out.column(k), scratch_);
 }
 
+InterceptPrior ExactElbo::intercept_prior(const Posterior<double>& q) {
+  const auto bias = static_cast<std::size_t>(exact_layer(*model_).bias_offset);
+  std::vector<double> slope(static_cast<std::size_t>(dimension()));
+  prior_.add_slope(q.mean(), slope, scratch_);
+  return {prior_.precision()[bias], slope[bias]};
+}
+
 void ExactElbo::best_noise_precision(const Value& value, std::span<double> out) const {
   if (sums_.has_several_outputs()) {
     for (Index c = 0; c < std::ssize(out); ++c)
@@ -107,8 +114,7 @@ void ExactElbo::best_noise_covariance(MatrixView<double> out) const {
 
 void ExactElbo::write_residual_products(MatrixView<double> out) const {
   for (Index c = 0; c < out.cols; ++c)
-    for (Index b = c; b < out.rows; ++b)
-      out(b, c) = sums_.products(b, c) - (b == c ? sums_.variances(c) : 0);
+    for (Index b = c; b < out.rows; ++b) out(b, c) = sums_.products(b, c) - (b == c ? sums_.variances(c) : 0);
 }
 
 std::vector<double> ExactElbo::noise_degrees(bool learns_prior) const {

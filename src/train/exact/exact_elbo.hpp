@@ -4,6 +4,7 @@
 
 #include "curvature/dense_rows.hpp"
 #include "likelihood/expected_loss.hpp"
+#include "likelihood/shape.hpp"
 #include "prior/prior.hpp"
 #include "train/exact/exact_sums.hpp"
 
@@ -80,6 +81,8 @@ class ExactElbo {
   Prior<double>& prior() { return prior_; }
   /// Returns the diagonal of Lambda_0.
   ConstSpan<double> prior_precision() const { return prior_.precision(); }
+  /// Returns the prior of the bias of a model with one output, at q's mean.
+  InterceptPrior intercept_prior(const Posterior<double>& q);
   /// Returns diag(sum_i b_i x_i x_i^T) + diag(Lambda_0) with b_i about the largest possible E[l''_i]; valid
   /// until the next evaluation.
   ConstSpan<double> typical_precision() { return sums_.typical_precision(prior_precision(), team_); }

@@ -104,7 +104,8 @@ template <class T>
 void integrate_shape(ScaleSearch<T>& search, Searched<T>& searched, Team& team) {
   try {
     const double before = searched.elbo.kl(*searched.q);
-    if (search.integrate_shape()) searched.course.replace(*searched.q, searched.elbo.kl(*searched.q) - before);
+    if (search.integrate_shape())
+      searched.course.replace(*searched.q, searched.elbo.kl(*searched.q) - before);
     team.vote();
   } catch (...) {
     searched.course.take_back();

@@ -43,8 +43,8 @@ class ExactSums {
                 ExampleLoss loss = ExampleLoss::exact);
   /// Computes the expected gradient and information by the shape of the density at q (likelihood/shape.hpp).
   ConstSpan<double> shape_sums(const Posterior<double>& q, Team& team);
-  /// Computes sum_i w_i x_i E[d^2 l_i / df du]^T for the learned numbers u of the shape: D x K. The view lives
-  /// until the next sum.
+  /// Computes sum_i w_i x_i E[d^2 l_i / df du]^T for the learned numbers u of the shape: D x K. The view
+  /// lives until the next sum.
   MatrixView<double> shape_couplings(const Posterior<double>& q, Team& team);
   double log_likelihood() const { return sums_.numbers()[0] - of_spread_; }
   bool has_several_outputs() const { return several_.has_value(); }
@@ -86,7 +86,8 @@ class ExactSums {
   void use_gram(const Posterior<double>& q);
   void begin(HessianSum of_h, Index vectors, Index numbers = 1);
   void add_shape(const Posterior<double>& q, const ShardRange& rows, std::span<double> out);
-  void add_couplings(const Posterior<double>& q, const ShardRange& rows, bool is_first, MatrixView<double> out);
+  void add_couplings(const Posterior<double>& q, const ShardRange& rows, bool is_first,
+                     MatrixView<double> out);
   void finish(Team& team);
   template <class Add>
   void add_shape_rows(Team& team, Add&& add);

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "train/exact/scales/covariance_search.hpp"
-#include "train/exact/scales/prior_search.hpp"
 #include "train/exact/scales/noise_search.hpp"
+#include "train/exact/scales/prior_search.hpp"
 #include "train/exact/scales/shape_marginal.hpp"
 #include "train/exact/scales/shape_search.hpp"
 

@@ -24,9 +24,10 @@ bool integrate_shape(const LearnedFit& fit) {
   gemm(Op::none, Op::transpose, -1.0, product, couplings, 1.0, precision);
   std::copy_n(precision.data, precision.size(), factor.data);
   if (!cholesky(factor))
-    fail(Status::ERROR_DIVERGED,
-         "the data do not tell the coefficients from the cut points: give the coefficients a prior precision, "
-         "or leave out inputs that add up to a constant");
+    fail(
+        Status::ERROR_DIVERGED,
+        "the data do not tell the coefficients from the cut points: give the coefficients a prior precision, "
+        "or leave out inputs that add up to a constant");
   full->set_precision(precision);
   return true;
 }
