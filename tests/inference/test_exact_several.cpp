@@ -227,9 +227,8 @@ void noises_stay_independent_where_a_covariance_is_not_known(void**) {
   missing.y(1, 4) = std::numeric_limits<double>::quiet_NaN();
   for (Index i = 0; i < examples; ++i) repeated.y(2, i) = 2 * repeated.y(0, i) - 1;
   const Data few = make_data(all, 9);
-  for (const auto& [likelihood, data] :
-       {std::pair(all, missing), std::pair(all, repeated), std::pair(all, few),
-        std::pair(gaussian(3, {1, 2, 3}), correlated_data())}) {
+  for (const auto& [likelihood, data] : {std::pair(all, missing), std::pair(all, repeated), std::pair(all, few),
+                                         std::pair(gaussian(3, {1, 2, 3}), correlated_data())}) {
     const auto learner =
         make_learner(likelihood, -1, of_weights, of_biases, true, static_cast<Index>(data.x.cols));
     fit(*learner, data);

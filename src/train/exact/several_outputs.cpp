@@ -296,7 +296,8 @@ void SeveralOutputs::add_errors(ConstMatrixView<double> y, Index noises, std::sp
     for (Index c = 0; c < outputs_; ++c) {
       if (std::isnan(y(c, i))) continue;
       const auto noise = static_cast<std::size_t>(noises == 1 ? 0 : c);
-      const double error = y(c, i) - f_.data()[i * outputs_ + c], variance = covariance(i, c, c);
+      const double error = y(c, i) - f_.data()[i * outputs_ + c],
+                   variance = covariance(i, c, c);
       const double weight = model_.likelihood.weight(y.column_data(i));
       sums[noise] += weight * (error * error + variance);
       sums[kinds + noise] += weight;
@@ -310,7 +311,8 @@ void SeveralOutputs::add_products(ConstMatrixView<double> y, std::span<double> s
     const auto error = [&](Index c) { return y(c, i) - f_.data()[i * outputs_ + c]; };
     std::size_t k = 0;
     for (Index c = 0; c < outputs_; ++c)
-      for (Index b = c; b < outputs_; ++b) sums[k++] += weight * (error(b) * error(c) + covariance(i, b, c));
+      for (Index b = c; b < outputs_; ++b)
+        sums[k++] += weight * (error(b) * error(c) + covariance(i, b, c));
   }
 }
 

@@ -31,8 +31,7 @@ class SeveralOutputs {
   /// Adds sums over the last block to `sums`: for each noise E[squared error], then the numbers of targets,
   /// then the variances of outputs. Either each output has its noise, or all have one.
   void add_errors(ConstMatrixView<double> y, Index noises, std::span<double> sums) const;
-  /// Adds E[(y_b - f_b)(y_c - f_c)], b >= c, column by column; their covariances only if the noises have
-  /// some.
+  /// Adds E[(y_b - f_b)(y_c - f_c)], b >= c, column by column; their covariances only if the noises have some.
   void add_products(ConstMatrixView<double> y, std::span<double> sums) const;
   /// Adds diag(sum_i b_i x_i x_i^T), with b_i about the largest possible E[l''_i].
   void add_typical(ConstMatrixView<double> x, ConstMatrixView<double> y, std::span<double> out) const;

@@ -8,7 +8,7 @@
 namespace bdl {
 namespace {
 
-constexpr Index most_outputs = 32;    // an example's Hessian has their square
+constexpr Index most_outputs = 32;  // an example's Hessian has their square
 constexpr double least_pivot = 1e-6;  // of the correlations of residuals
 
 /// False if a residual is a combination of others, but for a small part of its variance.
@@ -34,8 +34,7 @@ bool CovarianceSearch::has_enough_data() const {
   const std::vector<double> degrees = fit_.elbo.noise_degrees(false);
   if (std::ranges::min(degrees) < 2 * static_cast<double>(outputs)) return false;
   for (Index c = 0; c < outputs; ++c)
-    if (fit_.elbo.targets_of(c) != fit_.elbo.targets_of(0) || fit_.elbo.targets_of(c) != fit_.rows)
-      return false;
+    if (fit_.elbo.targets_of(c) != fit_.elbo.targets_of(0) || fit_.elbo.targets_of(c) != fit_.rows) return false;
   Buffer<double> products;
   fit_.elbo.write_residual_products(products.matrix(outputs, outputs));
   return are_independent(products.matrix(outputs, outputs));
@@ -105,8 +104,7 @@ NoiseCovariance CovarianceSearch::next(AcceleratedSteps& steps) const {
   Buffer<double> memory, factor;
   const auto matrix = memory.matrix(now.rows, now.cols), root = factor.matrix(now.rows, now.cols);
   for (Index c = 0, k = 0; c < now.cols; ++c)
-    for (Index b = c; b < now.rows; ++b, ++k)
-      matrix(b, c) = matrix(c, b) = found[static_cast<std::size_t>(k)];
+    for (Index b = c; b < now.rows; ++b, ++k) matrix(b, c) = matrix(c, b) = found[static_cast<std::size_t>(k)];
   std::copy_n(matrix.data, matrix.size(), root.data);
   bool is_regular = cholesky(root);
   for (Index c = 0; is_regular && c < now.cols; ++c)

@@ -1,7 +1,7 @@
 // The noise covariance R of several Gaussian outputs that maximises the ELBO, with its best posterior: the
-// fixed point of R = sum_i w_i E[(y_i - f_i)(y_i - f_i)^T] / N. Under a flat prior it is the residuals' sum
-// of products over N - p, and Sigma is R (x) (X^T X)^-1, as in multivariate linear regression (Mardia, Kent
-// and Bibby 1979, Multivariate Analysis, chapter 6).
+// fixed point of R = sum_i w_i E[(y_i - f_i)(y_i - f_i)^T] / N. Under a flat prior it is the residuals' sum of
+// products over N - p, and Sigma is R (x) (X^T X)^-1, as in multivariate linear regression (Mardia, Kent and
+// Bibby 1979, Multivariate Analysis, chapter 6).
 #pragma once
 
 #include "base/view.hpp"

@@ -17,8 +17,8 @@ constexpr Index evidence_pairs = 20;
 }  // namespace
 
 template <class T>
-PriorSearch<T>::PriorSearch(Optimizer<T>& optimizer, ExactElbo& elbo, Posterior<double>& q, bool learns_noise,
-                            double most_noise_precision)
+PriorSearch<T>::PriorSearch(Optimizer<T>& optimizer, ExactElbo& elbo, Posterior<double>& q,
+                                  bool learns_noise, double most_noise_precision)
     : optimizer_(optimizer), elbo_(elbo), q_(q), most_(std::log(most_noise_precision)) {
   if (learns_noise) noises_ = optimizer.model()->likelihood.noise_precision().size();
   if (optimizer.prior().is_fixed()) return;
@@ -97,7 +97,7 @@ double PriorSearch<T>::measure(ConstSpan<double> gradient) const {
 
 template <class T>
 double PriorSearch<T>::evaluate(ConstSpan<double> logs, std::span<double> gradient,
-                                const InnerSearch& inner) {
+                                   const InnerSearch& inner) {
   for (std::size_t k = 0; k < logs.size(); ++k)
     if (!(std::abs(logs[k]) <= largest_log) || (k >= learned_.size() && logs[k] > most_)) return HUGE_VAL;
   write(logs);

@@ -18,10 +18,10 @@ class PriorSearch {
   /// Finds the best posterior for the scales that elbo has.
   using InnerSearch = std::function<SearchEnd(const Iterated& iterated)>;
   /// All must outlive it. Precisions of groups with weights are learned, unless the prior is fixed; groups of
-  /// biases only keep theirs, and so do priors that are given: an intercept's leaves log det Lambda_0 a sum
-  /// of logs of the groups' precisions. Noise up to `most_noise_precision` is learned if `learns_noise`.
+  /// biases only keep theirs, and so do priors that are given: an intercept's leaves log det Lambda_0 a sum of
+  /// logs of the groups' precisions. Noise up to `most_noise_precision` is learned if `learns_noise`.
   PriorSearch(Optimizer<T>& optimizer, ExactElbo& elbo, Posterior<double>& q, bool learns_noise,
-              double most_noise_precision);
+                 double most_noise_precision);
   /// Searches by L-BFGS, whose iterations are those of the course.
   SearchEnd run(const InnerSearch& inner, const Iterated& iterated);
   /// Returns the largest error of a log scale in units of its standard deviation, after run().
