@@ -451,9 +451,8 @@ BDL_API bdl_status bdl_model_get_cut_points(const bdl_model* model, bdl_matrix_o
  * Gives Gaussian noise a full covariance R, with correlations between the outputs: y ~ N(f, R). Densities,
  * gradients, curvature, predictions and draws follow R. Training never changes R, whatever option
  * "learn_noise" is; bdl_model_set_noise_precision() removes it. Since 0.1. Without a noise that is set, the
- * method exact-full learns R (since 0.4) if no target is missing and the data suffice: N is larger than the
- * number of parameters of an output by 2 C or more, C is at most 32, the prior is not learned, and no output
- * is a combination of others.
+ * method exact-full learns R (since 0.4) if the data suffice: N is larger than the number of parameters of an
+ * output by 2 C or more, C is at most 32, the prior is not learned, and no output is a combination of others.
  * @param model      a model with BDL_GAUSSIAN; others return BDL_ERROR_UNSUPPORTED
  * @param covariance C x C in units of y^2, symmetric to rounding and positive definite
  * @return BDL_OK, BDL_ERROR_UNSUPPORTED, BDL_ERROR_SHAPE, BDL_ERROR_NOT_FINITE, BDL_ERROR_INVALID_ARGUMENT

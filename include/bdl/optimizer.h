@@ -111,9 +111,9 @@ BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterio
  * static. Since 0.2.
  *
  * - Networks get a low-rank posterior of rank 5, and the method of bdl_method_suggest().
- * - Generalised linear models (Bernoulli, categorical, Gaussian, Poisson) with up to 1000 parameters and up
- *   to 2^25 numbers in x get "exact-full". With one output and fewer examples than parameters, up to 1000,
- *   they get "exact-low-rank" of as many columns, which is as exact.
+ * - Generalised linear models whose likelihood is not heteroscedastic or Student's t get "exact-full" for up
+ *   to 1000 parameters and up to 2^25 numbers in x. With one output and fewer examples than parameters, up to
+ *   1000, they get "exact-low-rank" of as many columns, which is as exact.
  * - Other linear models get "slang-exact-hess" with one output, else "slang-ggn", and a full posterior for
  *   up to 200 parameters or rank 10 for more.
  *
@@ -130,8 +130,8 @@ BDL_API bdl_status bdl_method_suggest(const bdl_model* model, const bdl_posterio
  * @param options          receives options to set by bdl_optimizer_set_text() before your own. Networks
  *                         with convolutions get other initial values, other networks "". Linear models get
  *                         a fixed prior N(0, 1) of the (standardised) coefficients and an almost flat one
- *                         of intercepts, and learn their noise; with fewer than two examples for each
- *                         input, methods "exact-*" learn the prior of the coefficients
+ *                         of intercepts, and learn their noise; with no more examples than coefficients
+ *                         of an output, methods "exact-*" learn their prior
  */
 BDL_API bdl_status bdl_training_suggest(const bdl_model* model, int64_t examples, int32_t in_blocks,
                                         const char* method, const char* family, const char** suggested_method,
@@ -490,9 +490,10 @@ typedef int32_t (*bdl_progress_fn)(void* user_data, const bdl_optimizer* optimiz
  * this call unless option "total_steps" plans a longer training run. Steps after the plan keep its final
  * rates. Since 0.1.
  *
- * Methods "exact-*" iterate over all data, an epoch each (200 iterations of L-BFGS are one), until they have converged: fewer epochs than you
- * asked for (bdl_optimizer_progress()) mean convergence. After an interruption or a limit of epochs,
- * another fit continues from the posterior to the same optimum, up to rounding.
+ * Methods "exact-*" iterate over all data, an epoch each (200 iterations of L-BFGS are one), until they have
+ * converged: fewer epochs than you asked for (bdl_optimizer_progress()) mean convergence. After an
+ * interruption or a limit of epochs, another fit continues from the posterior to the same optimum, up to
+ * rounding.
  *
  * Images ("input CHANNELS ROWS COLUMNS") may be augmented: options "augment_pad" and "augment_flip" shift
  * and mirror each image, differently in each epoch, as a function of seed, epoch and the row of x. N does

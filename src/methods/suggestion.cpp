@@ -37,10 +37,10 @@ bool has_rank_of_rows(const MethodContext& model, const TrainingWish& wish) {
          wish.examples <= most_row_columns && wish.examples <= most_copied_numbers / wish.parameters;
 }
 
-/// True if there are fewer than two examples for each coefficient of an output: the scale of the prior then
-/// decides on the fit, so it is learned.
+/// True if least squares would leave no residuals: the scale of the prior then decides on the fit, so it is
+/// learned.
 bool learns_prior(const MethodContext& model, const Method& method, const TrainingWish& wish) {
-  return model.is_linear && method.kind == MethodKind::exact && wish.examples < 2 * wish.inputs;
+  return model.is_linear && method.kind == MethodKind::exact && wish.examples <= wish.inputs + 1;
 }
 
 /// Returns the method for a generalised linear model: in blocks a filter, with a full covariance if it can

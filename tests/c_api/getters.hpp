@@ -152,6 +152,7 @@ inline void ask_units(const bdl_model* m, const Sizes& sizes) {
   ASK(bdl_model_get_noise_precision, m, matrix(1, targets));
   ASK(bdl_model_get_noise_precision, m, matrix(1, 1));
   ASK(bdl_model_get_noise_covariance, m, matrix(targets, targets));
+  ASK(bdl_model_get_noise_degrees_of_freedom, m, matrix(1, targets));
   ASK(bdl_model_get_degrees_of_freedom, m, number());
   ASK(bdl_model_get_shape, m, number());
   const int64_t levels = ASK(bdl_model_levels, m);

@@ -1,7 +1,5 @@
 // The methods exact-* for several outputs and for classes: closed forms, fits of each output by itself, and
 // the conditions of the optimum by dense quadrature.
-#include <limits>
-
 #include "posterior/full/full.hpp"
 #include "support/exact_reference.hpp"
 #include "support/training.hpp"
@@ -219,15 +217,14 @@ void noise_covariance_meets_its_conditions(void**) {
   assert_close("R again", noise_of(learner->model()->likelihood), r, 1e-8);
 }
 
-/// Without enough data, with missing targets, with outputs that repeat each other, or with a noise that the
+/// Without enough data, with outputs that repeat each other, or with a noise that the
 /// caller has set, each output keeps its own noise.
 void noises_stay_independent_where_a_covariance_is_not_known(void**) {
   const Likelihood all(BDL_GAUSSIAN, 3);
-  Data missing = correlated_data(), repeated = correlated_data();
-  missing.y(1, 4) = std::numeric_limits<double>::quiet_NaN();
+  Data repeated = correlated_data();
   for (Index i = 0; i < examples; ++i) repeated.y(2, i) = 2 * repeated.y(0, i) - 1;
   const Data few = make_data(all, 9);
-  for (const auto& [likelihood, data] : {std::pair(all, missing), std::pair(all, repeated), std::pair(all, few),
+  for (const auto& [likelihood, data] : {std::pair(all, repeated), std::pair(all, few),
                                          std::pair(gaussian(3, {1, 2, 3}), correlated_data())}) {
     const auto learner =
         make_learner(likelihood, -1, of_weights, of_biases, true, static_cast<Index>(data.x.cols));

@@ -49,7 +49,8 @@ const std::vector<MethodContext>& models() {
         m.is_network = m.has_hidden = true, m.input = {3, 4, 5};
       }),
       model([](MethodContext& m) {
-        m.is_network = true, m.without_second_derivatives = m.without_one_function = mask;
+        m.is_network = m.has_dense_inputs = true,
+        m.without_second_derivatives = m.without_one_function = mask;
       }),
       model([](MethodContext& m) {
         m.is_network = true;
@@ -142,6 +143,7 @@ void each_need_is_told(void**) {
                            "learn_prior=2",
                            "low_rank_update=moving_average",
                            "rule=map learn_prior=1",
+                           "prior_groups=inputs",
                            "fisher=sampled",
                            "evidence=after",
                            "laplace=1 evidence=during",

@@ -268,9 +268,8 @@ void precisions_beside_an_intercept_are_optimal(void**) {
     double likelihood = 0, kl = 0;
     OK(bdl_optimizer_running_elbo(l.optimizer.get(), &likelihood, &kl));
     double m[features], d[features], mean = 0, size = 0;
-    OK(bdl_model_get_standardization(l.model.get(), bdl_f64_out(m, 1, features),
-                                     bdl_f64_out(d, 1, features), bdl_f64_out(&mean, 1, 1),
-                                     bdl_f64_out(&size, 1, 1)));
+    OK(bdl_model_get_standardization(l.model.get(), bdl_f64_out(m, 1, features), bdl_f64_out(d, 1, features),
+                                     bdl_f64_out(&mean, 1, 1), bdl_f64_out(&size, 1, 1)));
     if (learned) *learned = std::pow(size / d[0] / prior_of(l).scale[1], 2);
     assert_true(prior_of(l).scale[0] == 5);
     return likelihood - kl;

@@ -25,9 +25,11 @@ bool is_narrow(const std::vector<MatrixShape>& matrices) {
   });
 }
 
-/// True if the prior has one precision for the parameters of each of these matrices.
+/// True if the prior has one precision for the parameters of each of these matrices, and the search for it
+/// keeps that.
 template <class T>
-bool is_even(const Prior<T>& prior, const std::vector<MatrixShape>& matrices) {
+bool is_even(const Prior<T>& prior, PriorGroups groups, const std::vector<MatrixShape>& matrices) {
+  if (groups == PriorGroups::inputs || prior.has_normals()) return false;
   auto begin = prior.precision().begin();
   return std::ranges::all_of(matrices, [&](const MatrixShape& shape) {
     const auto end = begin + shape.parameters();
@@ -44,7 +46,7 @@ std::unique_ptr<Posterior<T>> factors_at(const Optimizer<T>& optimizer) {
   const Posterior<T>& q = *optimizer.posterior();
   PosteriorKind kind{Family::low_rank, q.dimension(), 0};
   auto matrices = matrices_of(*optimizer.model());
-  if (is_narrow(matrices) && is_even(optimizer.prior(), matrices)) {
+  if (is_narrow(matrices) && is_even(optimizer.prior(), optimizer.options().prior_groups, matrices)) {
     kind.family = Family::kronecker;
     kind.matrices = std::move(matrices);
   }

@@ -827,7 +827,8 @@ end
 
 """
 Reads the noise precision in units of 1 / y^2, into 1 x targets, or into 1 x 1 if all targets share it.
-Returns BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(). Since 0.1.
+Returns BDL_ERROR_UNSUPPORTED after bdl_model_set_noise_covariance(); of a learned covariance it reads 1 /
+R_cc. Since 0.1.
 """
 function bdl_model_get_noise_precision(model::Union{bdl_model,Ptr{bdl_model}}, precision::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_model_get_noise_precision, libbdl), Cint, (Ptr{bdl_model}, bdl_matrix_out,), model, precision)
@@ -875,7 +876,7 @@ end
 Sets the shape of BDL_NEGATIVE_BINOMIAL, where y has the variance mu + mu^2 / shape (theta of R's
 MASS::glm.nb), or of BDL_GAMMA, where it has mu^2 / shape (1 / dispersion of R's glm). Training starts
 from it and learns it, unless option "learn_shape" is 0; if it is not set, training starts from the
-moments of y. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+moments of y. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.
 
 # Arguments
 - `shape`: 1e-6 to 1e6
@@ -886,7 +887,7 @@ end
 
 """
 Returns the present shape of BDL_NEGATIVE_BINOMIAL or BDL_GAMMA: 1 in a new model, then set or learned.
-Since 0.3.
+Since 0.4.
 
 # Arguments
 - `shape`: receives the number
@@ -897,7 +898,7 @@ end
 
 """
 Sets the number of levels of BDL_ORDINAL, 2 in a new model, and forgets its cut points and the names of
-its levels if the number changes. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+its levels if the number changes. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.
 
 # Arguments
 - `levels`: 2 to 1000
@@ -907,7 +908,7 @@ function bdl_model_set_levels(model::Union{bdl_model,Ptr{bdl_model}}, levels::In
 end
 
 """
-Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.3.
+Returns the number of levels of BDL_ORDINAL; 0 for other likelihoods and NULL. Since 0.4.
 """
 function bdl_model_levels(model::Union{bdl_model,Ptr{bdl_model}})
     return ccall((:bdl_model_levels, libbdl), Int64, (Ptr{bdl_model},), model)
@@ -917,7 +918,7 @@ end
 Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of
 levels (McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns
 them, unless option "learn_shape" is 0. If the model has biases it keeps the mean of the cut points, as
-that is the place of the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.3.
+that is the place of the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.
 
 # Arguments
 - `cut_points`: 1 x (levels - 1), ascending
@@ -927,7 +928,7 @@ function bdl_model_set_cut_points(model::Union{bdl_model,Ptr{bdl_model}}, cut_po
 end
 
 """
-Returns the present cut points of BDL_ORDINAL. Since 0.3.
+Returns the present cut points of BDL_ORDINAL. Since 0.4.
 
 # Arguments
 - `cut_points`: receives 1 x (levels - 1)
@@ -939,7 +940,9 @@ end
 """
 Gives Gaussian noise a full covariance R, with correlations between the outputs: y ~ N(f, R). Densities,
 gradients, curvature, predictions and draws follow R. Training never changes R, whatever option
-"learn_noise" is; bdl_model_set_noise_precision() removes it. Since 0.1.
+"learn_noise" is; bdl_model_set_noise_precision() removes it. Since 0.1. Without a noise that is set, the
+method exact-full learns R (since 0.4) if the data suffice: N is larger than the number of parameters of an
+output by 2 C or more, C is at most 32, the prior is not learned, and no output is a combination of others.
 
 # Arguments
 - `model`: a model with BDL_GAUSSIAN; others return BDL_ERROR_UNSUPPORTED
@@ -955,7 +958,7 @@ end
 
 """
 Reads the covariance of Gaussian noise, which is diagonal unless bdl_model_set_noise_covariance() has set
-it. Since 0.1.
+it or exact-full has learned it. Since 0.1.
 
 # Arguments
 - `model`: a model with BDL_GAUSSIAN; others return BDL_ERROR_UNSUPPORTED
@@ -2010,9 +2013,9 @@ are the defaults of the estimators in Python, R and Julia. Any out-pointer may b
 static. Since 0.2.
 
 - Networks get a low-rank posterior of rank 5, and the method of bdl_method_suggest().
-- Generalised linear models (Bernoulli, categorical, Gaussian, Poisson) with up to 1000 parameters and up
-  to 2^25 numbers in x get "exact-full". With one output and fewer examples than parameters, up to 1000,
-  they get "exact-low-rank" of as many columns, which is as exact.
+- Generalised linear models whose likelihood is not heteroscedastic or Student's t get "exact-full" for up
+  to 1000 parameters and up to 2^25 numbers in x. With one output and fewer examples than parameters, up to
+  1000, they get "exact-low-rank" of as many columns, which is as exact.
 - Other linear models get "slang-exact-hess" with one output, else "slang-ggn", and a full posterior for
   up to 200 parameters or rank 10 for more.
 
@@ -2517,9 +2520,10 @@ Trains on minibatches of the data (options "minibatch" and "sampling"). Schedule
 this call unless option "total_steps" plans a longer training run. Steps after the plan keep its final
 rates. Since 0.1.
 
-Methods "exact-*" iterate over all data, an epoch each (200 iterations of L-BFGS are one), until they have converged: fewer epochs than you
-asked for (bdl_optimizer_progress()) mean convergence. After an interruption or a limit of epochs,
-another fit continues from the posterior to the same optimum, up to rounding.
+Methods "exact-*" iterate over all data, an epoch each (200 iterations of L-BFGS are one), until they have
+converged: fewer epochs than you asked for (bdl_optimizer_progress()) mean convergence. After an
+interruption or a limit of epochs, another fit continues from the posterior to the same optimum, up to
+rounding.
 
 Images ("input CHANNELS ROWS COLUMNS") may be augmented: options "augment_pad" and "augment_flip" shift
 and mirror each image, differently in each epoch, as a function of seed, epoch and the row of x. N does

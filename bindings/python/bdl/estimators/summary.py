@@ -24,8 +24,8 @@ class Coefficients(NamedTuple):
                            mean        std      2.5 %     97.5 %   P(> 0)
     intercept             1.000     0.5000    0.02002      1.980    0.977
     age                  -2.000     0.1000     -2.196     -1.804    0.000
-    >>> table.names, table.mean, table.std
-    (['intercept', 'age'], array([ 1., -2.]), array([0.5, 0.1]))
+    >>> table.names, table.mean, table.std, table.prior is None
+    (['intercept', 'age'], array([ 1., -2.]), array([0.5, 0.1]), True)
     """
 
     names: list[str]

@@ -16272,7 +16272,6 @@ SWIGINTERN R_CallMethodDef CallEntries[] = {
    {"R_swig_bdl_model_inputs", (DL_FUNC) &R_swig_bdl_model_inputs, 2},
    {"R_swig_bdl_model_set_row_weights", (DL_FUNC) &R_swig_bdl_model_set_row_weights, 3},
    {"R_swig_bdl_optimizer_observe", (DL_FUNC) &R_swig_bdl_optimizer_observe, 5},
-   {"R_swig_bdl_model_set_row_weights", (DL_FUNC) &R_swig_bdl_model_set_row_weights, 3},
    {"R_swig_bdl_dataset_from_safetensors", (DL_FUNC) &R_swig_bdl_dataset_from_safetensors, 4},
    {"R_swig_bdl_optimizer_running_elbo", (DL_FUNC) &R_swig_bdl_optimizer_running_elbo, 3},
    {"R_swig_bdl_search_trial_count", (DL_FUNC) &R_swig_bdl_search_trial_count, 2},

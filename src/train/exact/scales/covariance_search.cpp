@@ -33,8 +33,6 @@ bool CovarianceSearch::has_enough_data() const {
   if (outputs < 2 || outputs > most_outputs) return false;
   const std::vector<double> degrees = fit_.elbo.noise_degrees(false);
   if (std::ranges::min(degrees) < 2 * static_cast<double>(outputs)) return false;
-  for (Index c = 0; c < outputs; ++c)
-    if (fit_.elbo.targets_of(c) != fit_.elbo.targets_of(0) || fit_.elbo.targets_of(c) != fit_.rows) return false;
   Buffer<double> products;
   fit_.elbo.write_residual_products(products.matrix(outputs, outputs));
   return are_independent(products.matrix(outputs, outputs));

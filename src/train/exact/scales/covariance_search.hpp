@@ -13,8 +13,8 @@ namespace bdl {
 class CovarianceSearch {
  public:
   explicit CovarianceSearch(const LearnedFit& fit) : fit_(fit) {}
-  /// True if the data can tell R: no target is missing, outputs have more targets than parameters, and no
-  /// residuals are a combination of others. Needs the evaluation of the optimal q for independent noise.
+  /// True if the data can tell R: outputs have more targets than parameters, and no residuals are a combination
+  /// of others. Needs the evaluation of the optimal q for independent noise.
   bool has_enough_data() const;
   /// Starts from independent noise unless R has been learned already.
   SearchEnd run(const Iterated& iterated);
