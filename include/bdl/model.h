@@ -434,8 +434,8 @@ BDL_API int64_t bdl_model_level_count(const bdl_model* model);
  * Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of
  * levels (McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns
  * them, unless option "learn_shape" is 0. If the model has biases it keeps the mean of the cut points, as
- * that is the place of the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.
- *
+ * that is the place of the intercept. Exact fits with a full covariance then integrate them out: standard
+ * deviations are those of maximum likelihood. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.
  * @param cut_points 1 x (levels - 1), ascending
  */
 BDL_API bdl_status bdl_model_set_cut_points(bdl_model* model, bdl_matrix cut_points);

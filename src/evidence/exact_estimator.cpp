@@ -35,16 +35,29 @@ Estimate<T> ExactEstimator<T>::estimate(const Posterior<T>& q, ConstMatrixView<T
   const Index examples = x.cols;
   check_row_count(static_cast<double>(examples));
   for (Buffer<T>* buffer : {&c_, &w_}) buffer->reserve(examples);
-  for (Buffer<double>* buffer : {&variances_, &losses_}) buffer->reserve(examples);
-  model_.forward(q.mean(), x, f_.matrix(1, examples), scratch_);
-  check_outputs_finite<T>(std::as_const(f_).matrix(1, examples));
-  if (loss == ExampleLoss::at_mean)
+  losses_.reserve(examples);
+  if (loss == ExampleLoss::at_mean) {
+    find_means(q, x);
+    variances_.reserve(examples);
     std::fill_n(variances_.data(), examples, 0.0);
-  else
-    find_variances(q, x);
+  } else {
+    find_outputs(q, x);
+  }
   integrate(y, weight, first, loss);
   const double* losses = losses_.data();
   return estimate_of(x, -std::accumulate(losses, losses + examples, 0.0));
+}
+
+template <class T>
+void ExactEstimator<T>::find_outputs(const Posterior<T>& q, ConstMatrixView<T> x) {
+  find_means(q, x);
+  find_variances(q, x);
+}
+
+template <class T>
+void ExactEstimator<T>::find_means(const Posterior<T>& q, ConstMatrixView<T> x) {
+  model_.forward(q.mean(), x, f_.matrix(1, x.cols), scratch_);
+  check_outputs_finite<T>(std::as_const(f_).matrix(1, x.cols));
 }
 
 /// Returns the estimate that consists of the rows x_i, and of c and w as integrate() has written them.
@@ -59,6 +72,7 @@ Estimate<T> ExactEstimator<T>::estimate_of(ConstMatrixView<T> x, double expected
 template <class T>
 void ExactEstimator<T>::find_variances(const Posterior<T>& q, ConstMatrixView<T> x) {
   const Index most = examples_together(x.cols);
+  variances_.reserve(x.cols);
   for (Index first = 0; first < x.cols; first += most) {
     const auto rows = inputs_.matrix(q.dimension(), std::min(most, x.cols - first));
     for (Index i = 0; i < rows.cols; ++i) {

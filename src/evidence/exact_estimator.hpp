@@ -30,7 +30,9 @@ class ExactEstimator {
   /// ERROR_DIVERGED, counting the examples from `first`, if one is not finite. It lives until the next call.
   Estimate<T> estimate(const Posterior<T>& q, ConstMatrixView<T> x, ConstMatrixView<T> y, double weight,
                        Index first = 0, ExampleLoss loss = ExampleLoss::exact);
-  /// Returns the variances x_i^T Sigma x_i of the outputs at the last estimate.
+  /// Finds the distributions of the outputs alone.
+  void find_outputs(const Posterior<T>& q, ConstMatrixView<T> x);
+  /// Returns the variances x_i^T Sigma x_i of the outputs that were found last.
   ConstSpan<double> variances(Index examples) const { return variances_.first(examples); }
 
   /// Returns their means.
@@ -40,6 +42,7 @@ class ExactEstimator {
 
  private:
   Index examples_together(Index examples) const;
+  void find_means(const Posterior<T>& q, ConstMatrixView<T> x);
   void find_variances(const Posterior<T>& q, ConstMatrixView<T> x);
   void integrate(ConstMatrixView<T> y, double weight, Index first, ExampleLoss loss);
   Estimate<T> estimate_of(ConstMatrixView<T> x, double expected_log_likelihood);

@@ -10,20 +10,6 @@ namespace bdl {
 
 namespace {
 
-/// Calls add(z, weight) for the nodes of Gauss and Hermite of degree 7 for N(m, v). The error for logistic
-/// functions is below 7! (s / pi)^14 (Abramowitz, Stegun 25.4.46), rounding for s <= 0.1.
-template <class Add>
-void visit_few_nodes(double m, double v, Add&& add) {
-  constexpr double nodes[] = {1.1544053947399681, 2.3667594107345412, 3.7504397177257422},
-                   weights[] = {0.24012317860501272, 0.030757123967586496, 0.00054826885597221779};
-  const double s = std::sqrt(v);
-  add(m, 16.0 / 35);
-  for (int k = 0; k < 3; ++k) {
-    add(m + nodes[k] * s, weights[k]);
-    add(m - nodes[k] * s, weights[k]);
-  }
-}
-
 /// Returns the expectations of softplus(f); visit(m, v, add) has the nodes.
 template <class Visit>
 ExpectedLoss expected_softplus_at(double m, double v, Visit&& visit) {
@@ -47,8 +33,8 @@ ExpectedLoss expected_softplus(double m, double v) {
 }
 
 ExpectedLoss expected_softplus_of_many(double m, double v) {
-  constexpr double small = 0.01;
-  if (!(v <= small)) return expected_softplus(m, v);
+  constexpr double largest = 0.01;  // few_nodes_suffice() for a strip of pi
+  if (!(v <= largest)) return expected_softplus(m, v);
   return expected_softplus_at(
       m, v, [](double mean, double variance, auto&& add) { visit_few_nodes(mean, variance, add); });
 }
@@ -65,8 +51,8 @@ ExpectedLoss expected_loss(const Likelihood& likelihood, double m, double v, dou
 ExpectedLoss expected_loss_of_many(const Likelihood& likelihood, double m, double v, double y) {
   if (std::isnan(y)) return {};
   return with_formulas(likelihood, [&](auto formulas) -> ExpectedLoss {
-    if constexpr (requires { formulas.expected_loss_of_many(m, v, y); })
-      return formulas.expected_loss_of_many(m, v, y);
+    if constexpr (requires { formulas.expected_loss_of_many(likelihood, m, v, y); })
+      return formulas.expected_loss_of_many(likelihood, m, v, y);
     return expected_loss(likelihood, m, v, y);
   });
 }

@@ -53,6 +53,27 @@ void visit_logistic_nodes(double m, double v, Add&& add) {
     });
 }
 
+/// Calls add(f, weight) for the nodes of Gauss and Hermite of degree 7 for N(m, v); the weights add up to 1.
+/// For functions that are analytic and bounded in a strip |Im f| < a, the error is below 7! (s / a)^14
+/// (Abramowitz, Stegun 25.4.46).
+template <class Add>
+void visit_few_nodes(double m, double v, Add&& add) {
+  constexpr double nodes[] = {1.1544053947399681, 2.3667594107345412, 3.7504397177257422},
+                   weights[] = {0.24012317860501272, 0.030757123967586496, 0.00054826885597221779};
+  const double s = std::sqrt(v);
+  add(m, 16.0 / 35);
+  for (int k = 0; k < 3; ++k) {
+    add(m + nodes[k] * s, weights[k]);
+    add(m - nodes[k] * s, weights[k]);
+  }
+}
+
+/// True if that error is rounding for a strip of this half width a: s <= a / (10 pi).
+inline bool few_nodes_suffice(double v, double strip) {
+  constexpr double least_ratio = 10 * std::numbers::pi;
+  return v * (least_ratio * least_ratio) <= strip * strip;
+}
+
 struct NormalRule {
   std::vector<double> nodes, weights;  // the weights add up to 1
   void reserve(std::size_t count) {

@@ -40,18 +40,35 @@ void visit_output_nodes(double m, double v, double width, Add&& add) {
 /// Step of the trapezoidal rule in units of strip / s: exp(-2 pi / 0.18) < 1e-15.
 inline constexpr double step_of_strip = 0.18;
 
-/// Returns the expected loss for one output of a likelihood with these formulas.
-template <class Formulas>
-ExpectedLoss expected_by_nodes(const Likelihood& likelihood, double m, double v, double y) {
+/// Returns the expectations of loss_at(f), the loss with its derivatives, of a likelihood with these
+/// formulas.
+template <class Formulas, class LossAt>
+ExpectedLoss expected_by_nodes(const Likelihood& likelihood, double m, double v, LossAt&& loss_at) {
   ExpectedLoss sums;
   double total = 0;
   visit_output_nodes(m, v, step_of_strip * Formulas::strip(likelihood), [&](double f, double weight) {
+    const ExpectedLoss at = loss_at(f);
     total += weight;
-    sums.loss -= weight * Formulas::log_density(likelihood, 0, f, y);
-    sums.slope += weight * Formulas::slope(likelihood, 0, f, y);
-    sums.curvature += weight * Formulas::curvature(likelihood, 0, f, [y] { return y; });
+    sums.loss += weight * at.loss;
+    sums.slope += weight * at.slope;
+    sums.curvature += weight * at.curvature;
   });
   return {sums.loss / total, sums.slope / total, sums.curvature / total};
+}
+
+/// Returns the same but for rounding, by fewer nodes if v is small.
+template <class Formulas, class LossAt>
+ExpectedLoss expected_by_few_nodes(const Likelihood& likelihood, double m, double v, LossAt&& loss_at) {
+  if (!few_nodes_suffice(v, Formulas::strip(likelihood)))
+    return expected_by_nodes<Formulas>(likelihood, m, v, loss_at);
+  ExpectedLoss sums;
+  visit_few_nodes(m, v, [&](double f, double weight) {
+    const ExpectedLoss at = loss_at(f);
+    sums.loss += weight * at.loss;
+    sums.slope += weight * at.slope;
+    sums.curvature += weight * at.curvature;
+  });
+  return sums;
 }
 
 /// Returns the width of the features of p(y | f) for visit_output_nodes(), at any y.

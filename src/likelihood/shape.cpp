@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "likelihood/formulas.hpp"
 #include "linalg/dense/cholesky.hpp"
@@ -22,13 +23,25 @@ void with_shape(const Likelihood& likelihood, Act&& act) {
   });
 }
 
+template <class Act>
+void with_coupling(const Likelihood& likelihood, Act&& act) {
+  with_formulas(likelihood, [&](auto formulas) {
+    if constexpr (requires(std::span<double> row) {
+                    formulas.add_shape_coupling(likelihood, 0.0, 0.0, 0.0, 1.0, row);
+                  })
+      act(formulas);
+  });
+}
+
 /// Solves I d = g with a little added to the diagonal of I.
-std::vector<double> solve(MatrixView<double> information, ConstSpan<double> gradient) {
+std::vector<double> solve(ConstMatrixView<double> information, ConstSpan<double> gradient) {
   std::vector<double> d(gradient.begin(), gradient.end());
-  for (Index k = 0; k < information.rows; ++k) information(k, k) = information(k, k) * (1 + 1e-12) + 1e-12;
-  if (!cholesky(information)) return std::vector<double>(d.size(), 0.0);
-  const MatrixView<double> column(d.data(), information.rows, 1);
-  cholesky_solve(information, column);
+  Buffer<double> memory;
+  const auto factor = memory.matrix(information.rows, information.cols);
+  std::copy_n(information.data, information.size(), factor.data);
+  for (Index k = 0; k < factor.rows; ++k) factor(k, k) = factor(k, k) * (1 + 1e-12) + 1e-12;
+  if (!cholesky(factor)) return std::vector<double>(d.size(), 0.0);
+  cholesky_solve(factor, {d.data(), factor.rows, 1});
   return d;
 }
 
@@ -46,23 +59,77 @@ std::vector<double> moved_cuts(ConstSpan<double> cuts, ConstSpan<double> step, d
   return next;
 }
 
-ShapeStep cut_step(const Likelihood& likelihood, ShapeTerms terms, double part, bool holds_location) {
+/// Numbers the cut points that move together: those at the two sides of a level that no row has meet.
+std::vector<Index> groups_of_cuts(const Likelihood& likelihood, const ShapeTerms& terms) {
+  std::vector<Index> group(likelihood.shape().size(), 0);
+  for (std::size_t k = 1; k < group.size(); ++k) {
+    const auto cut = static_cast<Index>(k);
+    const bool have_met = likelihood.shape(cut) - likelihood.shape(cut - 1) <= 2 * least_gap;
+    group[k] = group[k - 1] + (have_met && terms.matrix(cut, cut - 1) == 0 ? 0 : 1);
+  }
+  return group;
+}
+
+/// Eliminates an intercept with this prior from the equations C d = g of cut points with a fixed mean:
+/// outputs depend on their differences from it only. The last term of C does not matter to such d, and keeps
+/// C regular.
+void eliminate_intercept(const InterceptPrior& prior, ConstSpan<double> sizes, MatrixView<double> c,
+                         std::span<double> g) {
+  std::vector<double> couplings(sizes.size());
+  double of_intercept = 0, slope = prior.slope, count = 0;
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    for (std::size_t j = 0; j < sizes.size(); ++j)
+      couplings[k] += c(static_cast<Index>(std::max(j, k)), static_cast<Index>(std::min(j, k))) * sizes[j];
+    of_intercept += sizes[k] * couplings[k];
+    slope += g[k];
+    count += sizes[k];
+  }
+  if (!(of_intercept > 0)) return;
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    const double share = couplings[k] / (of_intercept + prior.precision);
+    g[k] -= share * slope;
+    for (std::size_t j = 0; j <= k; ++j)
+      c(static_cast<Index>(k), static_cast<Index>(j)) +=
+          of_intercept / (count * count) * sizes[k] * sizes[j] - share * couplings[j];
+  }
+}
+
+/// Returns B g, where B is C^-1 for cut points that may move alone or, if `holds_location`, C^-1 - u u^T /
+/// (1^T u) with u = C^-1 1, which keeps their mean.
+std::vector<double> best_change(const Likelihood& likelihood, const ShapeTerms& terms, ConstSpan<double> g,
+                                bool holds_location, const InterceptPrior* prior = nullptr) {
+  const std::vector<Index> group = groups_of_cuts(likelihood, terms);
+  const Index groups = group.back() + 1;
+  Buffer<double> memory;
+  const auto information = memory.matrix(groups, groups);
+  std::fill_n(information.data, information.size(), 0.0);
+  std::vector<double> of_groups(static_cast<std::size_t>(groups)), sizes(of_groups);
+  for (std::size_t k = 0; k < group.size(); ++k) {
+    const auto at = static_cast<std::size_t>(group[k]);
+    of_groups[at] += g[k];
+    sizes[at] += 1;
+    for (std::size_t j = 0; j <= k; ++j)
+      information(group[k], group[j]) += terms.matrix(static_cast<Index>(k), static_cast<Index>(j));
+  }
+  if (prior) eliminate_intercept(*prior, sizes, information, of_groups);
+  std::vector<double> change = solve(information, of_groups);
+  if (holds_location) {
+    const std::vector<double> common = solve(information, sizes);
+    const double sum = std::inner_product(change.begin(), change.end(), sizes.begin(), 0.0),
+                 of_common = std::inner_product(common.begin(), common.end(), sizes.begin(), 0.0);
+    for (std::size_t c = 0; c < change.size(); ++c)
+      change[c] -= of_common > 0 ? sum / of_common * common[c] : 0;
+  }
+  std::vector<double> out;
+  for (const Index at : group) out.push_back(change[static_cast<std::size_t>(at)]);
+  return out;
+}
+
+ShapeStep cut_step(const Likelihood& likelihood, const ShapeTerms& terms, double part, bool holds_location,
+                   const InterceptPrior* prior) {
   const ConstSpan<double> gradient = terms.gradient;
   const std::size_t size = gradient.size();
-  std::vector<double> information(terms.information.begin(), terms.information.end());
-  const MatrixView<double> matrix(information.data(), std::ssize(gradient), std::ssize(gradient));
-  std::vector<double> copy = information;
-  std::vector<double> step = solve({copy.data(), matrix.rows, matrix.cols}, gradient);
-  if (holds_location) {
-    const std::vector<double> ones(size, 1.0);
-    const std::vector<double> common = solve(matrix, ones);
-    double sum = 0, of_ones = 0;
-    for (std::size_t k = 0; k < size; ++k) {
-      sum += step[k];
-      of_ones += common[k];
-    }
-    for (std::size_t k = 0; k < size; ++k) step[k] -= of_ones > 0 ? sum / of_ones * common[k] : 0;
-  }
+  const std::vector<double> step = best_change(likelihood, terms, gradient, holds_location, prior);
   double largest = 0, square = 0;
   for (std::size_t k = 0; k < size; ++k) {
     largest = std::max(largest, std::abs(step[k]));
@@ -114,22 +181,41 @@ void add_expected_shape_terms(const Likelihood& likelihood, double m, double v, 
                               std::span<double> sums) {
   if (std::isnan(y)) return;
   ShapeTerms terms = shape_terms(likelihood, sums);
-  with_shape(likelihood, [&](auto formulas) {
-    const double width = feature_width(likelihood, m, 0);
-    double total = 0;
-    visit_output_nodes(m, v, width, [&](double, double mass) { total += mass; });
-    visit_output_nodes(m, v, width, [&](double f, double mass) {
-      formulas.add_shape_gradient(likelihood, f, y, weight * mass / total, terms);
-      formulas.add_shape_curvature(likelihood, f, y, weight * mass / total, terms);
-    });
-  });
+  with_shape(likelihood,
+             [&](auto formulas) { formulas.add_expected_shape_terms(likelihood, m, v, y, weight, terms); });
 }
 
-ShapeStep shape_step(const Likelihood& likelihood, ConstSpan<double> sums, double part, bool holds_location) {
+bool has_coupled_shape(const Likelihood& likelihood) {
+  bool has = false;
+  with_coupling(likelihood, [&](auto) { has = true; });
+  return has;
+}
+
+void add_shape_couplings(const Likelihood& likelihood, double m, double v, double y, double weight,
+                         std::span<double> sums) {
+  if (std::isnan(y)) return;
+  with_coupling(likelihood,
+                [&](auto formulas) { formulas.add_shape_coupling(likelihood, m, v, y, weight, sums); });
+}
+
+void shape_covariance(const Likelihood& likelihood, ConstSpan<double> sums, bool holds_location,
+                      MatrixView<double> out) {
   std::vector<double> copy(sums.begin(), sums.end());
   const ShapeTerms terms = shape_terms(likelihood, copy);
-  return likelihood.target_kind() == TargetKind::level ? cut_step(likelihood, terms, part, holds_location)
-                                                       : log_step(likelihood, terms, part);
+  for (Index k = 0; k < out.cols; ++k) {
+    std::vector<double> unit(static_cast<std::size_t>(out.rows));
+    unit[static_cast<std::size_t>(k)] = 1;
+    std::ranges::copy(best_change(likelihood, terms, unit, holds_location), out.column(k).begin());
+  }
+}
+
+ShapeStep shape_step(const Likelihood& likelihood, ConstSpan<double> sums, double part, bool holds_location,
+                     const InterceptPrior* prior) {
+  std::vector<double> copy(sums.begin(), sums.end());
+  const ShapeTerms terms = shape_terms(likelihood, copy);
+  return likelihood.target_kind() == TargetKind::level
+             ? cut_step(likelihood, terms, part, holds_location, prior)
+             : log_step(likelihood, terms, part);
 }
 
 std::vector<double> learned_numbers(const Likelihood& likelihood, ConstSpan<double> shape) {

@@ -3,8 +3,11 @@
 // the expected log likelihood under the posterior, by Newton steps (docs/theory/scales.md, "Shapes and cut
 // points"). A likelihood with a shape has three more formulas, which add to ShapeTerms the derivatives of log
 // p(y | f) by the learned numbers, log shape or cut points: add_shape_gradient(l, f, y, weight, terms),
-// add_shape_curvature() (minus the second derivatives) and add_shape_information(l, f, weight, terms), about
-// their expectation over y given f.
+// add_expected_shape_terms(l, m, v, y, weight, terms), the expectations of gradient and curvature (minus the
+// second derivatives) over f ~ N(m, v), and add_shape_information(l, f, weight, terms), about the curvature's
+// expectation over y given f. If the likelihood is best at an f that depends on the shape, it also has
+// add_shape_coupling(l, m, v, y, weight, row), which adds the expectations of -d^2 log p / df du by the
+// learned numbers u.
 #pragma once
 
 #include <vector>
@@ -29,20 +32,39 @@ template <class T>
 void add_shape_terms(const Likelihood& likelihood, const T* f, const T* y, double weight,
                      std::span<double> sums);
 
-/// Adds the expectations of gradient and curvature for one output f ~ N(m, v).
+/// Adds the expectations of gradient and curvature for one output f ~ N(m, v), with errors near rounding.
 void add_expected_shape_terms(const Likelihood& likelihood, double m, double v, double y, double weight,
                               std::span<double> sums);
+
+/// True if the posterior of f depends on the shape. Means that are f alone do not: the information of a log
+/// mean and its dispersion is 0 (Cox, Reid 1987).
+bool has_coupled_shape(const Likelihood& likelihood);
+/// Adds the expectations of minus the derivatives by f and the learned numbers for one output f ~ N(m, v).
+void add_shape_couplings(const Likelihood& likelihood, double m, double v, double y, double weight,
+                         std::span<double> sums);
+
+/// Writes the covariance of the learned numbers given f, that is, the inverse of the information in the sums.
+/// If `holds_location` it is that of cut points whose mean is known.
+void shape_covariance(const Likelihood& likelihood, ConstSpan<double> sums, bool holds_location,
+                      MatrixView<double> out);
 
 /// A step towards the best shape.
 struct ShapeStep {
   std::vector<double> shape;
-  double distance;  ///< length of the whole step, in standard deviations of the learned numbers given f
+  double distance;  ///< length of the whole step, in standard deviations of the learned numbers
+};
+
+/// Derivatives of minus the log prior by the intercept: the second, and the first at its value.
+struct InterceptPrior {
+  double precision = 0, slope = 0;
 };
 
 /// Returns the shape after `part` of a Newton step from the likelihood's, given the sums over all rows.
 /// Shapes stay between 1e-6 and 1e6, and cut points ascend. If `holds_location`, the mean of the cut points
-/// stays: it belongs to the model's intercept.
-ShapeStep shape_step(const Likelihood& likelihood, ConstSpan<double> sums, double part, bool holds_location);
+/// stays: it belongs to the model's intercept. If that follows the cut points to its own optimum, the step is
+/// longer, and its prior is given.
+ShapeStep shape_step(const Likelihood& likelihood, ConstSpan<double> sums, double part, bool holds_location,
+                     const InterceptPrior* prior = nullptr);
 
 /// Returns the numbers in which shapes are learned: log shapes, or cut points; shape_of() is the inverse.
 std::vector<double> learned_numbers(const Likelihood& likelihood, ConstSpan<double> shape);

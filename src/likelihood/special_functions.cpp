@@ -103,18 +103,19 @@ constexpr double far_tail = -20;
 }  // namespace
 
 double log_normal_cdf(double z) {
-  if (z > 0) return std::log1p(-normal_cdf(-z));
-  if (z > far_tail) return std::log(normal_cdf(z));
-  return -z * z / 2 - std::log(-z) - std::log(2 * std::numbers::pi) / 2 + std::log1p(mills_series(z));
+  return normal_mills(z).log_cdf;
 }
 
 Mills normal_mills(double z) {
+  const double half_square = z * z / 2;
   if (z > far_tail) {
-    const double ratio = std::exp(-z * z / 2) / (std::sqrt(2 * std::numbers::pi) * normal_cdf(z));
-    return {ratio, std::max(0.0, ratio * (ratio + z))};
+    const double tail = std::erfc(std::abs(z) / std::numbers::sqrt2) / 2, cdf = z > 0 ? 1 - tail : tail,
+                 ratio = std::exp(-half_square) / (std::sqrt(2 * std::numbers::pi) * cdf);
+    return {z > 0 ? std::log1p(-tail) : std::log(tail), ratio, std::max(0.0, ratio * (ratio + z))};
   }
   const double series = mills_series(z), ratio = -z / (1 + series);
-  return {ratio, ratio * z * series / (1 + series)};
+  return {-half_square - std::log(-z) - std::log(2 * std::numbers::pi) / 2 + std::log1p(series), ratio,
+          ratio * z * series / (1 + series)};
 }
 
 double log_gamma_remainder(double x) {

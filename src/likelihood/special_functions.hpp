@@ -17,9 +17,9 @@ double normal_quantile(double p);
 /// Returns log P(Z <= z) for all z.
 double log_normal_cdf(double z);
 
-/// phi(z) / Phi(z), the derivative of log Phi, and minus its second derivative, which is in (0, 1).
+/// log Phi(z), its derivative phi(z) / Phi(z), and minus its second derivative, which is in (0, 1).
 struct Mills {
-  double ratio, curvature;
+  double log_cdf, ratio, curvature;
 };
 Mills normal_mills(double z);
 

@@ -6,6 +6,7 @@
 
 #include "methods/schedule.hpp"
 #include "posterior/point_parameters.hpp"
+#include "train/exact/exact_fit.hpp"
 
 namespace bdl {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 constexpr double moved = 0.1;       // least mean_shift or precision_shift of a posterior that has moved
 constexpr double old_weight = 0.5;  // fraction of the initial precision that is left in the present one
 constexpr double lowest_share = 0.01, highest_growth = 1e12;  // factors on the prior's, the initial precision
-constexpr double near = 1e-4;  // posterior standard deviations from the optimum
 // The expected log likelihood still rises if it is so many nats per example above its average, and by this
 // fraction of the whole rise. Healthy fits have up to 0.1 nats.
 constexpr double least_rise = 0.15, rising_share = 0.05;
@@ -100,7 +100,7 @@ const char* advice(const Optimizer<T>& optimizer, ConstSpan<T> precision, bool m
     return "training diverged, and continued from its last good state with a lower learning rate: lower "
            "learning_rate";
   if (state.step == 0) return "training has not begun: the posterior is the initial one";
-  if (state.distance > near)
+  if (state.distance > near_optimum)
     return "the fit has ended before the optimum of the ELBO, more than 0.0001 posterior standard deviations "
            "from it: fit with more epochs; if that does not help, scale the inputs to similar sizes or raise "
            "prior_precision";

@@ -201,6 +201,20 @@ void expected_losses_are_integrals(void**) {
         }
 }
 
+/// Few nodes are as good where variances are small, and both rules agree where one takes over.
+void few_nodes_are_the_same_but_for_rounding(void**) {
+  for (const Case& c : cases())
+    for (const double m : {-6.0, -0.7, 0.2, 3.0})
+      for (const double v : {0.0, 1e-6, 1e-3, 2.4e-3, 2.6e-3, 7.9e-3, 8e-3, 0.01, 0.0101, 0.4})
+        for (const double y : c.targets) {
+          const ExpectedLoss few = expected_loss_of_many(c.likelihood, m, v, y),
+                             many = expected_loss(c.likelihood, m, v, y);
+          assert_near("E[l]", few.loss, many.loss, 1e-14);
+          assert_near("E[l']", few.slope, many.slope, 1e-13);
+          assert_near("E[l'']", few.curvature, many.curvature, 1e-13);
+        }
+}
+
 void predictive_densities_are_integrals(void**) {
   for (const Case& c : cases())
     for (const double m : {-3.0, 0.2, 2.0})
@@ -244,6 +258,79 @@ void shape_terms_are_finite_differences(void**) {
           assert_true(std::abs(sums[shape.size() * (k + 1) + k] - second) <= 1e-4 * (1 + std::abs(second)));
         }
       }
+  }
+}
+
+/// Sums of the terms at fixed outputs over the normal density.
+void expected_shape_terms_are_integrals(void**) {
+  for (const Case& c : cases()) {
+    if (c.likelihood.shape().empty()) continue;
+    const auto count = static_cast<std::size_t>(shape_sum_count(c.likelihood));
+    for (const double m : {-1.0, 0.4, 2.0})
+      for (const double v : {0.005, 1.0})
+        for (const double y : c.targets) {
+          std::vector<double> got(count), expected(count);
+          add_expected_shape_terms(c.likelihood, m, v, y, 1.5, got);
+          double total = 0;
+          for (double t = -12; t <= 12; t += 0.01) total += std::exp(-t * t / 2);
+          for (double t = -12; t <= 12; t += 0.01)
+            add_expected_shape_terms(c.likelihood, m + std::sqrt(v) * t, 0, y,
+                                     1.5 * std::exp(-t * t / 2) / total, expected);
+          for (std::size_t k = 0; k < count; ++k)
+            assert_true(std::abs(got[k] - expected[k]) <=
+                        1e-11 * (1 + std::abs(expected[k]) + c.likelihood.shape(0) * (1 + std::abs(m) + y)));
+        }
+  }
+}
+
+/// Derivatives by output and cut points against differences of the slopes.
+void shape_couplings_are_finite_differences(void**) {
+  for (const Case& c : cases()) {
+    assert_int_equal(has_coupled_shape(c.likelihood), c.likelihood.kind() == BDL_ORDINAL);
+    if (!has_coupled_shape(c.likelihood)) continue;
+    const ConstSpan<double> shape = c.likelihood.shape();
+    for (const double m : {-1.0, 0.4, 2.0})
+      for (const double v : {0.0, 0.005, 1.0})
+        for (const double y : c.targets) {
+          std::vector<double> got(shape.size());
+          add_shape_couplings(c.likelihood, m, v, y, 2, got);
+          for (std::size_t k = 0; k < shape.size(); ++k) {
+            constexpr double h = 1e-5;
+            const auto slope_at = [&](double step) {
+              Likelihood moved = c.likelihood;
+              std::vector<double> values(shape.begin(), shape.end());
+              values[k] += step;
+              moved.set_shape(values);
+              return expected_loss(moved, m, v, y).slope;
+            };
+            assert_true(std::abs(got[k] - (slope_at(h) - slope_at(-h)) / h) <= 1e-9);
+          }
+        }
+  }
+}
+
+/// The inverse of the information, or of the part that keeps the mean.
+void shape_covariances_are_inverses(void**) {
+  const Likelihood ordinal = shaped(BDL_ORDINAL, {-1.5, 0.2, 1.0});
+  std::vector<double> sums(static_cast<std::size_t>(shape_sum_count(ordinal)));
+  for (const double y : {0.0, 1.0, 2.0, 3.0, 2.0, 1.0})
+    add_expected_shape_terms(ordinal, 0.3 * y, 0.2, y, 1, sums);
+  const ConstMatrixView<double> lower = shape_terms(ordinal, sums).matrix;
+  for (const bool holds : {false, true}) {
+    Dense b(3, 3);
+    shape_covariance(ordinal, sums, holds, {b.values.data(), 3, 3});
+    for (Index i = 0; i < 3; ++i)
+      for (Index j = 0; j < 3; ++j) {
+        double product = 0;  // of contrasts of the mean with C B, or the unit matrix
+        for (Index k = 0; k < 3; ++k) {
+          const auto information = [&](Index r) { return lower(std::max(r, k), std::min(r, k)); };
+          product += (information(i) - (holds ? information((i + 1) % 3) : 0)) * b(k, j);
+        }
+        const double unit = (i == j ? 1 : 0) - (holds && (i + 1) % 3 == j ? 1 : 0);
+        assert_near("C B", product, unit, 1e-10);
+      }
+    if (!holds) continue;
+    for (Index j = 0; j < 3; ++j) assert_near("sum", b(0, j) + b(1, j) + b(2, j), 0, 1e-14);
   }
 }
 
@@ -354,8 +441,12 @@ int test_scalar_likelihoods() {
       cmocka_unit_test(roots_and_moments_are_expectations),
       cmocka_unit_test(misfits_are_lost_log_densities),
       cmocka_unit_test(expected_losses_are_integrals),
+      cmocka_unit_test(few_nodes_are_the_same_but_for_rounding),
       cmocka_unit_test(predictive_densities_are_integrals),
       cmocka_unit_test(shape_terms_are_finite_differences),
+      cmocka_unit_test(expected_shape_terms_are_integrals),
+      cmocka_unit_test(shape_couplings_are_finite_differences),
+      cmocka_unit_test(shape_covariances_are_inverses),
       cmocka_unit_test(shapes_are_found_from_fixed_outputs),
       cmocka_unit_test(extreme_outputs_stay_finite<float>),
       cmocka_unit_test(extreme_outputs_stay_finite<double>),

@@ -39,7 +39,7 @@ struct Bernoulli : IndependentOutputs<Bernoulli> {
   static ExpectedLoss expected_loss(const Likelihood&, Index, double m, double v, double y) {
     return of_softplus(expected_softplus, m, v, y);
   }
-  static ExpectedLoss expected_loss_of_many(double m, double v, double y) {
+  static ExpectedLoss expected_loss_of_many(const Likelihood&, double m, double v, double y) {
     return of_softplus(expected_softplus_of_many, m, v, y);
   }
 

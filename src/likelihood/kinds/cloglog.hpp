@@ -14,10 +14,7 @@ struct Cloglog : IndependentOutputs<Cloglog> {
   using Base::log_density, Base::misfit, Base::moments;
   static double log_density(const Likelihood&, Index, double f, double y) {
     const double rate = std::exp(f);
-    return of_share(y, [=](double label) {
-      if (!(label > 0)) return -rate;
-      return f < -30 ? f : std::log(-std::expm1(-rate));
-    });
+    return of_share(y, [=](double label) { return label > 0 ? log_success(f, rate) : -rate; });
   }
   static double misfit(const Likelihood& l, Index c, double f, double y) { return -log_density(l, c, f, y); }
   static TargetMoments moments(const Likelihood&, Index, double f) {
@@ -31,10 +28,7 @@ struct Cloglog : IndependentOutputs<Cloglog> {
   static double curvature(const Likelihood&, Index, double f, const Target& y) {
     if (std::isnan(y())) return 0;
     const double rate = std::exp(f), r = share(rate);
-    return of_share(y(), [=](double label) {
-      if (!(label > 0)) return rate;
-      return r * (rate < 1e-4 ? rate / 2 + rate * rate / 12 : r > 0 ? rate + r - 1 : 0);
-    });
+    return of_share(y(), [=](double label) { return label > 0 ? bend(rate, r) : rate; });
   }
   /// The information is e^2f / (exp(e^f) - 1).
   static double root(const Likelihood&, Index, double f) {
@@ -47,10 +41,26 @@ struct Cloglog : IndependentOutputs<Cloglog> {
   static double typical_curvature(const Likelihood&, double) { return 1; }
   static ExpectedLoss expected_loss(const Likelihood& l, Index, double m, double v, double y) {
     const double rate = std::exp(m + v / 2);
-    return y > 0 ? expected_by_nodes<Cloglog>(l, m, v, y) : ExpectedLoss{rate, rate, rate};
+    return y > 0 ? expected_by_nodes<Cloglog>(l, m, v, [=](double f) { return loss_at(f, y); })
+                 : ExpectedLoss{rate, rate, rate};
+  }
+  static ExpectedLoss expected_loss_of_many(const Likelihood& l, double m, double v, double y) {
+    const double rate = std::exp(m + v / 2);
+    return y > 0 ? expected_by_few_nodes<Cloglog>(l, m, v, [=](double f) { return loss_at(f, y); })
+                 : ExpectedLoss{rate, rate, rate};
   }
 
  private:
+  static ExpectedLoss loss_at(double f, double y) {
+    const double rate = std::exp(f), r = share(rate);
+    return {-y * log_success(f, rate) + (1 - y) * rate, -y * r + (1 - y) * rate,
+            y * bend(rate, r) + (1 - y) * rate};
+  }
+  static double log_success(double f, double rate) { return f < -30 ? f : std::log(-std::expm1(-rate)); }
+  /// Returns minus the second derivative of log P(y = 1), given r = share(rate).
+  static double bend(double rate, double r) {
+    return r * (rate < 1e-4 ? rate / 2 + rate * rate / 12 : r > 0 ? rate + r - 1 : 0);
+  }
   /// Returns rate / (e^rate - 1).
   static double share(double rate) {
     if (rate > 700) return 0;

@@ -49,8 +49,11 @@ struct Gamma : IndependentOutputs<Gamma> {
     const double a = alpha(l), d = std::log(y) - f;
     out.gradient[0] += weight * a * (std::log(a) - digamma(a) - (std::expm1(d) - d));
   }
-  static void add_shape_curvature(const Likelihood& l, double f, double, double weight, ShapeTerms& out) {
-    add_shape_information(l, f, weight, out);
+  static void add_expected_shape_terms(const Likelihood& l, double m, double v, double y, double weight,
+                                       ShapeTerms& out) {
+    const double a = alpha(l), d = std::log(y) - m;
+    out.gradient[0] += weight * a * (std::log(a) - digamma(a) - (std::expm1(d + v / 2) - d));
+    add_shape_information(l, m, weight, out);
   }
   static void add_shape_information(const Likelihood& l, double, double weight, ShapeTerms& out) {
     out.information[0] += weight * alpha(l) * (alpha(l) * trigamma(alpha(l)) - 1);

@@ -50,10 +50,10 @@ struct NegativeBinomial : IndependentOutputs<NegativeBinomial> {
     return {theta(l) * (y + 0.5) / (theta(l) + y + 0.5), std::log(y + 0.5)};
   }
   static ExpectedLoss expected_loss(const Likelihood& l, Index, double m, double v, double y) {
-    const double log_theta = std::log(theta(l)), sum = y + theta(l);
-    const ExpectedLoss of = expected_softplus(m - log_theta, v);  // softplus(-g) = softplus(g) - g
-    return {sum * of.loss - y * (m - log_theta) - log_rising_over_factorial(theta(l), y), sum * of.slope - y,
-            sum * of.curvature};
+    return of_softplus(l, m, y, expected_softplus(m - std::log(theta(l)), v));
+  }
+  static ExpectedLoss expected_loss_of_many(const Likelihood& l, double m, double v, double y) {
+    return of_softplus(l, m, y, expected_softplus_of_many(m - std::log(theta(l)), v));
   }
 
   static CountTails tails(double shape, double f, double y) {
@@ -65,10 +65,16 @@ struct NegativeBinomial : IndependentOutputs<NegativeBinomial> {
     const double t = theta(l), g = f - std::log(t), share = logistic(-g) / t;  // share = 1 / (theta + mu)
     out.gradient[0] += weight * t * (digamma(y + t) - digamma(t) - softplus(g) + logistic(g) - y * share);
   }
-  static void add_shape_curvature(const Likelihood& l, double f, double y, double weight, ShapeTerms& out) {
-    const double t = theta(l), share = logistic(std::log(t) - f) / t;
-    out.information[0] +=
-        weight * t * t * (trigamma(t) - trigamma(y + t) - 1 / t + 2 * share - (y + t) * share * share);
+  /// With logistic(-g) = 1 - logistic(g), they follow from the expectations of softplus(g).
+  static void add_expected_shape_terms(const Likelihood& l, double m, double v, double y, double weight,
+                                       ShapeTerms& out) {
+    const double t = theta(l);
+    const ExpectedLoss of = expected_softplus_of_many(m - std::log(t), v);
+    const double share = (1 - of.slope) / t, square = (1 - of.slope - of.curvature) / (t * t);
+    const double of_y = y > 0 ? digamma(y + t) - digamma(t) : 0,
+                 bend = y > 0 ? trigamma(t) - trigamma(y + t) : 0;
+    out.gradient[0] += weight * t * (of_y - of.loss + of.slope - y * share);
+    out.information[0] += weight * t * t * (bend - 1 / t + 2 * share - (y + t) * square);
   }
   /// Takes E[psi'(y + theta)] by the second-order expansion about y = mu.
   static void add_shape_information(const Likelihood& l, double f, double weight, ShapeTerms& out) {
@@ -78,6 +84,11 @@ struct NegativeBinomial : IndependentOutputs<NegativeBinomial> {
   }
 
  private:
+  static ExpectedLoss of_softplus(const Likelihood& l, double m, double y, const ExpectedLoss& of) {
+    const double sum = y + theta(l), g = m - std::log(theta(l));  // softplus(-g) = softplus(g) - g
+    return {sum * of.loss - y * g - log_rising_over_factorial(theta(l), y), sum * of.slope - y,
+            sum * of.curvature};
+  }
   static double theta(const Likelihood& l) { return l.shape(0); }
   static double loss(const Likelihood& l, double f, double y) {
     const double g = f - std::log(theta(l));

@@ -61,11 +61,10 @@ struct Ordinal : IndependentOutputs<Ordinal> {
   static double strip(const Likelihood&) { return std::numbers::pi; }
   static double width(const Likelihood&, double) { return 1; }
   static ExpectedLoss expected_loss(const Likelihood& l, Index, double m, double v, double y) {
-    const auto k = static_cast<Index>(y);
-    ExpectedLoss sum{-log_gap(l, k), 0, 0};
-    if (has_upper(l, k)) add(expected_softplus(m - upper(l, k), v), 1, sum);
-    if (has_lower(k)) add(expected_softplus(lower(l, k) - m, v), -1, sum);
-    return sum;
+    return of_softplus(l, expected_softplus, m, v, static_cast<Index>(y));
+  }
+  static ExpectedLoss expected_loss_of_many(const Likelihood& l, double m, double v, double y) {
+    return of_softplus(l, expected_softplus_of_many, m, v, static_cast<Index>(y));
   }
 
   /// log(1 - e^-g) of the gap g has the derivatives r = 1 / (e^g - 1) and -r (1 + r).
@@ -75,12 +74,38 @@ struct Ordinal : IndependentOutputs<Ordinal> {
     if (has_upper(l, k)) out.add(k, weight * (logistic(f - upper(l, k)) + r));
     if (has_lower(k)) out.add(k - 1, -weight * (logistic(lower(l, k) - f) + r));
   }
-  static void add_shape_curvature(const Likelihood& l, double f, double y, double weight, ShapeTerms& out) {
-    add_curvature(l, f, static_cast<Index>(y), weight, out);
+  static void add_expected_shape_terms(const Likelihood& l, double m, double v, double y, double weight,
+                                       ShapeTerms& out) {
+    const auto k = static_cast<Index>(y);
+    const double r = gap_ratio(l, k);
+    if (has_upper(l, k)) {
+      const ExpectedLoss of = expected_softplus_of_many(m - upper(l, k), v);
+      out.add(k, weight * (of.slope + r));
+      out.add(k, k, weight * of.curvature);
+    }
+    if (has_lower(k)) {
+      const ExpectedLoss of = expected_softplus_of_many(lower(l, k) - m, v);
+      out.add(k - 1, -weight * (of.slope + r));
+      out.add(k - 1, k - 1, weight * of.curvature);
+    }
+    add_gap_curvature(l, k, weight, out);
   }
   static void add_shape_information(const Likelihood& l, double f, double weight, ShapeTerms& out) {
-    for (Index k = 0; k < l.levels(); ++k)
-      add_curvature(l, f, k, weight * std::exp(log_probability(l, f, k)), out);
+    for (Index k = 0; k < l.levels(); ++k) {
+      const double share = weight * std::exp(log_probability(l, f, k));
+      if (has_upper(l, k)) out.add(k, k, share * logistic(f - upper(l, k)) * logistic(upper(l, k) - f));
+      if (has_lower(k)) out.add(k - 1, k - 1, share * logistic(lower(l, k) - f) * logistic(f - lower(l, k)));
+      add_gap_curvature(l, k, share, out);
+    }
+  }
+  static void add_shape_coupling(const Likelihood& l, double m, double v, double y, double weight,
+                                 std::span<double> out) {
+    const auto k = static_cast<Index>(y);
+    const auto add = [&](Index cut, double z) {
+      out[static_cast<std::size_t>(cut)] -= weight * expected_softplus_of_many(z, v).curvature;
+    };
+    if (has_upper(l, k)) add(k, m - upper(l, k));
+    if (has_lower(k)) add(k - 1, lower(l, k) - m);
   }
 
  private:
@@ -92,17 +117,12 @@ struct Ordinal : IndependentOutputs<Ordinal> {
   static double gap_ratio(const Likelihood& l, Index k) {
     return has_both(l, k) ? 1 / std::expm1(upper(l, k) - lower(l, k)) : 0;
   }
-  static void add_curvature(const Likelihood& l, double f, Index k, double weight, ShapeTerms& out) {
-    const double r = gap_ratio(l, k), bend = r * (1 + r);
-    if (has_upper(l, k)) {
-      const double p = logistic(f - upper(l, k));
-      out.add(k, k, weight * (p * (1 - p) + bend));
-    }
-    if (has_lower(k)) {
-      const double p = logistic(lower(l, k) - f);
-      out.add(k - 1, k - 1, weight * (p * (1 - p) + bend));
-    }
-    if (has_both(l, k)) out.add(k, k - 1, -weight * bend);
+  static void add_gap_curvature(const Likelihood& l, Index k, double weight, ShapeTerms& out) {
+    if (!has_both(l, k)) return;
+    const double r = gap_ratio(l, k), bend = weight * r * (1 + r);
+    out.add(k, k, bend);
+    out.add(k - 1, k - 1, bend);
+    out.add(k, k - 1, -bend);
   }
   static double log_gap(const Likelihood& l, Index k) {
     return has_both(l, k) ? std::log(-std::expm1(lower(l, k) - upper(l, k))) : 0;
@@ -117,6 +137,13 @@ struct Ordinal : IndependentOutputs<Ordinal> {
     double sum = 0;
     if (has_upper(l, k)) sum += logistic(f - upper(l, k));
     if (has_lower(k)) sum -= logistic(lower(l, k) - f);
+    return sum;
+  }
+  static ExpectedLoss of_softplus(const Likelihood& l, ExpectedLoss (*softplus_of)(double, double), double m,
+                                  double v, Index k) {
+    ExpectedLoss sum{-log_gap(l, k), 0, 0};
+    if (has_upper(l, k)) add(softplus_of(m - upper(l, k), v), 1, sum);
+    if (has_lower(k)) add(softplus_of(lower(l, k) - m, v), -1, sum);
     return sum;
   }
   static void add(const ExpectedLoss& term, double sign, ExpectedLoss& sum) {

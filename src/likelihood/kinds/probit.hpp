@@ -36,7 +36,22 @@ struct Probit : IndependentOutputs<Probit> {
   static double strip(const Likelihood&) { return 2.8; }
   static double width(const Likelihood&, double) { return 1; }
   static ExpectedLoss expected_loss(const Likelihood& l, Index, double m, double v, double y) {
-    return expected_by_nodes<Probit>(l, m, v, y);
+    return expected_by_nodes<Probit>(l, m, v, [=](double f) { return loss_at(f, y); });
+  }
+  static ExpectedLoss expected_loss_of_many(const Likelihood& l, double m, double v, double y) {
+    return expected_by_few_nodes<Probit>(l, m, v, [=](double f) { return loss_at(f, y); });
+  }
+
+ private:
+  static ExpectedLoss loss_at(double f, double y) {
+    if (y > 0 && y < 1) {
+      const ExpectedLoss of_1 = loss_at(f, 1), of_0 = loss_at(f, 0);
+      return {y * of_1.loss + (1 - y) * of_0.loss, y * of_1.slope + (1 - y) * of_0.slope,
+              y * of_1.curvature + (1 - y) * of_0.curvature};
+    }
+    const double sign = y > 0 ? 1 : -1;
+    const Mills mills = normal_mills(sign * f);
+    return {-mills.log_cdf, -sign * mills.ratio, mills.curvature};
   }
 };
 

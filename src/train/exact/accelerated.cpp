@@ -13,20 +13,20 @@ constexpr std::size_t most_points = 11;
 constexpr int accelerated_patience = 60;  // steps without one half as long as the shortest before them
 constexpr double least_share = 1.0 / 64, most_growth = 4;
 
-FullPosterior<double>* whole(Posterior<double>& q) {
-  if (auto* const full = dynamic_cast<FullPosterior<double>*>(&q)) return full;
-  auto* const parts = dynamic_cast<BlocksPosterior<double>*>(&q);
-  return parts && parts->block_count() == 1 ? whole(parts->member(0)) : nullptr;
-}
-
 }  // namespace
 
+FullPosterior<double>* whole_covariance(Posterior<double>& q) {
+  if (auto* const full = dynamic_cast<FullPosterior<double>*>(&q)) return full;
+  auto* const parts = dynamic_cast<BlocksPosterior<double>*>(&q);
+  return parts && parts->block_count() == 1 ? whole_covariance(parts->member(0)) : nullptr;
+}
+
 bool has_whole_covariance(const Posterior<double>& q) {
-  return whole(const_cast<Posterior<double>&>(q)) != nullptr;
+  return whole_covariance(const_cast<Posterior<double>&>(q)) != nullptr;
 }
 
 Accelerated::Accelerated(ExactElbo& elbo, Posterior<double>& q)
-    : elbo_(elbo), q_(q), full_(*whole(q)), natural_(elbo, q, {}), steps_(most_points) {}
+    : elbo_(elbo), q_(q), full_(*whole_covariance(q)), natural_(elbo, q, {}), steps_(most_points) {}
 
 Accelerated::Point Accelerated::point(const FullPosterior<double>& at) const {
   Point x(at.mean().begin(), at.mean().end());
@@ -78,7 +78,7 @@ bool Accelerated::find_step(const Point& x, Point& step) {
     if (error.status() != Status::ERROR_DIVERGED) throw;
     return false;
   }
-  step = point(*whole(natural_.next()));
+  step = point(*whole_covariance(natural_.next()));
   for (std::size_t i = 0; i < x.size(); ++i) step[i] -= x[i];
   return true;
 }

@@ -12,6 +12,9 @@
 
 namespace bdl {
 
+/// Returns q, or its only block, if that has a full covariance of all parameters; else null.
+FullPosterior<double>* whole_covariance(Posterior<double>& q);
+
 /// True for posteriors that Accelerated can search: a full covariance of all parameters.
 bool has_whole_covariance(const Posterior<double>& q);
 

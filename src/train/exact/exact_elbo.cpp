@@ -88,6 +88,13 @@ void ExactElbo::multiply_target(ConstMatrixView<double> x, MatrixView<double> h,
   for (Index k = 0; k < x.cols; ++k) prior_.add_product(x.column(k), out.column(k), scratch_);
 }
 
+InterceptPrior ExactElbo::intercept_prior(const Posterior<double>& q) {
+  const auto bias = static_cast<std::size_t>(exact_layer(*model_).bias_offset);
+  std::vector<double> slope(static_cast<std::size_t>(dimension()));
+  prior_.add_slope(q.mean(), slope, scratch_);
+  return {prior_.precision()[bias], slope[bias]};
+}
+
 void ExactElbo::best_noise_precision(const Value& value, std::span<double> out) const {
   if (sums_.has_several_outputs()) {
     for (Index c = 0; c < std::ssize(out); ++c)

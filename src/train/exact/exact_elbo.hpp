@@ -4,6 +4,7 @@
 
 #include "curvature/dense_rows.hpp"
 #include "likelihood/expected_loss.hpp"
+#include "likelihood/shape.hpp"
 #include "prior/prior.hpp"
 #include "train/exact/exact_sums.hpp"
 
@@ -71,11 +72,17 @@ class ExactElbo {
   void set_noise_precision(ConstSpan<double> precision) { model_->likelihood.set_noise_precision(precision); }
   /// Returns the sums by which the shape of the density is learned at q; evaluate() must follow.
   ConstSpan<double> shape_sums(const Posterior<double>& q) { return sums_.shape_sums(q, team_); }
+  /// Returns the derivatives of the loss by the mean and the learned numbers of the shape, D x K.
+  MatrixView<double> shape_couplings(const Posterior<double>& q) { return sums_.shape_couplings(q, team_); }
+  /// Returns KL(q, prior).
+  double kl(const Posterior<double>& q) { return prior_.kl(q, scratch_); }
   /// Replaces the noise by that of another likelihood of the same kind.
   void set_likelihood(const Likelihood& likelihood) { model_->likelihood = likelihood; }
   Prior<double>& prior() { return prior_; }
   /// Returns the diagonal of Lambda_0.
   ConstSpan<double> prior_precision() const { return prior_.precision(); }
+  /// Returns the prior of the bias of a model with one output, at q's mean.
+  InterceptPrior intercept_prior(const Posterior<double>& q);
   /// Returns diag(sum_i b_i x_i x_i^T) + diag(Lambda_0) with b_i about the largest possible E[l''_i]; valid
   /// until the next evaluation.
   ConstSpan<double> typical_precision() { return sums_.typical_precision(prior_precision(), team_); }

@@ -46,6 +46,14 @@ class Course {
     optimizer_.posterior()->swap(*next_);
     optimizer_.state = before_;
   }
+  /// Replaces the posterior after the last iteration by one with a KL divergence of so much more. The ELBO
+  /// stays that of the optimum.
+  void replace(const Posterior<double>& q, double more) {
+    convert_tensors(q, *next_);
+    optimizer_.team.vote();
+    optimizer_.posterior()->swap(*next_);
+    optimizer_.state.running_log_likelihood += more;
+  }
   bool was_stopped() const { return was_stopped_; }
   bool has_advanced() const { return has_advanced_; }
 
@@ -87,6 +95,20 @@ double distance_of(ScaleSearch<T>& search, Course<T>& course, Team& team) {
     return distance;
   } catch (...) {
     course.take_back();
+    throw;
+  }
+}
+
+/// Integrates the shape of the density out of the posterior, if that is at its optimum; fails on all ranks.
+template <class T>
+void integrate_shape(ScaleSearch<T>& search, Searched<T>& searched, Team& team) {
+  try {
+    const double before = searched.elbo.kl(*searched.q);
+    if (search.integrate_shape())
+      searched.course.replace(*searched.q, searched.elbo.kl(*searched.q) - before);
+    team.vote();
+  } catch (...) {
+    searched.course.take_back();
     throw;
   }
 }
@@ -136,6 +158,7 @@ Status fit_exactly(Optimizer<T>& optimizer, DataSet& data, Index epochs, const E
   if (!course.was_stopped())
     state.distance = end == SearchEnd::converged ? 0 : distance_of(search, course, team);
   if (!course.was_stopped()) search.count_degrees();
+  if (state.distance <= near_optimum) integrate_shape(search, *searched, team);
   if (end != SearchEnd::stopped) end_course(optimizer);
   return course.was_stopped() ? Status::STOPPED : Status::OK;
 }

@@ -7,6 +7,9 @@
 
 namespace bdl {
 
+/// Distance from the optimum, in posterior standard deviations, up to which a fit has converged.
+inline constexpr double near_optimum = 1e-4;
+
 /// The number of shards, and callbacks after an iteration of a search: agreement of the ranks on its
 /// result, and the caller's progress function.
 struct ExactCalls {

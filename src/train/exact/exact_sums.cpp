@@ -5,7 +5,6 @@
 
 #include "base/interrupt.hpp"
 #include "likelihood/expected_loss.hpp"
-#include "likelihood/shape.hpp"
 #include "linalg/blas.hpp"
 #include "parallel/parallel.hpp"
 
@@ -72,21 +71,6 @@ void ExactSums::begin(HessianSum of_h, Index vectors, Index numbers) {
 void ExactSums::finish(Team& team) {
   sums_.finish(team);
   if (shares_.ranks == 1) team.vote();
-}
-
-/// Calls visit(rows, is_first) for each block of a shard, with its rows in x_ and y_.
-template <class Visit>
-void ExactSums::for_each_block(Index shard, Visit&& visit) {
-  const ShardRange all = part_of(shard, shares_.shards, rows());
-  for (Index first = all.first; first < all.end; first += block_) {
-    const ShardRange block{first, std::min(first + block_, all.end)};
-    check_interrupt();
-    if (!is_in_memory())
-      data_->fetch({block.first, block.count()}, *units_, x_.matrix(model_.inputs(), block.count()),
-                   y_.matrix(columns(), block.count()));
-    visit(block, first == all.first);
-    if (data_->blocks.given()) data_->forget(block.first, block.count());
-  }
 }
 
 void ExactSums::evaluate(const Posterior<double>& q, HessianSum of_h, ConstMatrixView<double> y, Team& team,
@@ -213,42 +197,6 @@ void ExactSums::write_hessian(ConstMatrixView<double> y, std::span<double> out) 
     for (Index i = 0; i < count; ++i)
       weighted(i, k) = estimate_.w[static_cast<std::size_t>(i)] * projected(k, i);
   rows.combine(weighted, {out.data() + size, dimension(), y.cols});
-}
-
-ConstSpan<double> ExactSums::shape_sums(const Posterior<double>& q, Team& team) {
-  begin(HessianSum::none, 0, shape_sum_count(model_.likelihood));
-  team.vote();
-  team.attempt([&] {
-    const Interruptible work;
-    sums_.add_own([&](Index shard, const Summand<double>& out) {
-      std::ranges::fill(out.values, 0.0);
-      std::ranges::fill(out.numbers, 0.0);
-      for_each_block(shard, [&](const ShardRange& rows, bool) { add_shape(q, rows, out.numbers); });
-    });
-  });
-  finish(team);
-  return sums_.numbers();
-}
-
-/// Rows are summed in parts of equal size, and these in order, so that no bit depends on the number of
-/// threads.
-void ExactSums::add_shape(const Posterior<double>& q, const ShardRange& rows, std::span<double> out) {
-  constexpr Index part_rows = 64;
-  const Index count = rows.count(), parts = (count + part_rows - 1) / part_rows, size = std::ssize(out);
-  estimate_ = estimator_->estimate(q, std::as_const(x_).matrix(model_.inputs(), count),
-                                   std::as_const(y_).matrix(columns(), count), 1, rows.first);
-  const auto y = std::as_const(y_).matrix(columns(), count);
-  const ConstSpan<double> means = estimator_->means(count), variances = estimator_->variances(count);
-  const auto sums = shape_parts_.matrix(size, parts);
-  std::fill_n(sums.data, sums.size(), 0.0);
-  parallel_blocks(parts, 1, [&](Index first, Index some) noexcept {
-    for (Index p = first; p < first + some; ++p)
-      for (Index i = p * part_rows; i < std::min(count, (p + 1) * part_rows); ++i)
-        add_expected_shape_terms(model_.likelihood, means[static_cast<std::size_t>(i)],
-                                 variances[static_cast<std::size_t>(i)], y(0, i),
-                                 model_.likelihood.weight(y.column_data(i)), sums.column(p));
-  });
-  for (Index p = 0; p < parts; ++p) std::ranges::transform(sums.column(p), out, out.begin(), std::plus<>());
 }
 
 ConstSpan<double> ExactSums::typical_precision(ConstSpan<double> start, Team& team) {

@@ -3,6 +3,7 @@
 // each sum, a block at a time. The sums of shards are added up in the order of their tree, over all ranks.
 #pragma once
 
+#include "base/interrupt.hpp"
 #include "data/data_set.hpp"
 #include "evidence/exact_estimator.hpp"
 #include "model/network.hpp"
@@ -42,6 +43,9 @@ class ExactSums {
                 ExampleLoss loss = ExampleLoss::exact);
   /// Computes the expected gradient and information by the shape of the density at q (likelihood/shape.hpp).
   ConstSpan<double> shape_sums(const Posterior<double>& q, Team& team);
+  /// Computes sum_i w_i x_i E[d^2 l_i / df du]^T for the learned numbers u of the shape: D x K. The view
+  /// lives until the next sum.
+  MatrixView<double> shape_couplings(const Posterior<double>& q, Team& team);
   double log_likelihood() const { return sums_.numbers()[0] - of_spread_; }
   bool has_several_outputs() const { return several_.has_value(); }
   /// Returns the number of noise precisions to learn: one for each output or for all; 0 if there is none.
@@ -82,7 +86,11 @@ class ExactSums {
   void use_gram(const Posterior<double>& q);
   void begin(HessianSum of_h, Index vectors, Index numbers = 1);
   void add_shape(const Posterior<double>& q, const ShardRange& rows, std::span<double> out);
+  void add_couplings(const Posterior<double>& q, const ShardRange& rows, bool is_first,
+                     MatrixView<double> out);
   void finish(Team& team);
+  template <class Add>
+  void add_shape_rows(Team& team, Add&& add);
   template <class Visit>
   void for_each_block(Index shard, Visit&& visit);
   void add_block(const Posterior<double>& q, const ShardRange& rows, ConstMatrixView<double> y, bool is_first,
@@ -115,5 +123,20 @@ class ExactSums {
   Index vectors_ = 0;
   TreeSums<double> sums_;
 };
+
+/// Calls visit(rows, is_first) for each block of a shard, with its rows in x_ and y_.
+template <class Visit>
+void ExactSums::for_each_block(Index shard, Visit&& visit) {
+  const ShardRange all = part_of(shard, shares_.shards, rows());
+  for (Index first = all.first; first < all.end; first += block_) {
+    const ShardRange block{first, std::min(first + block_, all.end)};
+    check_interrupt();
+    if (!is_in_memory())
+      data_->fetch({block.first, block.count()}, *units_, x_.matrix(model_.inputs(), block.count()),
+                   y_.matrix(columns(), block.count()));
+    visit(block, first == all.first);
+    if (data_->blocks.given()) data_->forget(block.first, block.count());
+  }
+}
 
 }  // namespace bdl

@@ -56,18 +56,14 @@ double NaturalStep::length(double part) {
 FixedPoint::FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOptions& projection)
     : elbo_(elbo), q_(q), natural_(elbo, q, projection) {}
 
-bool FixedPoint::begin() {
-  if (!elbo_.has_quadratic()) {
-    value_ = elbo_.evaluate(q_);
-    return false;
-  }
+bool FixedPoint::begin_by_quadratic() {
   const auto here = value_of([&] { return elbo_.evaluate(q_); });
   value_ = here.value_or(ExactElbo::Value{-HUGE_VAL, 0});
   if (value_of([&] { return elbo_.evaluate_quadratic(q_); }) && try_step(1, here ? value_.rounding() : 0)) {
     accept();
     return true;
   }
-  value_ = elbo_.evaluate(q_);
+  begin();
   return false;
 }
 

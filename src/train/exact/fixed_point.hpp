@@ -47,9 +47,11 @@ class FixedPoint {
   /// Both arguments must outlive it.
   FixedPoint(ExactElbo& elbo, Posterior<double>& q, const ProjectionOptions& projection);
 
-  /// Evaluates the ELBO at q before the first step. Returns true if q was moved to the optimum of the
-  /// likelihood's quadratic, where the ELBO is higher.
-  bool begin();
+  /// Evaluates the ELBO at q before the first step.
+  void begin() { value_ = elbo_.evaluate(q_); }
+  /// Does so, and returns true if q was moved to the optimum of the likelihood's quadratic, where the ELBO is
+  /// higher.
+  bool begin_by_quadratic();
 
   /// Takes a fraction of the whole step. Returns false, and leaves q unchanged, if the ELBO gains less than
   /// `least_gain`; if that is negative, near the optimum, short steps are always taken.

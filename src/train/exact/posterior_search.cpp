@@ -16,9 +16,12 @@ constexpr double worthwhile = 1e-3, least_part = 1.0 / 64;
 
 /// Takes natural-gradient steps, from a start that suits the likelihood, until they gain no more.
 SearchEnd step_naturally(ExactElbo& elbo, Posterior<double>& q, const Options& options,
-                         const Iterated& iterated) {
+                         const Iterated& iterated, bool is_near) {
   FixedPoint point(elbo, q, projection_options(options));
-  if (point.begin() && iterated(q, point.value())) return SearchEnd::stopped;
+  if (is_near || !elbo.has_quadratic())
+    point.begin();
+  else if (point.begin_by_quadratic() && iterated(q, point.value()))
+    return SearchEnd::stopped;
   if (q.takes_matrix() || elbo.fits_rank(q.rank())) return converge(point, options.tolerance, q, iterated);
   for (double part = 1, steps = 0; steps < most_first_steps && part >= least_part;) {
     if (!point.step(part, worthwhile)) {
@@ -48,8 +51,8 @@ auto by_descent(ExactElbo& elbo, Posterior<double>& q, double tolerance, const I
 }  // namespace
 
 SearchEnd search_posterior(ExactElbo& elbo, Posterior<double>& q, const Options& options,
-                           const Iterated& iterated) {
-  const SearchEnd end = step_naturally(elbo, q, options, iterated);
+                           const Iterated& iterated, bool is_near) {
+  const SearchEnd end = step_naturally(elbo, q, options, iterated, is_near);
   if (end != SearchEnd::stuck) return end;
   if (elbo.has_approximate_integrals() && has_whole_covariance(q))
     return Accelerated(elbo, q).run(options.tolerance, iterated);

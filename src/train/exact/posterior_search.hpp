@@ -6,9 +6,10 @@
 
 namespace bdl {
 
-/// Moves q to the optimum: by natural-gradient steps where they suit the family, else by L-BFGS.
+/// Moves q to the optimum: by natural-gradient steps where they suit the family, else by L-BFGS. If q
+/// `is_near` the optimum, no better start is looked for.
 SearchEnd search_posterior(ExactElbo& elbo, Posterior<double>& q, const Options& options,
-                           const Iterated& iterated);
+                           const Iterated& iterated, bool is_near = false);
 
 /// Returns the length of the natural gradient at q, in posterior standard deviations.
 double distance_of_posterior(ExactElbo& elbo, Posterior<double>& q);

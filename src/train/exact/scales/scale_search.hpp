@@ -7,6 +7,7 @@
 #include "train/exact/scales/covariance_search.hpp"
 #include "train/exact/scales/noise_search.hpp"
 #include "train/exact/scales/prior_search.hpp"
+#include "train/exact/scales/shape_marginal.hpp"
 #include "train/exact/scales/shape_search.hpp"
 
 namespace bdl {
@@ -20,6 +21,8 @@ class ScaleSearch {
   /// Returns the distance from the optimum in standard deviations, whichever is largest: the length of the
   /// natural gradient, or the error of a scale.
   double distance();
+  /// Integrates the shape out of the optimal q (shape_marginal.hpp). Returns true if q has changed.
+  bool integrate_shape() { return shape_ && bdl::integrate_shape(fit_); }
   /// Counts the degrees of freedom by which the noise is known, after run() or distance().
   void count_degrees();
 

@@ -14,14 +14,14 @@ constexpr double near_shape = 1e-8;
 SearchEnd ShapeSearch::run(const Iterated& iterated) {
   constexpr int most_rounds = 1000;
   constexpr std::size_t most_points = 6;
-  constexpr double rough = 1e-3;  // of the distance to the best shape
+  constexpr double rough = 0.1;  // of the distance to the best shape: a step this long leaves its square
   Options options = fit_.options;
   const double least = options.tolerance;
   options.tolerance = std::max(least, rough);
   AcceleratedSteps steps(most_points);
   if (fit_.is_continued) set(next_shape().shape);
   for (int round = 0; round < most_rounds; ++round) {
-    const SearchEnd end = search_posterior(fit_.elbo, fit_.q, options, iterated);
+    const SearchEnd end = search_posterior(fit_.elbo, fit_.q, options, iterated, round > 0);
     if (end == SearchEnd::stopped) return end;
     const ShapeStep step = next_shape();
     const bool is_near = step.distance <= std::max(least, near_shape);

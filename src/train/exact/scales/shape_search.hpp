@@ -21,7 +21,9 @@ class ShapeSearch {
   std::vector<double> accelerated(const ShapeStep& step, AcceleratedSteps& steps) const;
   void set(ConstSpan<double> shape);
   ShapeStep next_shape() {
-    return shape_step(fit_.likelihood, fit_.elbo.shape_sums(fit_.q), 1, fit_.has_intercept);
+    const InterceptPrior prior = fit_.has_intercept ? fit_.elbo.intercept_prior(fit_.q) : InterceptPrior{};
+    return shape_step(fit_.likelihood, fit_.elbo.shape_sums(fit_.q), 1, fit_.has_intercept,
+                      fit_.has_intercept ? &prior : nullptr);
   }
 
   LearnedFit fit_;

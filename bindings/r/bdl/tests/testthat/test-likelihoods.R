@@ -70,6 +70,31 @@ test_that("ordinal fits are those of polr", {
   expect_output(print(summary(fit)), "Cut points")
 })
 
+test_that("standard errors of ordinal fits are those of polr, which estimates the cut points too", {
+  skip_if_not_installed("MASS")
+  expect_errors <- function(formula, data, at_most) {
+    reference <- MASS::polr(formula, data, Hess = TRUE)
+    fit <- flat(formula, data, family = "ordinal")
+    slopes <- names(coef(reference))
+    expect_lt(max(abs(sqrt(diag(vcov(fit)))[slopes] / sqrt(diag(vcov(reference)))[slopes] - 1)), at_most)
+    expect_lt(max(abs(vcov(fit)[slopes, slopes] - vcov(reference)[slopes, slopes])), at_most * max(diag(vcov(reference))))
+  }
+  housing <- MASS::housing[rep(seq_len(72), MASS::housing$Freq), ]
+  expect_errors(Sat ~ Infl + Type + Cont, copies(housing, 10), 1e-3)
+  cars <- transform(mtcars, level = cut(mpg, c(0, 17, 21, 50), c("low", "mid", "high"), ordered_result = TRUE))
+  expect_errors(level ~ wt, copies(cars, 100), 0.02)
+  expect_errors(level ~ wt + qsec, copies(cars, 200), 0.02)
+})
+
+test_that("levels that no row has change nothing", {
+  data <- transform(mtcars, level = cut(mpg, c(0, 17, 21, 50), c("low", "mid", "high"), ordered_result = TRUE))
+  more <- transform(data, level = factor(level, c("none", "low", "some", "mid", "high"), ordered = TRUE))
+  fit <- flat(level ~ wt, data, family = "ordinal")
+  wide <- flat(level ~ wt, more, family = "ordinal")
+  expect_equal(coef(wide)[["wt"]], coef(fit)[["wt"]], tolerance = 1e-3)
+  expect_equal(vcov(wide)["wt", "wt"], vcov(fit)["wt", "wt"], tolerance = 1e-3)
+})
+
 test_that("networks learn every family, and files keep them", {
   set.seed(3)
   x <- runif(150, -2, 2)
