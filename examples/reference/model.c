@@ -529,8 +529,8 @@ static void degrees_of_freedom(void) {
   CHECK(bdl_model_create_mlp(BDL_F64, sizes, 2, BDL_IDENTITY, 1,
                              BDL_GAUSSIAN, &model));
   CHECK(bdl_posterior_create_full(BDL_F64, 2, &posterior));
-  CHECK(bdl_optimizer_create(model, posterior, "exact-full", 5,
-                             &optimizer));
+  CHECK(
+      bdl_optimizer_create(model, posterior, "exact-full", 5, &optimizer));
   CHECK(bdl_optimizer_set_text(
       optimizer, "prior_precision=1e-8 learn_prior=0 learn_noise=1"));
   CHECK(bdl_optimizer_fit(optimizer, bdl_f64(x, 5, 1), bdl_f64(y, 5, 1),

@@ -114,7 +114,7 @@ extern "C" {
 #endif
 
 /**
- * Returns the version of the library at run time, such as "0.3.0". BDL_VERSION_STRING is the version that
+ * Returns the version of the library at run time, such as "0.4.0". BDL_VERSION_STRING is the version that
  * the program was compiled with. The string is static. Since 0.1.
  */
 BDL_API const char* bdl_version(void);

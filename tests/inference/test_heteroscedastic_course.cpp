@@ -246,10 +246,13 @@ void streams_learn_them(void**) {
 void exact_expectations_are_refused(void**) {
   for (const char* method : {"slang-exact-hess", "exact-full"}) {
     const bool full = std::strcmp(method, "exact-full") == 0;
-    expect_error(Status::ERROR_UNSUPPORTED, full ? "not heteroscedastic or Student t" : "not categorical, heteroscedastic or Student t", [&] {
-      Learner(method, full ? std::shared_ptr<Posterior<double>>(std::make_shared<FullPosterior<double>>(4))
-                           : nullptr);
-    });
+    expect_error(
+        Status::ERROR_UNSUPPORTED,
+        full ? "not heteroscedastic or Student t" : "not categorical, heteroscedastic or Student t", [&] {
+          Learner(method, full
+                              ? std::shared_ptr<Posterior<double>>(std::make_shared<FullPosterior<double>>(4))
+                              : nullptr);
+        });
   }
 }
 
