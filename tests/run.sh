@@ -152,6 +152,11 @@ documents() {
   check 'benchmarks and performance page, small run' python3 bench/performance.py --quick --output "$work/performance"
 }
 
+linear_models() { # needs the packages of R and Python
+  section 'linear models'
+  check "linear models beside R's, small run" env PYTHON="$work/python/bin/python" R_LIBS="$work/r" sh experiments/glm/run.sh --quick
+}
+
 site() { # every code block of the documentation runs
   section 'site'
   check 'site with all examples' sh docs/build.sh "$work"
@@ -207,7 +212,7 @@ bindings python
 documents
 wait
 cat "$work/beside"
-{ bindings quickstarts fixtures defaults mpi; site; } >"$work/beside" 2>&1 &
+{ bindings quickstarts fixtures defaults mpi; linear_models; site; } >"$work/beside" 2>&1 &
 
 # The runtime of GCC 12 cannot map its shadow memory under some kernels' address randomisation.
 if setarch -R true 2>/dev/null; then suite tsan setarch -R; else suite tsan; fi
