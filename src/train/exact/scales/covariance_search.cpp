@@ -49,6 +49,8 @@ SearchEnd CovarianceSearch::run(const Iterated& iterated) {
     const SearchEnd end = fit_.find_posterior(iterated);
     if (end != SearchEnd::converged) return end;
     const double change = find_step();
+    is_singular_ = !is_best_regular();
+    if (is_singular_) return SearchEnd::stuck;
     if (change <= fit_.options.tolerance) return end;
     waiting = change <= least / 2 ? 0 : waiting + 1;
     least = std::min(least, change);
@@ -85,6 +87,14 @@ double CovarianceSearch::find_step() {
     for (Index b = c; b < now.rows; ++b)
       largest = std::max(largest, std::abs(best(b, c) - now(b, c)) / std::sqrt(now(b, b) * now(c, c)));
   return largest;
+}
+
+bool CovarianceSearch::is_best_regular() const {
+  const Index outputs = fit_.likelihood.outputs();
+  Buffer<double> memory;
+  const auto best = memory.matrix(outputs, outputs);
+  std::copy_n(best_.data(), best.size(), best.data);
+  return are_independent(best);
 }
 
 /// Returns R after an accelerated step, or after the plain one if that has no positive definite R.

@@ -16,18 +16,22 @@ class CovarianceSearch {
   /// True if the data can tell R: outputs have more targets than parameters, and no residuals are a
   /// combination of others. Needs the evaluation of the optimal q for independent noise.
   bool has_enough_data() const;
-  /// Starts from independent noise unless R has been learned already.
+  /// Starts from independent noise unless R has been learned already. Is stuck if R becomes singular.
   SearchEnd run(const Iterated& iterated);
+  /// True if run() found that the best fit leaves no noise in a combination of the outputs.
+  bool is_singular() const { return is_singular_; }
   /// Returns the largest error of R at q, in units of the standard deviation of a log variance sqrt(2 / N).
   double distance();
 
  private:
   void start();
   double find_step();
+  bool is_best_regular() const;
   NoiseCovariance next(AcceleratedSteps& steps) const;
 
   LearnedFit fit_;
   Buffer<double> best_;
+  bool is_singular_ = false;
 };
 
 }  // namespace bdl

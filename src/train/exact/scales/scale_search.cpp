@@ -13,6 +13,14 @@ namespace {
 /// Learned noise has at least this fraction of the targets' variance.
 constexpr double least_noise = 1e-12;
 
+/// Replaces a noise covariance by its diagonal.
+void learn_noises_apart(const LearnedFit& fit) {
+  const ConstSpan<double> now = fit.likelihood.noise_precision();
+  Likelihood next = fit.likelihood;
+  next.learn_noise_precision(std::vector<double>(now.begin(), now.end()));
+  fit.set(std::move(next));
+}
+
 }  // namespace
 
 template <class T>
@@ -50,7 +58,8 @@ bool ScaleSearch<T>::learns_covariance() const {
   return fit_.likelihood.noise_origin() != NoiseOrigin::caller && has_whole_covariance(fit_.q);
 }
 
-/// Finds independent noises first: their residuals tell whether a covariance can be learned.
+/// Finds independent noises first: their residuals tell whether a covariance can be learned. It cannot if its
+/// fit leaves no noise in a combination of the outputs.
 template <class T>
 SearchEnd ScaleSearch<T>::run_with_noise(const Iterated& iterated) {
   if (!fit_.likelihood.noise_covariance().given()) {
@@ -60,7 +69,12 @@ SearchEnd ScaleSearch<T>::run_with_noise(const Iterated& iterated) {
     if (!CovarianceSearch(fit_).has_enough_data()) return end;
   }
   covariance_.emplace(fit_);
-  return covariance_->run(iterated);
+  const SearchEnd end = covariance_->run(iterated);
+  if (!covariance_->is_singular()) return end;
+  covariance_.reset();
+  learn_noises_apart(fit_);
+  noise_.emplace(fit_, most_noise_precision_);
+  return noise_->run(iterated);
 }
 
 template <class T>
