@@ -591,8 +591,8 @@ def bdl_model_set_cut_points(model, cut_points):
     Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of
     levels (McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns
     them, unless option "learn_shape" is 0. If the model has biases it keeps the mean of the cut points, as
-    that is the place of the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.
-
+    that is the place of the intercept. Exact fits with a full covariance then integrate them out: standard
+    deviations are those of maximum likelihood. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.
     :type cut_points: bdl_matrix
     :param cut_points: 1 x (levels - 1), ascending
     """
@@ -1628,8 +1628,8 @@ def bdl_training_suggest(model, examples, in_blocks, method, family):
     :param options:          receives options to set by bdl_optimizer_set_text() before your own. Networks
                                 with convolutions get other initial values, other networks "". Linear models get
                                 a fixed prior N(0, 1) of the (standardised) coefficients and an almost flat one
-                                of intercepts, and learn their noise; with fewer than two examples for each
-                                input, methods "exact-*" learn the prior of the coefficients
+                                of intercepts, and learn their noise; with no more examples than coefficients
+                                of an output, methods "exact-*" learn their prior
     """
     return _lowlevel.bdl_training_suggest(model, examples, in_blocks, method, family)
 
@@ -3738,7 +3738,7 @@ def bdl_load_bytes(bytes, user_model, model, posterior, optimizer):
 
 def bdl_version():
     r"""
-    Returns the version of the library at run time, such as "0.3.0". BDL_VERSION_STRING is the version that
+    Returns the version of the library at run time, such as "0.4.0". BDL_VERSION_STRING is the version that
     the program was compiled with. The string is static. Since 0.1.
     """
     return _lowlevel.bdl_version()

@@ -19077,8 +19077,8 @@ static PyMethodDef SwigMethods[] = {
 		"Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of\n"
 		"levels (McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns\n"
 		"them, unless option \"learn_shape\" is 0. If the model has biases it keeps the mean of the cut points, as\n"
-		"that is the place of the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.\n"
-		"\n"
+		"that is the place of the intercept. Exact fits with a full covariance then integrate them out: standard\n"
+		"deviations are those of maximum likelihood. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.\n"
 		":type cut_points: bdl_matrix\n"
 		":param cut_points: 1 x (levels - 1), ascending\n"
 		""},
@@ -19866,8 +19866,8 @@ static PyMethodDef SwigMethods[] = {
 		":param options:          receives options to set by bdl_optimizer_set_text() before your own. Networks\n"
 		"                            with convolutions get other initial values, other networks \"\". Linear models get\n"
 		"                            a fixed prior N(0, 1) of the (standardised) coefficients and an almost flat one\n"
-		"                            of intercepts, and learn their noise; with fewer than two examples for each\n"
-		"                            input, methods \"exact-*\" learn the prior of the coefficients\n"
+		"                            of intercepts, and learn their noise; with no more examples than coefficients\n"
+		"                            of an output, methods \"exact-*\" learn their prior\n"
 		""},
 	 { "bdl_noise_suggest", _wrap_bdl_noise_suggest, METH_VARARGS, "\n"
 		"Suggests the noise of a regression, the default of the estimators. It is BDL_HETEROSCEDASTIC if fits of\n"
@@ -21535,7 +21535,7 @@ static PyMethodDef SwigMethods[] = {
 		":param optimizer:  as for bdl_load()\n"
 		""},
 	 { "bdl_version", _wrap_bdl_version, METH_NOARGS, "\n"
-		"Returns the version of the library at run time, such as \"0.3.0\". BDL_VERSION_STRING is the version that\n"
+		"Returns the version of the library at run time, such as \"0.4.0\". BDL_VERSION_STRING is the version that\n"
 		"the program was compiled with. The string is static. Since 0.1.\n"
 		""},
 	 { "bdl_check_version", _wrap_bdl_check_version, METH_VARARGS, "\n"

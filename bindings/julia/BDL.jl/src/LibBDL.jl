@@ -12,7 +12,7 @@ import ..closed
 const libbdl = "libbdl.so.0"
 
 "Version of the headers that this is generated from."
-const header_version = v"0.3.0"
+const header_version = v"0.4.0"
 
 "An object of the library, freed once: by its `bdl_..._free` or, at the latest, when nothing refers to it."
 abstract type Handle end
@@ -918,7 +918,8 @@ end
 Sets the cut points c of BDL_ORDINAL, P(y <= k) = 1 / (1 + exp(f - c_k)), and with them the number of
 levels (McCullagh 1980). Training starts from them, or else from the shares of the levels, and learns
 them, unless option "learn_shape" is 0. If the model has biases it keeps the mean of the cut points, as
-that is the place of the intercept. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.
+that is the place of the intercept. Exact fits with a full covariance then integrate them out: standard
+deviations are those of maximum likelihood. Other likelihoods return BDL_ERROR_UNSUPPORTED. Since 0.4.
 
 # Arguments
 - `cut_points`: 1 x (levels - 1), ascending
@@ -2034,8 +2035,8 @@ A method that you name gets a family that it learns.
 - `options`: receives options to set by bdl_optimizer_set_text() before your own. Networks
   with convolutions get other initial values, other networks "". Linear models get
   a fixed prior N(0, 1) of the (standardised) coefficients and an almost flat one
-  of intercepts, and learn their noise; with fewer than two examples for each
-  input, methods "exact-*" learn the prior of the coefficients
+  of intercepts, and learn their noise; with no more examples than coefficients
+  of an output, methods "exact-*" learn their prior
 """
 function bdl_training_suggest(model::Union{bdl_model,Ptr{bdl_model}}, examples::Integer, in_blocks::Integer, method::Union{AbstractString,Cstring}, family::Union{AbstractString,Cstring}, suggested_method::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, suggested_family::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}}, rank::Union{Ref{Int64},DenseArray{Int64},Ptr{Cvoid}}, options::Union{Ref{Ptr{UInt8}},DenseArray{Ptr{UInt8}},Ptr{Cvoid}})
     return ccall((:bdl_training_suggest, libbdl), Cint, (Ptr{bdl_model}, Int64, Int32, Cstring, Cstring, Ptr{Ptr{UInt8}}, Ptr{Ptr{UInt8}}, Ptr{Int64}, Ptr{Ptr{UInt8}},), model, examples, in_blocks, method, family, suggested_method, suggested_family, rank, options)
@@ -4366,7 +4367,7 @@ function bdl_load_bytes(bytes::Union{Ptr{Cvoid},DenseArray{UInt8}}, size::Intege
 end
 
 """
-Returns the version of the library at run time, such as "0.3.0". BDL_VERSION_STRING is the version that
+Returns the version of the library at run time, such as "0.4.0". BDL_VERSION_STRING is the version that
 the program was compiled with. The string is static. Since 0.1.
 """
 function bdl_version()
