@@ -376,7 +376,8 @@ BDL_API bdl_status bdl_model_get_noise_precision(const bdl_model* model, bdl_mat
 /**
  * Reads the degrees of freedom of the estimate of Gaussian noise, into 1 x targets. Fits of generalised linear
  * models by the methods exact-* that learn the noise count them: the number of targets less the effective
- * number of parameters, as n - p of linear regression with a flat prior. By them predictions where q(f | x) is
+ * number of parameters, as n - p of linear regression with a flat prior; if the prior is learned too, at
+ * least that number, since its precision tells the same scale. By them predictions where q(f | x) is
  * Gaussian (BDL_LINEARIZED, BDL_QUADRATURE) have Student's t distribution, in quantiles, intervals and log
  * densities, with the usual scale; so has (theta_j - mu_j) / sqrt(Sigma_jj) for a parameter of that output.
  * They are infinite where the noise is known, or learned otherwise. Source: Gelman et al. 2013, Bayesian Data

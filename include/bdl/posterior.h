@@ -404,7 +404,7 @@ BDL_API bdl_status bdl_posterior_coefficients(const bdl_posterior* posterior, co
 
 /**
  * Computes Sigma x for each row x of `vectors`. Large outputs are computed in place, so their contents are
- * unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED. Since 0.1.
+ * unspecified after BDL_ERROR_DIVERGED, BDL_ERROR_OUT_OF_MEMORY and BDL_STOPPED. Since 0.1.
  * @param posterior a posterior
  * @param vectors   k x D
  * @param solution  receives k x D
@@ -418,8 +418,8 @@ BDL_API bdl_status bdl_posterior_solve(const bdl_posterior* posterior, bdl_matri
  * @param posterior a posterior
  * @param seed      key of the random stream
  * @param first     number of the first sample, 0 to 2^32 - 1
- * @param samples   receives n x D. They are drawn in place, so their contents are unspecified after
- *                  BDL_ERROR_DIVERGED and BDL_STOPPED
+ * @param samples   receives n x D. Many are drawn in place, so their contents are unspecified after
+ *                  BDL_ERROR_DIVERGED, BDL_ERROR_OUT_OF_MEMORY and BDL_STOPPED
  */
 BDL_API bdl_status bdl_posterior_sample(const bdl_posterior* posterior, uint64_t seed, int64_t first,
                                         bdl_matrix_out samples);

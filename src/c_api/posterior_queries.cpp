@@ -36,12 +36,21 @@ bool counts_all(const Posterior<T>& q) {
   return q.family() == Family::low_rank;
 }
 
+/// Returns the caller's memory if a large result can be computed there. A small one is copied, which costs
+/// nothing and leaves that memory as it was if the call fails.
+template <class T>
+MatrixView<T> place_of_large(const OutArray& out) {
+  constexpr double large = 65536;
+  return static_cast<double>(out.rows) * static_cast<double>(out.cols) < large ? MatrixView<T>()
+                                                                               : in_place<T>(out);
+}
+
 /// Draws several samples in one pass over the posterior; straight into the caller's memory if it can hold
 /// them.
 template <class T>
 void draw(const Posterior<T>& q, uint64_t seed, Index first, const OutArray& samples) {
   const Index together = std::min<Index>(8, samples.rows);
-  const MatrixView<T> out = in_place<T>(samples);
+  const MatrixView<T> out = place_of_large<T>(samples);
   Scratch scratch;
   FiniteCount finite;
   Buffer<T> thetas(out.data ? 0 : q.dimension() * together);
@@ -59,8 +68,9 @@ void draw(const Posterior<T>& q, uint64_t seed, Index first, const OutArray& sam
 template <class T>
 void solve(const Posterior<T>& q, const Array& vectors, const OutArray& solution) {
   check_range(vectors.rows, 1, largest_size, "a number of rows");
-  const MatrixView<T> out =
-      share_memory(vectors, NamedArray("solution", solution).view) ? MatrixView<T>() : in_place<T>(solution);
+  const MatrixView<T> out = share_memory(vectors, NamedArray("solution", solution).view)
+                                ? MatrixView<T>()
+                                : place_of_large<T>(solution);
   Scratch scratch;
   FiniteCount finite;
   Buffer<T> copy(out.data ? 0 : vectors.rows * q.dimension());

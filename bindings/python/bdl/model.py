@@ -529,8 +529,8 @@ class Model(Handle):
     def noise_degrees_of_freedom(self) -> np.ndarray:
         """Degrees of freedom of the estimate of Gaussian noise, one for each target.
 
-        They are the number of rows less the effective number of parameters where ``exact-full`` has learned the noise of a
-        linear model, and infinite elsewhere. Predictions and coefficients have Student's t distribution by them.
+        They are the number of rows less the effective number of parameters where a method ``exact-*`` has learned the
+        noise of a linear model, and infinite elsewhere. Predictions and coefficients have Student's t distribution by them.
 
         >>> import bdl
         >>> bdl.Model.mlp([2, 1]).noise_degrees_of_freedom

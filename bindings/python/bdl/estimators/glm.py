@@ -43,7 +43,7 @@ def _is_classifier(estimator: Any) -> bool:
 
 
 class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEstimator):
-    """Linear, logistic, softmax and Poisson regression with a posterior over the coefficients.
+    """Linear, logistic, Poisson and other generalised linear models with a posterior over the coefficients.
 
     >>> import bdl, numpy as np
     >>> rng = np.random.default_rng(1)
@@ -65,8 +65,8 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
         pandas, or of ``classes`` of ``partial_fit``, else sorted.
     method : str, default="auto"
         Training method, one of ``bdl.methods()``. "auto" finds the best Gaussian posterior exactly
-        ("exact-full") if there are one output, up to 1000 parameters, and up to 2^25 numbers in X. Else it takes
-        steps on minibatches: "slang-exact-hess" for one output, "slang-ggn" for more.
+        ("exact-full") for up to 1000 parameters and up to 2^25 numbers in X, with a covariance of low rank
+        ("exact-low-rank") where one output has more parameters than rows. Else it takes steps on minibatches: "slang-exact-hess" for one output, "slang-ggn" for more.
     posterior : str, default="auto"
         Family of the posterior. "auto" is the default family of the method; for methods that learn any, "full"
         up to 200 parameters, else "low_rank".
