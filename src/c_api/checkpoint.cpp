@@ -77,11 +77,26 @@ SharedClaim claim_of(const std::unique_ptr<Handle>& handle) {
   return handle ? handle->claim : std::make_shared<Claim>();
 }
 
+/// Fails if others read rows for the custom model, in another form than the file's model does.
+template <class T>
+void check_rows_of(const std::shared_ptr<Model<T>>& user_model, bool is_shared, const Noise& noise) {
+  if (!is_shared || (user_model->likelihood.is_weighted() == noise.is_weighted &&
+                     (user_model->offsets() > 0) == noise.has_offsets))
+    return;
+  fail(Status::ERROR_UNSUPPORTED,
+       "an optimizer has user_model, and rows of the file's model %s weights and %s offsets: load the file "
+       "into a new model",
+       noise.is_weighted ? "have" : "have no", noise.has_offsets ? "have" : "no");
+}
+
 template <class T>
 void load(const TensorArchive& archive, bdl_model* user_model, bdl_model** model, bdl_posterior** posterior,
           bdl_optimizer** optimizer) {
   const InUse use = optional_use_of(user_model, "user_model");
-  Checkpoint<T> parts = load_checkpoint<T>(archive, object_of<T>(user_model, "user_model"));
+  const std::shared_ptr<Model<T>> custom = object_of<T>(user_model, "user_model");
+  const bool is_shared = custom && custom.use_count() > 2;  // the handle, and this
+  Checkpoint<T> parts = load_checkpoint<T>(archive, custom);
+  if (parts.model) check_rows_of(custom, is_shared, parts.noise);
   auto m = wanted(model, parts.model, "model");
   auto q = wanted(posterior, parts.posterior, "posterior");
   auto o = wanted(optimizer, parts.optimizer, "optimizer");

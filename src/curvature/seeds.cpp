@@ -156,8 +156,10 @@ void fill_seeds(const Likelihood& likelihood, const SeedSpec& spec, ConstMatrixV
   if (!likelihood.is_weighted()) return;
   for (Index row = 0; row < e.cols; ++row) {
     const auto weight = static_cast<T>(likelihood.weight(y.column_data(row % y.cols)));
-    c[static_cast<std::size_t>(row)] *= weight;
-    w[static_cast<std::size_t>(row)] *= weight;
+    const auto r = static_cast<std::size_t>(row);
+    c[r] = weight > 0 ? weight * c[r] : 0;  // 0 times an overflow is no number
+    w[r] = weight > 0 ? weight * w[r] : 0;
+    if (weight == 0) std::ranges::fill(e.column(row), T(0));
   }
 }
 
@@ -173,11 +175,12 @@ template <class T>
 void sum_squared_errors(const Likelihood& likelihood, ConstMatrixView<T> f, ConstMatrixView<T> y,
                         std::span<double> out) {
   std::ranges::fill(out, 0.0);
-  for (Index j = 0; j < f.cols; ++j)
-    for (Index c = 0; c < likelihood.targets(); ++c)
-      out[static_cast<std::size_t>(c)] +=
-          likelihood.weight(y.column_data(j % y.cols)) *
-          likelihood.squared_error(f.column_data(j), y.column_data(j % y.cols), c);
+  for (Index j = 0; j < f.cols; ++j) {
+    const T* const target = y.column_data(j % y.cols);
+    const double weight = likelihood.weight(target);
+    for (Index c = 0; c < likelihood.targets() && weight > 0; ++c)
+      out[static_cast<std::size_t>(c)] += weight * likelihood.squared_error(f.column_data(j), target, c);
+  }
   for (double& sum : out) sum *= static_cast<double>(y.cols) / static_cast<double>(f.cols);
 }
 

@@ -95,9 +95,9 @@ void ExactEstimator<T>::integrate(ConstMatrixView<T> y, double weight, Index fir
     for (Index i = begin; i < begin + count; ++i) {
       const auto m = static_cast<double>(f_.data()[i]), target = static_cast<double>(y(0, i));
       const double v = variances_.data()[i];
-      const ExpectedLoss expected = expectations(m, v, target);
       const T* const row = y.column_data(i);
       const double times = model_.likelihood.weight(row);
+      const ExpectedLoss expected = times > 0 ? expectations(m, v, target) : ExpectedLoss{};
       losses_.data()[i] = times * expected.loss - model_.likelihood.log_orders(row);
       c_.data()[i] = static_cast<T>(weight * times * expected.slope);
       w_.data()[i] = static_cast<T>(weight * times * expected.curvature);

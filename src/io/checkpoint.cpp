@@ -98,7 +98,9 @@ Checkpoint<T> load_checkpoint(const TensorArchive& archive, std::shared_ptr<Mode
   if (record.has("model.kind")) {
     parts.model = read_model(record, std::move(user_model));
     parts.noise = read_noise(record, parts.model->likelihood);
-    parts.names = read_names(record, *parts.model);
+    const Index levels = std::ssize(parts.noise.shape) + 1;  // a custom model has its own until loading ends
+    const bool has_levels = parts.model->likelihood.target_kind() == TargetKind::level && levels > 1;
+    parts.names = read_names(record, *parts.model, has_levels ? levels : parts.model->count_of(BDL_CLASS));
   }
   if (record.has("posterior.family")) parts.posterior = read_posterior<T>(record);
   if (record.has("optimizer.method")) parts.optimizer = read_optimizer(record, parts.model, parts.posterior);

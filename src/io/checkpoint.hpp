@@ -83,8 +83,9 @@ template <class T>
 std::shared_ptr<Model<T>> read_model(const RecordReader& record, std::shared_ptr<Model<T>> user_model);
 Noise read_noise(const RecordReader& record, const Likelihood& likelihood);
 void write_names(RecordWriter& record, const Names& names);
+/// The number of classes is that of the model once it is loaded.
 template <class T>
-Names read_names(const RecordReader& record, const Model<T>& model);
+Names read_names(const RecordReader& record, const Model<T>& model, Index classes);
 template <class T>
 void write_posterior(RecordWriter& record, const Posterior<T>& posterior,
                      const std::string& prefix = "posterior.");

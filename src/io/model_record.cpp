@@ -320,17 +320,19 @@ void write_names(RecordWriter& record, const Names& names) {
 }
 
 template <class T>
-Names read_names(const RecordReader& record, const Model<T>& model) {
+Names read_names(const RecordReader& record, const Model<T>& model, Index classes) {
   Names names;
   for (const Field& field : fields)
-    if (record.has(field.key))
-      names.set_all(field.what, lines_of(record.text(field.key), model.count_of(field.what), field.key));
+    if (record.has(field.key)) {
+      const Index count = field.what == BDL_CLASS ? classes : model.count_of(field.what);
+      names.set_all(field.what, lines_of(record.text(field.key), count, field.key));
+    }
   if (record.has(type_key))
     names.class_type = static_cast<bdl_class_type>(record.word(type_key, class_types) + BDL_CLASS_TEXT);
   return names;
 }
 
-template Names read_names(const RecordReader&, const Model<float>&);
-template Names read_names(const RecordReader&, const Model<double>&);
+template Names read_names(const RecordReader&, const Model<float>&, Index);
+template Names read_names(const RecordReader&, const Model<double>&, Index);
 
 }  // namespace bdl

@@ -95,7 +95,8 @@ class Likelihood {
   /// successes.
   template <class T>
   double weighted_log_density(const T* f, const T* y) const {
-    return is_weighted_ ? weight(y) * log_density(f, y) + log_orders(y) : log_density(f, y);
+    if (!is_weighted_) return log_density(f, y);
+    return weight(y) > 0 ? weight(y) * log_density(f, y) + log_orders(y) : 0;
   }
   /// Returns the log of the number of orders in which a row's trials can succeed as often; 0 without trials.
   template <class T>

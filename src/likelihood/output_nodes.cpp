@@ -46,13 +46,13 @@ double log_integral(const Likelihood& likelihood, double m, double v, double y, 
   if (!(v > 0)) return times * Formulas::log_density(likelihood, 0, m, y);
   const double s = std::sqrt(v);
   const auto evaluate = [&](double t) { return log_integrand<Formulas>(likelihood, m, s, y, times, t); };
-  constexpr double negligible = 42;  // e^-42 < 1e-18
+  constexpr double negligible = 42, reach = 9.2;  // e^-42 < 1e-18, and of a normal density beyond the reach
   constexpr int most = 1 << 16;
   const double mode = mode_of(evaluate);
   const LogIntegrand top = evaluate(mode);
   if (!std::isfinite(top.value)) return -HUGE_VAL;
-  const double step =
-      std::min(0.3 / std::sqrt(top.curvature), step_of_strip * Formulas::strip(likelihood) / s);
+  const double step = std::min(0.3 / std::sqrt(top.curvature),
+                               std::max(step_of_strip * Formulas::strip(likelihood) / s, reach / most));
   double sum = 1;
   for (const double sign : {-1.0, 1.0})
     for (int k = 1; k < most; ++k) {

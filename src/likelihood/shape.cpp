@@ -268,8 +268,8 @@ std::vector<double> first_shape(const Likelihood& likelihood, ConstSpan<double> 
     }
     return cuts;
   }
-  const double mean = sums[1] / std::max(1.0, sums[0]),
-               variance = std::max(0.0, sums[2] / std::max(1.0, sums[0]) - mean * mean),
+  const double rows = sums[0] > 0 ? sums[0] : 1, mean = sums[1] / rows,
+               variance = std::max(0.0, sums[2] / rows - mean * mean),
                beyond = likelihood.target_kind() == TargetKind::count ? variance - mean : variance;
   constexpr double least = 0.1, most = 100;
   return {beyond > 0 ? std::clamp(mean * mean / beyond, least, most) : most};

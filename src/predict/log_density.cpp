@@ -18,6 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Returns log sum_k w_k p(y | f_k), scaled by the largest term so far, times the weight of the row.
 double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture, const double* y,
                            Buffer<double>& scratch) {
+  if (likelihood.weight(y) == 0) return 0;
   if (mixture.overflows) return -infinity;
   if (mixture.is_gaussian())
     return linearized_log_density(likelihood, mixture.f.column(0), mixture.covariance, y, scratch);
@@ -34,7 +35,7 @@ double mixture_log_density(const Likelihood& likelihood, const Mixture& mixture,
     }
   }
   const double log_density = top + std::log(sum), weight = has_trials ? 1 : likelihood.weight(y);
-  return weight == 0 ? 0 : weight * log_density;
+  return weight * log_density;
 }
 
 bool meets_limit(const Likelihood& likelihood, const Mixture& mixture) {
@@ -125,11 +126,12 @@ void predict_log_likelihood(const Query<T>& asked, const Array& y, const OutArra
   Result result(memory->results[0], transposed(log_likelihood), rows, samples, "log_likelihood");
   visit_targets(query, *memory, y, [&](Index i, const Mixture& mixture, const double* target) {
     const auto out = result.row(i);
+    const bool overflows = mixture.overflows && likelihood.weight(target) > 0;
     for (Index k = 0; k < samples; ++k)
       out[static_cast<std::size_t>(k)] =
-          mixture.overflows ? -infinity
-                            : likelihood.weighted_log_density(mixture.f.column_data(k), target) -
-                                  likelihood.weight(target) * log_scale;
+          overflows ? -infinity
+                    : likelihood.weighted_log_density(mixture.f.column_data(k), target) -
+                          likelihood.weight(target) * log_scale;
   });
   write_predictions(result);
 }

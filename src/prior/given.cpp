@@ -53,6 +53,26 @@ void Prior<T>::leave_to_normals() {
     }
 }
 
+/// Sets the groups, or changes nothing if memory is short.
+template <class T>
+void Prior<T>::set_groups_beside_columns(ConstSpan<double> values) {
+  std::vector<double> before = groups_;
+  const auto own = own_->clone(), in_family = own_in_family_ ? own_in_family_->clone() : nullptr;
+  Buffer<T> precision(dimension_);
+  std::ranges::copy(this->precision(), precision.data());
+  try {
+    std::ranges::copy(values.first(std::min(values.size(), groups_.size())), groups_.begin());
+    write_precision();
+    write_normals();
+  } catch (...) {
+    groups_ = std::move(before);
+    std::copy_n(precision.data(), dimension_, precision_.data());
+    own_->swap(*own);
+    if (in_family) own_in_family_->swap(*in_family);
+    throw;
+  }
+}
+
 /// Writes the precisions to the posterior that the prior is. Without columns it allocates nothing.
 template <class T>
 void Prior<T>::write_normals() {
@@ -74,6 +94,7 @@ void Prior<T>::write_normals() {
 #define BDL_INSTANTIATE(T)                                                      \
   template void Prior<T>::give(ParameterNormals, const PosteriorKind& learned); \
   template void Prior<T>::leave_to_normals();                                   \
+  template void Prior<T>::set_groups_beside_columns(ConstSpan<double>);         \
   template void Prior<T>::write_normals();
 BDL_INSTANTIATE(float)
 BDL_INSTANTIATE(double)

@@ -159,6 +159,7 @@ void Prior<T>::fix(ConstSpan<T> precision) {
 
 template <class T>
 void Prior<T>::set_groups(ConstSpan<double> values) {
+  if (normals_ && normals_->columns > 0) return set_groups_beside_columns(values);
   std::ranges::copy(values.first(std::min(values.size(), groups_.size())), groups_.begin());
   write_precision();
   if (normals_) write_normals();

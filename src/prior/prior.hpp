@@ -120,6 +120,7 @@ class Prior {
   void add_inputs(const ParameterBlock& weights, double precision, double scale);
   void write_precision();
   void leave_to_normals();
+  void set_groups_beside_columns(ConstSpan<double> values);
   void write_normals();
   ConstSpan<T> product(ConstSpan<T> shift, Scratch& scratch) const;
   ConstSpan<T> shift_from_mean(ConstSpan<T> mean, Scratch& scratch) const;

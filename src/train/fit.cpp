@@ -244,9 +244,15 @@ void approximate(Optimizer<T>& optimizer, DataSet& data, Prepare&& prepare) {
            "the posterior is blank: there is no mean yet to approximate the posterior around");
   });
   agree(optimizer, Call::laplace, data.rows(), 0, shards);
-  start_weights(optimizer, data, shards);
-  team.attempt([&] { optimizer.settle_prior(); });
-  team.telling([&] { take_laplace(optimizer, data, shards, false); });
+  const double row_weight = optimizer.state.row_weight;
+  try {
+    start_weights(optimizer, data, shards);
+    team.attempt([&] { optimizer.settle_prior(); });
+    team.telling([&] { take_laplace(optimizer, data, shards, false); });
+  } catch (...) {
+    optimizer.state.row_weight = row_weight;
+    throw;
+  }
 }
 
 }  // namespace

@@ -95,6 +95,10 @@ void add_likelihood(Hash& hash, const Likelihood& likelihood) {
   hash.add_all(
       {likelihood.kind(), likelihood.noise_is_set() ? 1 : 0, likelihood.log_precision_is_free() ? 1 : 0});
   hash.add(ConstSpan<double>(likelihood.noise_precision()));
+  if (likelihood.noise_covariance().given()) {
+    const ConstMatrixView<double> noise = likelihood.noise_covariance().covariance();
+    hash.add(ConstSpan<double>(noise.data, static_cast<std::size_t>(noise.size())));
+  }
   if (std::isfinite(likelihood.limit())) hash.add(likelihood.limit());
   if (likelihood.kind() == BDL_STUDENT_T) hash.add(likelihood.degrees_of_freedom());
   if (!likelihood.shape().empty()) hash.add(likelihood.shape());
@@ -121,7 +125,7 @@ Agreement agreement(const Optimizer<T>& optimizer, Call call, Index rows, Index 
   version.add(static_cast<std::uint64_t>(widest_simd()));
   shapes.add(std::string_view(optimizer.method().name));
   shapes.add_all({optimizer.data_size(), rows, epochs, q.dimension(), static_cast<Index>(q.family()),
-                  q.rank(), model.inputs(), model.outputs(), model.likelihood.targets(),
+                  q.rank(), model.inputs(), model.outputs(), model.likelihood.columns(), model.offsets(),
                   static_cast<Index>(model.likelihood.kind()), std::ssize(q.statistics())});
   for (const ParameterBlock& block : optimizer.blocks())
     shapes.add_all({block.offset, block.rows, block.cols});

@@ -163,8 +163,8 @@ class StepInProgress {
   void commit() {
     TrainingState& state = optimizer_.state;
     Likelihood& likelihood = optimizer_.model()->likelihood;
+    if (!memory().scales.prior.empty()) optimizer_.prior().set_groups(memory().scales.prior);  // may fail
     commit_posterior();
-    if (!memory().scales.prior.empty()) optimizer_.prior().set_groups(memory().scales.prior);
     if (!memory().scales.noise.empty()) likelihood.learn_noise_precision(memory().scales.noise);
     if (memory().scales.degrees > 0) likelihood.learn_degrees_of_freedom(memory().scales.degrees);
     if (!memory().scales.shape.empty()) likelihood.learn_shape(memory().scales.shape);

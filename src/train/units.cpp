@@ -63,7 +63,7 @@ bool settle_scales(Model<T>& model, ConstSpan<double> sums) {
   ColumnMoments targets = model.standardization.target_moments();
   bool settles = false;
   for (std::size_t c = 0; c < targets.scale.size(); ++c) {
-    const double square = sums[c] / std::max(1.0, sums[targets.scale.size() + c]);
+    const double count = sums[targets.scale.size() + c], square = count > 0 ? sums[c] / count : 0;
     if (!model.standardization.is_constant(static_cast<Index>(c)) || !(square > most_scales * most_scales))
       continue;
     targets.scale[c] = std::clamp(targets.scale[c] * std::sqrt(square), smallest_scale, largest_scale);
@@ -122,10 +122,11 @@ bool limits_rates(const Optimizer<T>& optimizer) {
          optimizer.context().has_hidden;
 }
 
-/// True if start_units() has to read the targets.
+/// True if start_units() has to read the targets. With offsets, targets say nothing of what is constant.
 template <class T>
 bool asks_targets(const Optimizer<T>& optimizer) {
-  return limits_rates(optimizer) || (optimizer.model() && optimizer.model()->standardization.has_constant());
+  return limits_rates(optimizer) || (optimizer.model() && optimizer.model()->offsets() == 0 &&
+                                     optimizer.model()->standardization.has_constant());
 }
 
 /// Sets limits or scales from sums over all examples. Returns true if scales changed.
@@ -213,6 +214,21 @@ double variance_over_shards(Optimizer<T>& optimizer, DataSet& data) {
                      std::accumulate(half, squares.end(), 0.0) / values);
 }
 
+/// Returns the sum of the rows' weights; their number if they have none.
+double sum_of_weights(DataSet& data, const RowExtras& extras) {
+  if (!extras.has_weight) return static_cast<double>(data.rows());
+  const Standardization as_given;  // which the reader refers to
+  RowBlockReader reader(data, as_given, extras, false, false);
+  double sum = 0;
+  for (Index first = 0; first < data.rows(); first += reader.most()) {
+    if (first > 0) check_interrupt();
+    const ConstSpan<double> weights =
+        reader.read(first, std::min(reader.most(), data.rows() - first)).weights;
+    sum = std::accumulate(weights.begin(), weights.end(), sum);
+  }
+  return sum;
+}
+
 /// True if the likelihood is for targets with outliers.
 template <class T>
 bool has_outliers(const Optimizer<T>& optimizer) {
@@ -227,12 +243,15 @@ double robust_variance(Optimizer<T>& optimizer, DataSet& data) {
     const ShardRange part = part_of(shard, shards, data.rows());
     RowRange rows(data, part.first, part.count());
     const Model<T>& model = *optimizer.model();
+    const double weight = sum_of_weights(rows, model.extras());
+    if (weight == 0) return;
     const auto variances = robust_variances(rows, model.standardization, model.extras());
-    out[0] += static_cast<double>(part.count()) * std::accumulate(variances.begin(), variances.end(), 0.0);
+    out[0] += weight * std::accumulate(variances.begin(), variances.end(), 0.0);
+    out[1] += weight;
   };
-  const double sum = sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, shards, 1, add)[0];
-  return sum /
-         (static_cast<double>(data.rows()) * static_cast<double>(optimizer.model()->likelihood.targets()));
+  const ConstSpan<double> sums =
+      sum_over_shards(optimizer.team, optimizer.memory.shard_numbers, shards, 2, add);
+  return sums[0] / (sums[1] * static_cast<double>(optimizer.model()->likelihood.targets()));
 }
 
 }  // namespace
@@ -285,17 +304,11 @@ double variance_of_targets(Optimizer<T>& optimizer, DataSet& data) {
 template <class T>
 void start_weights(Optimizer<T>& optimizer, DataSet& data, Index shards) {
   if (!optimizer.model()->likelihood.is_weighted()) return;
-  const Standardization as_given;  // which the readers refer to
   const ConstSpan<double> sums = sum_over_shards(
       optimizer.team, optimizer.memory.shard_numbers, shards, 1, [&](Index shard, std::span<double> out) {
-        RowBlockReader reader(data, as_given, optimizer.model()->extras(), false, false);
-        const ShardRange rows = part_of(shard, shards, data.rows());
-        for (Index first = rows.first; first < rows.end; first += reader.most()) {
-          if (first > rows.first) check_interrupt();
-          const ConstSpan<double> weights =
-              reader.read(first, std::min(reader.most(), rows.end - first)).weights;
-          out[0] = std::accumulate(weights.begin(), weights.end(), out[0]);
-        }
+        const ShardRange part = part_of(shard, shards, data.rows());
+        RowRange rows(data, part.first, part.count());
+        out[0] += sum_of_weights(rows, optimizer.model()->extras());
       });
   optimizer.team.attempt([&] {
     if (!(sums[0] > 0))
@@ -336,8 +349,8 @@ void start_shape(Optimizer<T>& optimizer, DataSet& data) {
   Likelihood& likelihood = optimizer.model()->likelihood;
   if (!has_shape(likelihood.kind()) || likelihood.shape_origin() != NoiseOrigin::none) return;
   const Index shards = std::max<Index>(1, optimizer.state.shards);
-  RowBlockReader reader(data, optimizer.model()->standardization,
-                        {optimizer.model()->offsets(), likelihood.is_weighted()}, false, true);
+  // Offsets are those of a log mean or of a latent variable, so targets are taken as they are.
+  RowBlockReader reader(data, optimizer.model()->standardization, {0, likelihood.is_weighted()}, false, true);
   const auto add = [&](Index shard, std::span<double> out) {
     for_targets_of(reader, part_of(shard, shards, data.rows()), [&](ConstSpan<double> y, double weight) {
       add_target<double>(likelihood, y, weight, out);

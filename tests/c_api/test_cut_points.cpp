@@ -231,6 +231,47 @@ void levels_without_rows_change_nothing(void**) {
   }
 }
 
+/// A custom model takes the levels and their names from the file, and the columns of rows too unless an
+/// optimizer has it.
+void custom_models_take_levels_of_files(void**) {
+  const auto outputs = [](void*, bdl_matrix, bdl_matrix, bdl_matrix_out f) {
+    for (int64_t i = 0; i < f.rows; ++i) static_cast<double*>(f.data)[i * f.row_stride] = 0;
+    return 0;
+  };
+  const auto gradients = [](void*, bdl_matrix, bdl_matrix, bdl_matrix, bdl_matrix_out) { return 1; };
+  const auto custom = [&] {
+    bdl_model* model = nullptr;
+    OK(create_user(BDL_F64, inputs, 1, 3, BDL_ORDINAL, outputs, gradients, nullptr, nullptr, &model));
+    return Model(model);
+  };
+  const Model saved = custom();
+  OK(bdl_model_set_levels(saved.get(), 5));
+  OK(bdl_model_set_row_weights(saved.get(), 1));
+  for (int64_t k = 0; k < 5; ++k)
+    OK(bdl_model_set_name(saved.get(), BDL_CLASS, k, k == 2 ? "fair" : "other"));
+  int64_t size = 0;
+  OK(bdl_save_bytes(saved.get(), nullptr, nullptr, nullptr, 0, &size));
+  std::vector<unsigned char> bytes(static_cast<size_t>(size));
+  OK(bdl_save_bytes(saved.get(), nullptr, nullptr, bytes.data(), size, &size));
+
+  const Model model = custom();
+  bdl_model* loaded = nullptr;
+  OK(bdl_load_bytes(bytes.data(), size, model.get(), &loaded, nullptr, nullptr));
+  const Model other(loaded);
+  const char* name = nullptr;
+  OK(bdl_model_get_name(other.get(), BDL_CLASS, 2, &name));
+  assert_string_equal(name, "fair");
+  assert_int_equal(bdl_model_level_count(other.get()), 5);
+  assert_true(bdl_model_has_row_weights(other.get()));
+
+  Model used = custom();
+  const bdl_model* const handle = used.get();
+  const Learner learner(std::move(used), BDL_F64, FULL, rows, "slang");
+  assert_int_equal(bdl_load_bytes(bytes.data(), size, learner.model.get(), &loaded, nullptr, nullptr),
+                   BDL_ERROR_UNSUPPORTED);
+  assert_int_equal(bdl_model_has_row_weights(handle), 0);
+}
+
 }  // namespace
 
 int test_cut_points() {
@@ -241,6 +282,7 @@ int test_cut_points() {
       cmocka_unit_test(unconverged_fits_are_given_the_cut_points),
       cmocka_unit_test(confounded_inputs_have_the_prior),
       cmocka_unit_test(levels_without_rows_change_nothing),
+      cmocka_unit_test(custom_models_take_levels_of_files),
   };
   return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -216,6 +216,29 @@ void few_nodes_are_the_same_but_for_rounding(void**) {
         }
 }
 
+/// E[-log(1 - exp(-e^f))] is about E[max(-f, 0)] where f varies much; a failure's loss is e^(m + v / 2).
+void wide_outputs_of_cloglog(void**) {
+  const Likelihood cloglog(BDL_CLOGLOG, 1);
+  for (const double v : {300.0, 400.0, 1e4, 1e8}) {
+    const ExpectedLoss of = expected_loss(cloglog, 0, v, 1.0);
+    const double about = std::sqrt(v / (2 * std::numbers::pi));
+    assert_true(std::abs(of.loss - about) <= 1 && std::abs(of.slope + 0.5) <= 0.1 && of.curvature >= 0);
+  }
+  const double all = expected_loss(cloglog, 0, 400, 1.0).loss;
+  assert_near("E[l]", expected_loss(cloglog, 0, 400, 0.25).loss, 0.25 * all + 0.75 * std::exp(200), 1e-12);
+}
+
+/// Half the mass of a very wide output is on each side of 0.
+void densities_of_very_wide_outputs(void**) {
+  const Likelihood levels = shaped(BDL_ORDINAL, {0.0});
+  for (const double s : {1e3, 1e4, 1e5, 1e6})
+    for (const double y : {0.0, 1.0}) {
+      for (const bdl_likelihood kind : {BDL_PROBIT, BDL_CLOGLOG})
+        assert_near("log p", log_density_of_normal(Likelihood(kind, 1), 0, s * s, y), -std::log(2), 1e-3);
+      assert_near("log p", log_density_of_normal(levels, 0, s * s, y), -std::log(2), 1e-3);
+    }
+}
+
 void predictive_densities_are_integrals(void**) {
   for (const Case& c : cases())
     for (const double m : {-3.0, 0.2, 2.0})
@@ -444,6 +467,8 @@ int test_scalar_likelihoods() {
       cmocka_unit_test(misfits_are_lost_log_densities),
       cmocka_unit_test(expected_losses_are_integrals),
       cmocka_unit_test(few_nodes_are_the_same_but_for_rounding),
+      cmocka_unit_test(wide_outputs_of_cloglog),
+      cmocka_unit_test(densities_of_very_wide_outputs),
       cmocka_unit_test(predictive_densities_are_integrals),
       cmocka_unit_test(shape_terms_are_finite_differences),
       cmocka_unit_test(expected_shape_terms_are_integrals),

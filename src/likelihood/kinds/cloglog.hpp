@@ -40,21 +40,25 @@ struct Cloglog : IndependentOutputs<Cloglog> {
   static double width(const Likelihood&, double) { return 1; }
   static double typical_curvature(const Likelihood&, double) { return 1; }
   static ExpectedLoss expected_loss(const Likelihood& l, Index, double m, double v, double y) {
-    const double rate = std::exp(m + v / 2);
-    return y > 0 ? expected_by_nodes<Cloglog>(l, m, v, [=](double f) { return loss_at(f, y); })
-                 : ExpectedLoss{rate, rate, rate};
+    return of_success_share(m, v, y, [&] { return expected_by_nodes<Cloglog>(l, m, v, loss_of_success); });
   }
   static ExpectedLoss expected_loss_of_many(const Likelihood& l, double m, double v, double y) {
-    const double rate = std::exp(m + v / 2);
-    return y > 0 ? expected_by_few_nodes<Cloglog>(l, m, v, [=](double f) { return loss_at(f, y); })
-                 : ExpectedLoss{rate, rate, rate};
+    return of_success_share(m, v, y,
+                            [&] { return expected_by_few_nodes<Cloglog>(l, m, v, loss_of_success); });
   }
 
  private:
-  static ExpectedLoss loss_at(double f, double y) {
+  static ExpectedLoss loss_of_success(double f) {
     const double rate = std::exp(f), r = share(rate);
-    return {-y * log_success(f, rate) + (1 - y) * rate, -y * r + (1 - y) * rate,
-            y * bend(rate, r) + (1 - y) * rate};
+    return {-log_success(f, rate), -r, bend(rate, r)};
+  }
+  /// The loss of a failure is e^f, which has a closed form and overflows where a success has no loss.
+  template <class OfSuccess>
+  static ExpectedLoss of_success_share(double m, double v, double y, OfSuccess&& of_success) {
+    const double failure = y < 1 ? (1 - y) * std::exp(m + v / 2) : 0;
+    if (!(y > 0)) return {failure, failure, failure};
+    const ExpectedLoss success = of_success();
+    return {y * success.loss + failure, y * success.slope + failure, y * success.curvature + failure};
   }
   static double log_success(double f, double rate) { return f < -30 ? f : std::log(-std::expm1(-rate)); }
   /// Returns minus the second derivative of log P(y = 1), given r = share(rate).

@@ -116,13 +116,13 @@ void integrate_shape(ScaleSearch<T>& search, Searched<T>& searched, Team& team) 
 /// Starts the noise, of each of several outputs by itself unless the caller has set it.
 template <class T>
 void start_noises_apart(Optimizer<T>& optimizer, DataSet& data) {
-  const bool is_set = optimizer.model()->likelihood.noise_is_set();
   start_noise(optimizer, data);
   Likelihood& likelihood = optimizer.model()->likelihood;
   const std::vector<double> now(likelihood.noise_precision().begin(), likelihood.noise_precision().end());
   if (likelihood.noise_covariance().given() && optimizer.options().learn_prior)
     likelihood.learn_noise_precision(now);  // evidence has independent noises
-  if (is_set || !likelihood.noise_is_set() || likelihood.kind() != BDL_GAUSSIAN || likelihood.targets() == 1)
+  if (!likelihood.noise_is_set() || likelihood.noise_origin() == NoiseOrigin::caller || now.size() != 1 ||
+      likelihood.kind() != BDL_GAUSSIAN || likelihood.targets() == 1)
     return;
   const std::vector<double> each(static_cast<std::size_t>(likelihood.targets()),
                                  likelihood.noise_precision(0));

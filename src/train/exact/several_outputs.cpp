@@ -165,9 +165,11 @@ double SeveralOutputs::weighted_row(Index i, ConstMatrixView<double> y, ExampleL
   if (!likelihood.is_weighted()) return expected;
   const double weight = likelihood.weight(y.column_data(i));
   const Index entries = is_coupled() ? outputs_ * outputs_ : outputs_;
-  for (Index c = 0; c < outputs_; ++c) slopes_.data()[i * outputs_ + c] *= weight;
-  for (Index k = 0; k < entries; ++k) hessians_.data()[i * entries + k] *= weight;
-  return weight * expected - likelihood.log_orders(y.column_data(i));
+  // 0 times an overflow is no number.
+  const auto weigh = [weight](double& value) { value = weight > 0 ? weight * value : 0; };
+  std::for_each_n(slopes_.data() + i * outputs_, outputs_, weigh);
+  std::for_each_n(hessians_.data() + i * entries, entries, weigh);
+  return weight > 0 ? weight * expected - likelihood.log_orders(y.column_data(i)) : 0;
 }
 
 double SeveralOutputs::integrate_row(Index i, ConstMatrixView<double> y, ExampleLoss loss, double* memory) {

@@ -89,13 +89,13 @@ bool GramEvidence::evaluate(ConstSpan<double> precisions, ConstSpan<double> fact
 
 /// Given the others, z_r has the mean z_r - a_r / d_r and the variance 1 / d_r, where a = A^-1 z and d is the
 /// diagonal of A^-1 (Sundararajan and Keerthi 2001). Of a row that stands for n, one is left out at a time:
-/// each has the leverage (1 - d) / n.
+/// each has the leverage (1 - d) / n. A row of a weight n below 1 is left out as a whole.
 double GramEvidence::left_out_log_density(std::span<double> z, ConstSpan<double> times) const {
   cholesky_solve(lower_.matrix(rows_, rows_), {z.data(), rows_, 1});
   double sum = 0;
   for (Index r = 0; r < rows_; ++r) {
     const double d = inverse_.matrix(rows_, rows_)(r, r), a = z[at(r)], n = times[at(r)],
-                 others = n == 1 ? d : 1 - (1 - d) / n;
+                 others = n <= 1 ? d : 1 - (1 - d) / n;
     sum += (n * std::log(others / (2 * std::numbers::pi)) - a * a / others) / 2;
   }
   return sum;

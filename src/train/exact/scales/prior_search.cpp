@@ -101,10 +101,16 @@ double PriorSearch<T>::evaluate(ConstSpan<double> logs, std::span<double> gradie
   for (std::size_t k = 0; k < logs.size(); ++k)
     if (!(std::abs(logs[k]) <= largest_log) || (k >= learned_.size() && logs[k] > most_)) return HUGE_VAL;
   write(logs);
-  const SearchEnd end = inner([](const auto&, const auto&) { return false; });
-  has_failed_ = end != SearchEnd::converged;
-  value_ = elbo_.evaluate(q_);
-  differentiate(value_, gradient);
+  try {
+    const SearchEnd end = inner([](const auto&, const auto&) { return false; });
+    has_failed_ = end != SearchEnd::converged;
+    value_ = elbo_.evaluate(q_);
+    differentiate(value_, gradient);
+  } catch (const Error& error) {
+    if (error.status() != Status::ERROR_DIVERGED || !has_value_) throw;
+    return HUGE_VAL;
+  }
+  has_value_ = true;
   return value_.loss();
 }
 
@@ -112,6 +118,20 @@ template <class T>
 SearchEnd PriorSearch<T>::run(const InnerSearch& inner, const Iterated& iterated) {
   std::vector<double> logs(size());
   read(logs);
+  std::vector<double> kept = logs;  // those of the posterior that iterated() was given last
+  try {
+    return run(logs, inner, [&](const auto& q, const auto& value) {
+      read(kept);
+      return iterated(q, value);
+    });
+  } catch (...) {
+    write(kept);
+    throw;
+  }
+}
+
+template <class T>
+SearchEnd PriorSearch<T>::run(std::span<double> logs, const InnerSearch& inner, const Iterated& iterated) {
   bool stopped = false;
   const auto report = [&](ConstSpan<double>, ConstSpan<double> gradient) {
     distance_ = measure(gradient);
@@ -122,7 +142,8 @@ SearchEnd PriorSearch<T>::run(const InnerSearch& inner, const Iterated& iterated
   const auto at = [&](ConstSpan<double> x, std::span<double> out) { return evaluate(x, out, inner); };
   minimize({at, report, evidence_pairs}, logs);
   if (stopped) return SearchEnd::stopped;
-  evaluate(logs, gradient, inner);  // the last evaluation may have been a step too far
+  // The last evaluation may have been a step too far.
+  if (!std::isfinite(evaluate(logs, gradient, inner))) return SearchEnd::stuck;
   distance_ = measure(gradient);
   if (iterated(q_, value_)) return SearchEnd::stopped;
   return has_failed_ ? SearchEnd::stuck : end_of_search(distance_);

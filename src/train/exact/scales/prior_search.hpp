@@ -22,7 +22,8 @@ class PriorSearch {
   /// of logs of the groups' precisions. Noise up to `most_noise_precision` is learned if `learns_noise`.
   PriorSearch(Optimizer<T>& optimizer, ExactElbo& elbo, Posterior<double>& q, bool learns_noise,
               double most_noise_precision);
-  /// Searches by L-BFGS, whose iterations are those of the course.
+  /// Searches by L-BFGS, whose iterations are those of the course. If it fails, scales are those of the last
+  /// of these.
   SearchEnd run(const InnerSearch& inner, const Iterated& iterated);
   /// Returns the largest error of a log scale in units of its standard deviation, after run().
   double distance() const { return distance_; }
@@ -30,6 +31,7 @@ class PriorSearch {
  private:
   void read(std::span<double> logs) const;
   void write(ConstSpan<double> logs);
+  SearchEnd run(std::span<double> logs, const InnerSearch& inner, const Iterated& iterated);
   double evaluate(ConstSpan<double> logs, std::span<double> gradient, const InnerSearch& inner);
   void differentiate(const ExactElbo::Value& value, std::span<double> gradient);
   double measure(ConstSpan<double> gradient) const;
@@ -45,7 +47,7 @@ class PriorSearch {
   double most_;
   ExactElbo::Value value_;
   double distance_ = 0;
-  bool has_failed_ = false;
+  bool has_failed_ = false, has_value_ = false;
   Buffer<double> variances_;
   Scratch scratch_;
 };

@@ -55,7 +55,9 @@ SearchEnd ScaleSearch<T>::run(const Iterated& iterated) {
 /// True if R may be learned: the caller has said nothing of the noise, and q can hold what it does.
 template <class T>
 bool ScaleSearch<T>::learns_covariance() const {
-  return fit_.likelihood.noise_origin() != NoiseOrigin::caller && has_whole_covariance(fit_.q);
+  const auto noises = static_cast<Index>(fit_.likelihood.noise_precision().size());
+  return fit_.likelihood.noise_origin() != NoiseOrigin::caller && noises == fit_.likelihood.targets() &&
+         has_whole_covariance(fit_.q);
 }
 
 /// Finds independent noises first: their residuals tell whether a covariance can be learned. It cannot if its
