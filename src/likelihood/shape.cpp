@@ -168,7 +168,7 @@ void add_shape_terms(const Likelihood& likelihood, const T* f, const T* y, doubl
                      std::span<double> sums) {
   ShapeTerms terms = shape_terms(likelihood, sums);
   with_shape(likelihood, [&](auto formulas) {
-    for (Index c = 0; c < likelihood.targets(); ++c) {
+    for (Index c = 0; c < likelihood.targets() && weight > 0; ++c) {
       if (std::isnan(y[c])) continue;
       const auto output = static_cast<double>(f[c]);
       formulas.add_shape_gradient(likelihood, output, static_cast<double>(y[c]), weight, terms);
@@ -179,7 +179,7 @@ void add_shape_terms(const Likelihood& likelihood, const T* f, const T* y, doubl
 
 void add_expected_shape_terms(const Likelihood& likelihood, double m, double v, double y, double weight,
                               std::span<double> sums) {
-  if (std::isnan(y)) return;
+  if (std::isnan(y) || weight == 0) return;
   ShapeTerms terms = shape_terms(likelihood, sums);
   with_shape(likelihood,
              [&](auto formulas) { formulas.add_expected_shape_terms(likelihood, m, v, y, weight, terms); });
@@ -193,7 +193,7 @@ bool has_coupled_shape(const Likelihood& likelihood) {
 
 void add_shape_couplings(const Likelihood& likelihood, double m, double v, double y, double weight,
                          std::span<double> sums) {
-  if (std::isnan(y)) return;
+  if (std::isnan(y) || weight == 0) return;
   with_coupling(likelihood,
                 [&](auto formulas) { formulas.add_shape_coupling(likelihood, m, v, y, weight, sums); });
 }

@@ -27,7 +27,8 @@ inline Index shape_sum_count(const Likelihood& likelihood) {
 ShapeTerms shape_terms(const Likelihood& likelihood, std::span<double> sums);
 
 /// Adds the gradient of one row for outputs f, and the information, which does not depend on y: the steps of
-/// minibatches would be biased by a curvature that varies with the gradient. Missing targets add nothing.
+/// minibatches would be biased by a curvature that varies with the gradient. Missing targets, and rows of
+/// weight 0, add nothing.
 template <class T>
 void add_shape_terms(const Likelihood& likelihood, const T* f, const T* y, double weight,
                      std::span<double> sums);

@@ -94,8 +94,8 @@ void scores_of_weight_0_are_0(void**) {
   OK(bdl_model_set_offsets(model.get(), 1));
   OK(bdl_model_set_row_weights(model.get(), 1));
   const Posterior q = make_posterior(BDL_F64, inputs + 1, FULL);
-  const double zero[] = {0, 0, 0};
-  OK(bdl_posterior_set_mean(q.get(), bdl_f64(zero, 1, 3)));
+  const double zero[] = {0, 0, 0}, identity[] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  OK(bdl_posterior_set_full(q.get(), bdl_f64(zero, 1, 3), bdl_f64(identity, 3, 3)));
   const double x[] = {0, 0, 0.5, 0, 0, 3000}, y[] = {1, 2, 1, 0};
   double density[2], likelihood[2];
   OK(bdl_predict_log_density(model.get(), q.get(), bdl_f64(x, 2, 3), bdl_f64(y, 2, 2), BDL_MONTE_CARLO, 1, 20,
@@ -122,11 +122,13 @@ void shared_noise_is_split(void**) {
   learner.fit(inputs_of, targets, 5);
   learner.optimizer = make_optimizer(learner.model, learner.posterior, rows, "exact-full");
   learner.set("learn_prior", 0);
+  learner.set("learn_noise", 1);
   learner.fit(inputs_of, targets, 200);
   const Vector got = mean_of(learner.posterior);
 
   Learner fresh(make_mlp(BDL_F64, {inputs, 2}, BDL_GAUSSIAN), BDL_F64, FULL, rows, "exact-full");
   fresh.set("learn_prior", 0);
+  fresh.set("learn_noise", 1);
   fresh.fit(inputs_of, targets, 200);
   const Vector expected = mean_of(fresh.posterior);
   for (std::size_t j = 0; j < got.size(); ++j) assert_close(got[j], expected[j], 1e-6, "coefficient");

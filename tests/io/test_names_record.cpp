@@ -15,7 +15,7 @@ Names read_with(const Fields& fields) {
   const auto model = make_network<double>({2, 3}, Likelihood(BDL_CATEGORICAL, 3));
   RecordWriter record;
   for (const auto& [key, text] : fields) record.text(key, text);
-  return read_names<double>(RecordReader(record.metadata()), *model);
+  return read_names<double>(RecordReader(record.metadata()), *model, model->count_of(BDL_CLASS));
 }
 
 void names_are_read(void**) {
