@@ -50,7 +50,8 @@ BDL_API bdl_status bdl_save(const char* path, const bdl_model* model, const bdl_
  * @param posterior  receives a new handle
  * @param optimizer  receives a new handle that shares model and posterior. Any out-pointer may be NULL if
  *                   that part is not wanted; a wanted part that the file lacks is BDL_ERROR_FORMAT
- * @return BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+ * @return BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY,
+ *         BDL_ERROR_UNSUPPORTED (an optimizer has user_model, and the file's rows have other columns)
  */
 BDL_API bdl_status bdl_load(const char* path, bdl_model* user_model, bdl_model** model,
                             bdl_posterior** posterior, bdl_optimizer** optimizer);

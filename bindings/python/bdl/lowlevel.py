@@ -519,7 +519,8 @@ def bdl_model_noise_degrees_of_freedom(model, degrees):
     r"""
     Reads the degrees of freedom of the estimate of Gaussian noise, into 1 x targets. Fits of generalised linear
     models by the methods exact-* that learn the noise count them: the number of targets less the effective
-    number of parameters, as n - p of linear regression with a flat prior. By them predictions where q(f | x) is
+    number of parameters, as n - p of linear regression with a flat prior; if the prior is learned too, at
+    least that number, since its precision tells the same scale. By them predictions where q(f | x) is
     Gaussian (BDL_LINEARIZED, BDL_QUADRATURE) have Student's t distribution, in quantiles, intervals and log
     densities, with the usual scale; so has (theta_j - mu_j) / sqrt(Sigma_jj) for a parameter of that output.
     They are infinite where the noise is known, or learned otherwise. Source: Gelman et al. 2013, Bayesian Data
@@ -1393,7 +1394,7 @@ def bdl_posterior_coefficients(posterior, model, base_class, mean, covariance):
 def bdl_posterior_solve(posterior, vectors, solution):
     r"""
     Computes Sigma x for each row x of `vectors`. Large outputs are computed in place, so their contents are
-    unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED. Since 0.1.
+    unspecified after BDL_ERROR_DIVERGED, BDL_ERROR_OUT_OF_MEMORY and BDL_STOPPED. Since 0.1.
     :type posterior: bdl_posterior
     :param posterior: a posterior
     :type vectors: bdl_matrix
@@ -1414,8 +1415,8 @@ def bdl_posterior_sample(posterior, seed, first, samples):
     :type first: int64_t
     :param first:     number of the first sample, 0 to 2^32 - 1
     :type samples: bdl_matrix_out
-    :param samples:   receives n x D. They are drawn in place, so their contents are unspecified after
-                         BDL_ERROR_DIVERGED and BDL_STOPPED
+    :param samples:   receives n x D. Many are drawn in place, so their contents are unspecified after
+                         BDL_ERROR_DIVERGED, BDL_ERROR_OUT_OF_MEMORY and BDL_STOPPED
     """
     return _lowlevel.bdl_posterior_sample(posterior, seed, first, samples)
 
@@ -3675,7 +3676,8 @@ def bdl_load(path, user_model, model, posterior, optimizer):
     :param optimizer:  receives a new handle that shares model and posterior. Any out-pointer may be NULL if
                           that part is not wanted; a wanted part that the file lacks is BDL_ERROR_FORMAT
     :rtype: int
-    :return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+    :return: BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY,
+                BDL_ERROR_UNSUPPORTED (an optimizer has user_model, and the file's rows have other columns)
     """
     return _lowlevel.bdl_load(path, user_model, model, posterior, optimizer)
 

@@ -837,7 +837,8 @@ end
 """
 Reads the degrees of freedom of the estimate of Gaussian noise, into 1 x targets. Fits of generalised linear
 models by the methods exact-* that learn the noise count them: the number of targets less the effective
-number of parameters, as n - p of linear regression with a flat prior. By them predictions where q(f | x) is
+number of parameters, as n - p of linear regression with a flat prior; if the prior is learned too, at
+least that number, since its precision tells the same scale. By them predictions where q(f | x) is
 Gaussian (BDL_LINEARIZED, BDL_QUADRATURE) have Student's t distribution, in quantiles, intervals and log
 densities, with the usual scale; so has (theta_j - mu_j) / sqrt(Sigma_jj) for a parameter of that output.
 They are infinite where the noise is known, or learned otherwise. Source: Gelman et al. 2013, Bayesian Data
@@ -1793,7 +1794,7 @@ end
 
 """
 Computes Sigma x for each row x of `vectors`. Large outputs are computed in place, so their contents are
-unspecified after BDL_ERROR_DIVERGED and BDL_STOPPED. Since 0.1.
+unspecified after BDL_ERROR_DIVERGED, BDL_ERROR_OUT_OF_MEMORY and BDL_STOPPED. Since 0.1.
 
 # Arguments
 - `posterior`: a posterior
@@ -1812,8 +1813,8 @@ drawn in any number of calls. Since 0.1.
 - `posterior`: a posterior
 - `seed`: key of the random stream
 - `first`: number of the first sample, 0 to 2^32 - 1
-- `samples`: receives n x D. They are drawn in place, so their contents are unspecified after
-  BDL_ERROR_DIVERGED and BDL_STOPPED
+- `samples`: receives n x D. Many are drawn in place, so their contents are unspecified after
+  BDL_ERROR_DIVERGED, BDL_ERROR_OUT_OF_MEMORY and BDL_STOPPED
 """
 function bdl_posterior_sample(posterior::Union{bdl_posterior,Ptr{bdl_posterior}}, seed::Integer, first::Integer, samples::Union{bdl_matrix_out,MatrixView})
     return ccall((:bdl_posterior_sample, libbdl), Cint, (Ptr{bdl_posterior}, UInt64, Int64, bdl_matrix_out,), posterior, seed, first, samples)
@@ -4310,7 +4311,8 @@ continues from the checkpoint gives results identical to those of training that 
   that part is not wanted; a wanted part that the file lacks is BDL_ERROR_FORMAT
 
 # Returns
-BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY
+BDL_OK, BDL_ERROR_FILE, BDL_ERROR_FORMAT, BDL_ERROR_INVALID_ARGUMENT, BDL_ERROR_OUT_OF_MEMORY,
+BDL_ERROR_UNSUPPORTED (an optimizer has user_model, and the file's rows have other columns)
 """
 function bdl_load(path::Union{AbstractString,Cstring}, user_model::Union{bdl_model,Ptr{bdl_model}}, model::Union{Ref{Ptr{bdl_model}},DenseArray{Ptr{bdl_model}},Ptr{Cvoid}}, posterior::Union{Ref{Ptr{bdl_posterior}},DenseArray{Ptr{bdl_posterior}},Ptr{Cvoid}}, optimizer::Union{Ref{Ptr{bdl_optimizer}},DenseArray{Ptr{bdl_optimizer}},Ptr{Cvoid}})
     return ccall((:bdl_load, libbdl), Cint, (Cstring, Ptr{bdl_model}, Ptr{Ptr{bdl_model}}, Ptr{Ptr{bdl_posterior}}, Ptr{Ptr{bdl_optimizer}},), path, user_model, model, posterior, optimizer)
