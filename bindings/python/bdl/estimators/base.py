@@ -145,7 +145,7 @@ class BayesianEstimator(Learns, Tunes, KeepsLeverages, AnswersQuestions, BaseEst
         >>> density = glm.log_predictive_density(X, y)
         >>> mean, standard_error = bdl.metrics.log_predictive_density(density)
         >>> print(round(mean, 1), round(standard_error, 2))
-        -3.6 0.05
+        -3.6 0.04
         """
         return predict_log_density(*self._handles(), *self._targets(X, y, sample_weight, offset), **self._how())
 

@@ -11,8 +11,8 @@ test_that("confidence intervals are credible intervals of the mean", {
   law <- link_law(cars_fit, cbind(1, mtcars$wt, mtcars$hp))
   found <- predict(cars_fit, interval = "confidence")
   expect_equal(dimnames(found), list(rownames(mtcars), c("fit", "lwr", "upr")))
-  expect_equal(unname(found), unname(cbind(law$mean, law$mean - qnorm(0.975) * law$sd, law$mean + qnorm(0.975) * law$sd)),
-               tolerance = 1e-9)
+  width <- qt(0.975, bdl:::coefficient_degrees(cars_fit)[1]) * law$sd
+  expect_equal(unname(found), unname(cbind(law$mean, law$mean - width, law$mean + width)), tolerance = 1e-9)
   both <- predict(cars_fit, interval = "confidence", se.fit = TRUE)
   expect_equal(both$fit, found)
   expect_equal(unname(both$se.fit), unname(law$sd), tolerance = 1e-9)
