@@ -25,7 +25,8 @@ END
   cat <<END
 
 The second table is of other likelihoods and links. With many copies of the rows (a tenth as many of \`housing\`), the
-posterior is narrow, and its mean is the mode.
+posterior is narrow, and its mean is the mode. For \`glm.nb\`, probit and cloglog, R's standard errors come from the
+expected information and libbdl's from the observed one, so these still differ.
 
 ## Intervals of few rows
 

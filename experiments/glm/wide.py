@@ -34,7 +34,7 @@ def measure(kind, p, seed):
     glm = bdl.BayesianGLM().fit(X[train], y[train])
     seconds = time.perf_counter() - begin
     mean, deviation = glm.predict(X[test], return_std=True)
-    low, high = glm.predict_interval(X[test])
+    low, high = glm.predict_interval(X[test], of="y")
     ridge = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 5, 60))).fit(X[train], y[train])
     return (
         np.sqrt(np.mean((mean - y[test]) ** 2)),

@@ -48,11 +48,13 @@ double log_integral(const Likelihood& likelihood, double m, double v, double y, 
   const auto evaluate = [&](double t) { return log_integrand<Formulas>(likelihood, m, s, y, times, t); };
   constexpr double negligible = 42, reach = 9.2;  // e^-42 < 1e-18, and of a normal density beyond the reach
   constexpr int most = 1 << 16;
+  constexpr double most_deviation = 1e8;  // beyond, rounding of m + s t moves the mode
   const double mode = mode_of(evaluate);
   const LogIntegrand top = evaluate(mode);
   if (!std::isfinite(top.value)) return -HUGE_VAL;
-  const double step = std::min(0.3 / std::sqrt(top.curvature),
-                               std::max(step_of_strip * Formulas::strip(likelihood) / s, reach / most));
+  const double of_strip = step_of_strip * Formulas::strip(likelihood) / s,
+               shortest = s < most_deviation ? reach / most : 0,
+               step = std::min(0.3 / std::sqrt(top.curvature), std::max(of_strip, shortest));
   double sum = 1;
   for (const double sign : {-1.0, 1.0})
     for (int k = 1; k < most; ++k) {

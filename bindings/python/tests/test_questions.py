@@ -6,7 +6,6 @@ import pytest
 from scipy.stats import t
 
 
-
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(5)

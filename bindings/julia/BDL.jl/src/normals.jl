@@ -137,7 +137,8 @@ of [`coefnames`](@ref). The prior of an intercept that you have not given is tha
 
 # Examples
 ```julia
-coefficient_prior(m).scale
+linear = fit(BayesianGLM, X, y; prior = normal(0, 2.5), progress = false)
+coefficient_prior(linear).scale
 ```
 """
 coefficient_prior(m::BayesianNetwork) = coefficient_prior(fitted(m))
