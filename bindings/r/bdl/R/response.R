@@ -55,8 +55,8 @@ encode_trials <- function(y, weights) {
 
 check_values <- function(y, family, has_weights = FALSE) {
   kind <- if (family %in% binary_families) "labels" else family
-  labels <- if (has_weights) y < 0 | y > 1 else !y %in% c(0, 1)
-  wrong <- switch(kind, labels = labels, poisson = , negative_binomial = y < 0 | y != floor(y), gamma = y <= 0, FALSE) & is.finite(y)
+  wrong <- switch(kind, labels = if (has_weights) y < 0 | y > 1 else y != 0 & y != 1,
+                  poisson = , negative_binomial = y < 0 | y != floor(y), gamma = y <= 0, FALSE) & is.finite(y)
   if (!any(wrong)) return(invisible())
   at <- which(wrong)[1]
   row <- (at - 1) %% NROW(y) + 1

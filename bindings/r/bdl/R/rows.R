@@ -70,7 +70,8 @@ set_rows_of <- function(model, response) {
 # Inputs of the fit's own data, or of new ones, without offsets.
 own_inputs <- function(object) {
   x <- object$x
-  x[, seq_len(ncol(x) - offset_count(object$response)), drop = FALSE]
+  offsets <- offset_count(object$response)
+  if (offsets == 0) x else x[, seq_len(ncol(x) - offsets), drop = FALSE]
 }
 
 # The offsets of new rows: those of the formula and of the argument, or given ones; of a fit of matrices 0 without.
