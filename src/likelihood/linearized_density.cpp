@@ -38,9 +38,11 @@ double log_joint_density(const Likelihood& likelihood, ConstMatrixView<double> s
   solve_lower_left(Op::none, sum, residual);
   double squares = 0;
   for (const double value : residual.column(0)) squares += value * value;
-  double degrees = HUGE_VAL;
-  for (const double value : likelihood.noise_degrees()) degrees = std::min(degrees, value);
-  return student_t::log_density_at(squares, degrees, observed) - log_det_from_cholesky(sum) / 2;
+  const double log_det = log_det_from_cholesky(sum);
+  if (likelihood.noise_degrees().empty())
+    return -(static_cast<double>(observed) * std::log(2 * std::numbers::pi) + log_det + squares) / 2;
+  const double degrees = std::ranges::min(likelihood.noise_degrees());
+  return student_t::log_density_at(squares, degrees, observed) - log_det / 2;
 }
 
 /// Returns the log density of targets whose noise was estimated, if each has noise of its own: they are
