@@ -126,8 +126,8 @@ void MinibatchEvidence<T>::sum_scales(const EvidenceRequest<T>& request, const M
   if (learned.noise) sum_squared_errors<T>(model_.likelihood, evidence.outputs, batch.y, out.squared_errors);
   if (learned.degrees) {
     out.degrees_slope = degrees_slope<T>(model_.likelihood, evidence.outputs, batch.y);
-    out.degrees_count = out.examples * static_cast<double>(evidence.outputs.cols / batch.y.cols *
-                                                           model_.likelihood.targets());
+    const Index samples = evidence.outputs.cols / batch.y.cols;
+    out.degrees_count = out.examples * static_cast<double>(samples * model_.likelihood.targets());
   }
   if (learned.shape)
     for (Index j = 0; j < evidence.outputs.cols; ++j)

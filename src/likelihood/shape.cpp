@@ -120,8 +120,8 @@ std::vector<double> best_change(const Likelihood& likelihood, const ShapeTerms& 
     for (std::size_t c = 0; c < change.size(); ++c)
       change[c] -= of_common > 0 ? sum / of_common * common[c] : 0;
   }
-  std::vector<double> out;
-  for (const Index at : group) out.push_back(change[static_cast<std::size_t>(at)]);
+  std::vector<double> out(group.size());
+  std::ranges::transform(group, out.begin(), [&](Index at) { return change[static_cast<std::size_t>(at)]; });
   return out;
 }
 
