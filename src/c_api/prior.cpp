@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "base/overlap.hpp"
 #include "c_api/convert.hpp"
 #include "c_api/handles.hpp"
 #include "train/optimizer.hpp"
