@@ -31,8 +31,8 @@ topics = [
         ["estimator_predict", "novelty"], ["data", "network", "classifier"],
     ),
     Topic(
-        "coefficients", "Coefficients", "Read the coefficients of a linear model, with their uncertainty.",
-        ["coefficients"], ["data", "linear"],
+        "coefficients", "Coefficients", "Read the coefficients of a linear model, with their uncertainty, and give them priors.",
+        ["coefficients", "normals"], ["data", "linear"],
     ),
     Topic(
         "tuning", "Cross-validation and search", "Score settings by cross-validation, and search better ones.",
