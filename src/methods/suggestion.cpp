@@ -37,6 +37,16 @@ bool has_rank_of_rows(const MethodContext& model, const TrainingWish& wish) {
          wish.examples <= most_row_columns && wish.examples <= most_copied_numbers / wish.parameters;
 }
 
+/// True if exact methods suit the likelihood. They integrate over up to four classes. For more they expand the
+/// likelihood at the mean, which overstates the variance wherever the data hold classes apart, as they do if
+/// they have few rows for each parameter.
+bool suits_exact(const MethodContext& model, const TrainingWish& wish) {
+  constexpr Index most_integrated_classes = 4, fewest_rows = 10;
+  const bool has_many_classes =
+      model.has_classes() && wish.parameters > most_integrated_classes * (wish.inputs + 1);
+  return model.has_optimum && (!has_many_classes || wish.examples >= fewest_rows * wish.parameters);
+}
+
 /// True if least squares would leave no residuals: the scale of the prior then decides on the fit, so it is
 /// learned.
 bool learns_prior(const MethodContext& model, const Method& method, const TrainingWish& wish) {
@@ -56,7 +66,7 @@ const Method& linear_method(const MethodContext& model, const TrainingWish& wish
                                             : Families::low_rank,
                             true);
   }
-  if (!model.has_optimum) return find_method("slang-ggn");
+  if (!suits_exact(model, wish)) return find_method("slang-ggn");
   const bool is_small =
       wish.parameters <= most_full_parameters && wish.examples <= most_copied_numbers / wish.inputs;
   const bool full = !wish.has_family || contains(Families::dense, wish.family);

@@ -349,6 +349,8 @@ static void test_suggested_training(void** state) {
       {3, 0, 3, 100, BDL_CATEGORICAL, 0, "auto", "auto", "exact-full", "full", 0},
       {332, 0, 3, 100, BDL_CATEGORICAL, 0, "auto", "auto", "exact-full", "full", 0},
       {333, 0, 3, 100, BDL_CATEGORICAL, 0, "auto", "auto", "slang-ggn", "low_rank", 10},
+      {3, 0, 5, 200, BDL_CATEGORICAL, 0, "auto", "auto", "exact-full", "full", 0},
+      {3, 0, 5, 199, BDL_CATEGORICAL, 0, "auto", "auto", "slang-ggn", "full", 0},
       {3, 0, 1, 100, BDL_GAMMA, 0, "auto", "auto", "exact-full", "full", 0},
       {3, 0, 1, 100, BDL_ORDINAL, 0, "auto", "auto", "exact-full", "full", 0},
       {3, 0, 2, 100, BDL_HETEROSCEDASTIC, 0, "auto", "auto", "slang-ggn", "full", 0},

@@ -117,8 +117,9 @@ Fits a Bayesian generalised linear model. The coefficients are in the units of y
 
 The other keywords are those of [`BayesianMLP`](@ref). By default libbdl finds the best posterior with a full covariance directly
 ("exact-full"), for up to 1000 parameters and up to 2^25 numbers in X; where one output has more parameters than rows, the covariance has
-a low rank ("exact-low-rank"). Otherwise it trains in steps, by "slang-exact-hess" for one output and "slang-ggn" for several, with a full
-covariance up to 200 parameters and rank 10 beyond. Predictions are exact for one output.
+a low rank ("exact-low-rank"). More than four classes need 10 rows for each parameter. Otherwise it trains in steps, by
+"slang-exact-hess" for one output and "slang-ggn" for several, with a full covariance up to 200 parameters and rank 10 beyond.
+Predictions are exact for one output.
 
 # Examples
 ```julia

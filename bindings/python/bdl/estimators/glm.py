@@ -66,7 +66,9 @@ class BayesianGLM(HasCoefficients, PredictsNumbers, PredictsClasses, BayesianEst
     method : str, default="auto"
         Training method, one of ``bdl.methods()``. "auto" finds the best Gaussian posterior exactly
         ("exact-full") for up to 1000 parameters and up to 2^25 numbers in X, with a covariance of low rank
-        ("exact-low-rank") where one output has more parameters than rows. Else it takes steps on minibatches: "slang-exact-hess" for one output, "slang-ggn" for more.
+        ("exact-low-rank") where one output has more parameters than rows; more than four classes need 10 rows
+        for each parameter. Else it takes steps on minibatches: "slang-exact-hess" for one output,
+        "slang-ggn" for more.
     posterior : str, default="auto"
         Family of the posterior. "auto" is the default family of the method; for methods that learn any, "full"
         up to 200 parameters, else "low_rank".
