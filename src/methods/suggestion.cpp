@@ -37,9 +37,9 @@ bool has_rank_of_rows(const MethodContext& model, const TrainingWish& wish) {
          wish.examples <= most_row_columns && wish.examples <= most_copied_numbers / wish.parameters;
 }
 
-/// True if exact methods suit the likelihood. They integrate over up to four classes. For more they expand the
-/// likelihood at the mean, which overstates the variance wherever the data hold classes apart, as they do if
-/// they have few rows for each parameter.
+/// True if exact methods suit the likelihood. They integrate over up to four classes. For more they expand
+/// the likelihood at the mean, which overstates the variance wherever the data hold classes apart, as they do
+/// if they have few rows for each parameter.
 bool suits_exact(const MethodContext& model, const TrainingWish& wish) {
   constexpr Index most_integrated_classes = 4, fewest_rows = 10;
   const bool has_many_classes =

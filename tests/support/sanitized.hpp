@@ -5,9 +5,9 @@
 namespace bdl::testing {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int sanitized_stride = 5;
+constexpr int sanitized_stride = 11;
 #elif defined(__has_feature)
-constexpr int sanitized_stride = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ? 5 : 1;
+constexpr int sanitized_stride = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ? 11 : 1;
 #else
 constexpr int sanitized_stride = 1;
 #endif

@@ -360,7 +360,7 @@ struct MostHeld {
 template <class T>
 void exact_methods_hold_what_they_state(void**) {
   for (const Index rank : {Index{-1}, Index{0}, Index{4}})
-    for (const auto& [examples, shards] : {std::pair<Index, Index>{50, 0}, {2000, 0}, {50, 2}, {2000, 3}}) {
+    for (const auto& [examples, shards] : {std::pair<Index, Index>{50, 0}, {600, 0}, {50, 2}, {600, 3}}) {
       // Few parameters: where all of a covariance is learned, natural steps hold more than the descent, which
       // need not follow.
       const Index inputs = rank < 0 ? 12 : 40, parameters = inputs + 1;
@@ -379,7 +379,7 @@ void exact_methods_hold_what_they_state(void**) {
       optimizer.set_options(options);
       MostHeld held;
       fit(optimizer, bdl_strided(data.x.values.data(), BDL_F64, examples, inputs, inputs, 1),
-          bdl_f64(data.y.values.data(), examples, 1), 100, Progress{MostHeld::look, &held});
+          bdl_f64(data.y.values.data(), examples, 1), 50, Progress{MostHeld::look, &held});
       const Index variables = rank < 0 ? parameters * (parameters + 3) / 2 : parameters * (rank + 2),
                   by_lbfgs = 8 * variables * (5 + 2 * 20);  // from malloc
       held.most.numbers += static_cast<std::size_t>(by_lbfgs);
