@@ -2,8 +2,10 @@
 """clang-tidy after `cmake --preset clang`. Arguments: the sources to check, default the library and its benchmarks.
 
 The sources of a folder are checked together, as one that includes them: their headers, most of the work, are read
-once. Where they cannot be compiled so (one name for different things), each is checked alone.
+once. Where they cannot be compiled so (one name for different things), each is checked alone. A folder that was clean is
+checked again only after a change of it, its headers or the configuration: ~/.cache/bdl-tidy holds an empty file for each.
 """
+import hashlib
 import json
 import os
 import re
@@ -14,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+CLEAN = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bdl-tidy"
 
 # The analyzer follows nulls, leaks and errors where memory and callers' data are handled; it is slow, and has nothing
 # to say about kernels. It gives up on a function after so many states, and takes sources that are included for headers.
@@ -25,6 +28,10 @@ def flags_of(command):
     """Without the source, the output and precompiled headers."""
     command = re.sub(r" -Xclang -include(-pch)? -Xclang \S*cmake_pch\S*", "", command)
     return tuple(re.sub(r" (-o|-c|-MF|-MT) \S+| -MD| -Winvalid-pch", "", command).split()[1:])
+
+
+def output(command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def instantiated(source):
@@ -58,15 +65,30 @@ class Unit:
         alone = [Unit(self.folder, self.flags, [source]).run() for source in self.sources]
         return max(status for status, _ in alone), "".join(output for _, output in alone)
 
+    def digest(self, unit, checks):
+        """Returns a digest of all that the result depends on, wherever the clone lies."""
+        read = output(["clang++", "-MM", *self.flags, unit]).replace("\\\n", " ").split()
+        files = [Path(name) for name in read[1:] if name != str(unit)]
+        parts = [output(["clang-tidy", "--version"]), checks, *self.flags, *ANALYZER]
+        for file in [*files, ROOT / ".clang-tidy", Path(__file__)]:
+            parts += [str(file), file.read_text()]
+        return hashlib.sha256("\0".join(parts).replace(str(ROOT), "").encode()).hexdigest()
+
     def run(self):
         checks = "-bugprone-suspicious-include" + ("" if self.folder.name in ANALYZED else ",-clang-analyzer-*")
         with tempfile.TemporaryDirectory() as work:
             unit = Path(work) / f"{self.folder.name}.cpp"
             unit.write_text("".join(f'#include "{source}"\n' for source in self.sources))
+            clean = CLEAN / self.digest(unit, checks)
+            if clean.exists():
+                return 0, ""
             run = subprocess.run(
                 ["clang-tidy", "--quiet", f"--config-file={ROOT / '.clang-tidy'}", f"--checks={checks}",
                  unit, "--", *self.flags, "-Wno-shadow", *ANALYZER],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if run.returncode == 0:
+            CLEAN.mkdir(parents=True, exist_ok=True)
+            clean.touch()
         return run.returncode, re.sub(r"^\d+ warnings? .*generated\.\n", "", run.stdout, flags=re.MULTILINE)
 
 
