@@ -2017,7 +2017,8 @@ static. Since 0.2.
 - Networks get a low-rank posterior of rank 5, and the method of bdl_method_suggest().
 - Generalised linear models whose likelihood is not heteroscedastic or Student's t get "exact-full" for up
   to 1000 parameters and up to 2^25 numbers in x. With one output and fewer examples than parameters, up to
-  1000, they get "exact-low-rank" of as many columns, which is as exact.
+  1000, they get "exact-low-rank" of as many columns, which is as exact. Models of more than four classes
+  do so only with at least 10 examples for each parameter.
 - Other linear models get "slang-exact-hess" with one output, else "slang-ggn", and a full posterior for
   up to 200 parameters or rank 10 for more.
 
