@@ -30,7 +30,8 @@ def flags_of(command):
     return tuple(re.sub(r" (-o|-c|-MF|-MT) \S+| -MD| -Winvalid-pch", "", command).split()[1:])
 
 
-def output(command):
+def printed(command):
+    """Returns what a command prints."""
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
@@ -67,9 +68,9 @@ class Unit:
 
     def digest(self, unit, checks):
         """Returns a digest of all that the result depends on, wherever the clone lies."""
-        read = output(["clang++", "-MM", *self.flags, unit]).replace("\\\n", " ").split()
+        read = printed(["clang++", "-MM", *self.flags, unit]).replace("\\\n", " ").split()
         files = [Path(name) for name in read[1:] if name != str(unit)]
-        parts = [output(["clang-tidy", "--version"]), checks, *self.flags, *ANALYZER]
+        parts = [printed(["clang-tidy", "--version"]), checks, *self.flags, *ANALYZER]
         for file in [*files, ROOT / ".clang-tidy", Path(__file__)]:
             parts += [str(file), file.read_text()]
         return hashlib.sha256("\0".join(parts).replace(str(ROOT), "").encode()).hexdigest()

@@ -10,7 +10,6 @@
 namespace bdl {
 namespace {
 
-constexpr Index most_exact_dimensions = 3;
 // Standard deviations up to which the coarse rule suffices, and from which the fine one does not.
 constexpr double narrow = 0.25, broad = 1.5;
 
@@ -92,7 +91,7 @@ ClassIntegrals::ClassIntegrals(Index classes)
     for (Index c = 0; c <= k; ++c) basis(c, k) = 1 / std::sqrt(before * (before + 1));
     basis(k + 1, k) = -before / std::sqrt(before * (before + 1));
   }
-  if (dimension > most_exact_dimensions) return;
+  if (!integrates()) return;
   const Ball wide = wide_balls[dimension - 1], fine = fine_balls[dimension - 1],
              coarse = coarse_balls[dimension - 1];
   wide_ = ball(dimension, wide.spacing, wide.radius);

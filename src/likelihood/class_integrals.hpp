@@ -20,11 +20,13 @@ namespace bdl {
 
 class ClassIntegrals {
  public:
+  /// Largest number of classes with integrals.
+  static constexpr Index most_integrated = 4;
   /// For so many classes, 2 or more.
   explicit ClassIntegrals(Index classes);
   Index classes() const { return classes_; }
   /// False if expectations are expansions around the mean.
-  bool integrates() const { return !fine_.weights.empty(); }
+  bool integrates() const { return classes_ <= most_integrated; }
   /// Returns an orthonormal basis of the contrasts: C x (C - 1), with columns that add up to 0.
   ConstMatrixView<double> contrasts() const { return {contrasts_.data(), classes_, classes_ - 1}; }
   /// Number of doubles of scratch memory that expect() needs.

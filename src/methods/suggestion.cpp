@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "likelihood/class_integrals.hpp"
 
 namespace bdl {
 namespace {
@@ -37,13 +38,13 @@ bool has_rank_of_rows(const MethodContext& model, const TrainingWish& wish) {
          wish.examples <= most_row_columns && wish.examples <= most_copied_numbers / wish.parameters;
 }
 
-/// True if exact methods suit the likelihood. They integrate over up to four classes. For more they expand
+/// True if exact methods suit the likelihood. They integrate over few classes. For more they expand
 /// the likelihood at the mean, which overstates the variance wherever the data hold classes apart, as they do
 /// if they have few rows for each parameter.
 bool suits_exact(const MethodContext& model, const TrainingWish& wish) {
-  constexpr Index most_integrated_classes = 4, fewest_rows = 10;
+  constexpr Index fewest_rows = 10;  // for each parameter
   const bool has_many_classes =
-      model.has_classes() && wish.parameters > most_integrated_classes * (wish.inputs + 1);
+      model.has_classes() && wish.parameters > ClassIntegrals::most_integrated * (wish.inputs + 1);
   return model.has_optimum && (!has_many_classes || wish.examples >= fewest_rows * wish.parameters);
 }
 

@@ -58,7 +58,7 @@ void assert_reported(const Case& c, bdl_status status) {
 }
 
 /// Fails allocation k = 1, 2, ..., alone or with all later ones, until the call makes fewer than k. Returns
-/// how often. Sanitizers see fewer of the runs without all later ones.
+/// how often. Under sanitizers k takes larger strides if all later ones fail, too.
 long fail_each(const Case& c, const Setting& s, bool all_later, bool may_keep_memory) {
   const long live_before = allocator::live;
   trained t = make(s);
